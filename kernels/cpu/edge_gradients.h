@@ -27,11 +27,12 @@ struct edge_pass {
     int64_t width; /* floats per part: D per output */
 };
 
-/* Scratch of a thread: copies and sums of a group's spread rows; the rest for its edges. */
+/* What a thread has: its place; copies and sums of a group's spread rows; the rest for its edges. */
 struct edge_back {
+    struct edge_walk walk;
     float *own[2], *sum[2];
     float *softmax; /* lse and delta of each row, if it receives, `padded` floats each */
-    float *products, *p, *ds, *lse, *delta, *copies[2], *extra[EDGE_EXTRA];
+    float *p, *ds, *lse, *delta, *copies[2], *extra[EDGE_EXTRA];
 };
 
 struct edge_gradients {
@@ -44,6 +45,7 @@ struct edge_gradients {
     bool indirect;                     /* sums are not yet the outputs when they are complete */
     float *softmax, *shared;           /* scratch: those, `padded` floats each; for the kernel */
     float *workspaces;                 /* scratch: per thread */
+    int64_t *before;                   /* scratch: pieces before the first of each task */
     int64_t padded, per_thread;        /* floats */
     int64_t wanted, extra[EDGE_EXTRA]; /* floats that the kernel wants in `shared`, and for each thread */
     struct task_queue *queues;
@@ -63,7 +65,6 @@ static inline int64_t edge_back_lay_out(const struct edge_gradients *s, float *a
                                          {&r->ds, h->units},
                                          {&r->lse, h->units},
                                          {&r->delta, h->units},
-                                         {&r->products, edge_products_size(h)},
                                          {&r->copies[0], copies},
                                          {&r->copies[1], copies},
                                          {&r->extra[0], s->extra[0]},
@@ -77,11 +78,13 @@ static inline int64_t edge_back_lay_out(const struct edge_gradients *s, float *a
 static inline int64_t edge_gradients_lay_out(struct edge_gradients *s, const struct call *call)
 {
     struct edge_back unused;
-    float *columns, *queues;
+    float *columns, *queues, *before;
+    int64_t tasks = max_of(s->receive.tasks.count, s->send.tasks.count);
     s->padded = round_up(s->heads.heads, 4);
     s->per_thread = edge_back_lay_out(s, NULL, &unused);
     const struct scratch_part parts[] = {{&columns, edge_columns_size(&s->heads)},
                                          {&queues, task_queues_size(call->threads)},
+                                         {&before, tasks * (int64_t)(sizeof *s->before / 4)},
                                          {&s->softmax, s->keeps ? 2 * s->padded * s->y.rows : 0},
                                          {&s->shared, s->wanted},
                                          {&s->receive.parts, s->receive.tasks.count * s->receive.width},
@@ -90,6 +93,7 @@ static inline int64_t edge_gradients_lay_out(struct edge_gradients *s, const str
     int64_t floats = SCRATCH(call->scratch, parts);
     edge_find_columns(&s->heads, columns);
     s->queues = (struct task_queue *)(void *)queues;
+    s->before = (int64_t *)(void *)before;
     return 4 * floats;
 }
 
@@ -119,13 +123,10 @@ static inline void edge_spread_softmax(const struct edge_pass *w, const struct e
 {
     int64_t heads = w->of->heads.heads, padded = w->of->padded;
     for (int64_t h = padded - 4; h >= 0; h -= 4)
-        for (int64_t k = 0, e = 0; k < nodes->count; k++) {
-            const float *from = r->softmax + 2 * padded * k + h;
-            vec4 lse = load4(from), delta = load4(from + padded);
-            for (; e < nodes->begins[k + 1]; e++) {
-                store4(r->lse + e * heads + h, lse);
-                store4(r->delta + e * heads + h, delta);
-            }
+        for (int64_t e = 0, n = nodes->begins[nodes->count]; e < n; e++) {
+            const float *from = r->softmax + 2 * padded * nodes->rows[e] + h;
+            store4(r->lse + e * heads + h, load4(from));
+            store4(r->delta + e * heads + h, load4(from + padded));
         }
 }
 
@@ -196,19 +197,15 @@ INLINE void edge_pass_group(const struct edge_pass *w, const struct edge_back *r
                          ends && w->out[m].acc);
 }
 
-INLINE void edge_pass_task(const struct edge_pass *w, int64_t t, const struct edge_back *back,
+INLINE void edge_pass_task(const struct edge_pass *w, int64_t t, struct edge_back *back,
                            edge_group_backward *group)
 {
-    struct edge_walk walk = edge_walk(&w->tasks, t);
-    for (struct edge_group g; edge_group_next(&w->tasks, &walk, w->of->heads.most, &g);) {
-        for (int64_t i = g.piece.row + g.nodes.count; i < g.piece.row + 2 * g.nodes.count; i++) {
-            for (int m = 0; m < 2; m++) {
-                edge_fetch_row(w->own[m], i);
-                edge_claim_row(w->out[m], i);
-            }
-            if (!w->sends)
-                edge_fetch_row(w->of->y, i);
-        }
+    w->of->before[t] = edge_walk_begin(&w->tasks, t, &back->walk);
+    for (struct edge_group g; edge_group_next(&w->tasks, &back->walk, w->of->heads.most, &g);) {
+        for (int m = 0; m < 2; m++)
+            edge_fetch_next(w->own[m], &g);
+        if (!w->sends)
+            edge_fetch_next(w->of->y, &g);
         edge_pass_group(w, back, &g, w->parts + t * w->width, group);
     }
 }
@@ -222,10 +219,11 @@ INLINE void edge_gradients_run(const struct edge_gradients *s, edge_pass_work *t
     for (int i = 0; i < 2; i++) {
         struct edge_pass *w = &passes[i];
         w->of = s;
+        back.walk.next = 0;
         tasks_run(s->queues, w->tasks.count, w, &back, task);
 #pragma omp for schedule(static) nowait
         for (int64_t t = 0; t < w->tasks.count; t++) {
-            int64_t before = edge_pieces_before(&w->tasks, t), row = edge_first(&w->tasks, t).row;
+            int64_t before = s->before[t], row = before > 0 ? edge_first(&w->tasks, t).row : 0;
             for (int m = 0; m < 2 && before > 0 && mat_present(w->out[m]); m++)
                 add_accumulators(s->heads.d, row_of(w->out[m], row), true,
                                  w->parts + (t - before) * w->width + m * s->heads.d, before, w->width);

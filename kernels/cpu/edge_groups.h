@@ -1,5 +1,5 @@
 /*
- * Division of the edges of a task (edges.h) into groups of a few dozen, so that the arithmetic of short rows
+ * Division of the edges of a task (edges.h) into groups of up to 256, so that the arithmetic of short rows
  * is done side by side: a group consists of whole rows, or of some edges of one row.
  */
 #ifndef GTMARK_KERNELS_CPU_EDGE_GROUPS_H
@@ -7,12 +7,28 @@
 
 #include "kernels/cpu/edges.h"
 
-enum { EDGE_NODES = 16 }; /* rows in a group, at most */
+enum {
+    EDGE_NODES = 48, /* rows in a group, at most */
+    EDGE_MOST = 256, /* the same of edges and rows together */
+    EDGE_FILL = 16   /* numbers stored at once */
+};
 
 /* Consecutive rows. Row k has edges begins[k] .. begins[k + 1] - 1, counted from the group's first. */
 struct edge_nodes {
     int64_t count, begins[EDGE_NODES + 1];
+    int32_t rows[EDGE_MOST + EDGE_FILL]; /* the row of each edge */
 };
+
+/* Appends a row whose edges end before `end`. Numbers beyond are overwritten by the next row's. */
+static inline void edge_nodes_add(struct edge_nodes *n, int64_t end)
+{
+    int64_t e = n->begins[n->count];
+    do {
+        for (int k = 0; k < EDGE_FILL; k++)
+            n->rows[e + k] = (int32_t)n->count;
+    } while ((e += EDGE_FILL) < end);
+    n->begins[++n->count] = end;
+}
 
 /* Edges first .. end - 1, of whole rows or of one piece. */
 struct edge_group {
@@ -21,16 +37,24 @@ struct edge_group {
     struct edge_nodes nodes;
 };
 
-/* Where the next group begins: at an edge of the piece `at`. */
+/*
+ * Where a thread's next group begins, at an edge of the piece `at`, and task number `next`, at `stop`. At
+ * first zero.
+ */
 struct edge_walk {
+    int64_t edge, next;
     struct edge_piece at, stop;
-    int64_t edge;
 };
 
-static inline struct edge_walk edge_walk(const struct edge_tasks *s, int64_t t)
+/*
+ * Begins task t, at once if it follows the thread's last, and returns the number of pieces before its first
+ * (edge_pieces_to).
+ */
+static inline int64_t edge_walk_begin(const struct edge_tasks *s, int64_t t, struct edge_walk *w)
 {
-    struct edge_piece at = edge_first(s, t);
-    return (struct edge_walk){at, edge_first_from(s, t + 1, at.row), at.first};
+    struct edge_piece first = t > 0 && w->next == t ? w->stop : edge_first(s, t);
+    *w = (struct edge_walk){first.first, t + 1, first, edge_first_from(s, t + 1, first.row)};
+    return edge_pieces_to(s, t, first, w->stop);
 }
 
 /* Whether a group begins, or ends, its only piece; groups of several rows do both. */
@@ -54,7 +78,7 @@ static inline bool edge_group_whole(const struct edge_group *g)
 static inline void edge_group_add(struct edge_group *g, int64_t end)
 {
     g->end = end;
-    g->nodes.begins[++g->nodes.count] = end - g->first;
+    edge_nodes_add(&g->nodes, end - g->first);
 }
 
 /* The next group, of at most `most` edges and rows together, most > 1; false if there is none left. */

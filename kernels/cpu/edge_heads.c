@@ -1,9 +1,10 @@
 /*
  * Products of rows by heads; see edge_heads.h.
  *
- * A pass over edges processes up to WIDE vectors of every row at a time, whole heads or a part of one, so
- * that the node's own row (or its accumulators) stays in registers. Horizontal sums are deferred: the
- * products of an edge and a head are stored as a vector, and LANES such vectors are then reduced together.
+ * A sum over edges processes up to WIDE vectors of every row at a time, whole heads or a part of one, so that
+ * the node's accumulators stay in registers. Products process four heads, or one, of as many edges as there
+ * are lanes for, without regard to where rows begin: a loop over a row's few edges ends when the processor
+ * does not expect it. Their lanes are then summed together.
  */
 #include "kernels/cpu/edge_heads.h"
 #include "kernels/cpu/sum_lanes.h"
@@ -20,12 +21,12 @@ static int64_t power_of_two(int64_t n)
 
 struct edge_heads edge_heads_of(int64_t d, int64_t heads)
 {
-    enum { UNITS = 256, EDGES = 64 };
+    enum { UNITS = 1024 };
     struct edge_heads s = {.d = d, .dh = d / heads, .heads = heads};
     s.per = blocks_of(s.dh, LANES);
     s.together = s.per <= WIDE && s.per == power_of_two(s.per) ? WIDE / s.per : 0;
-    s.most = max_of(2, min_of(EDGES, UNITS / heads));
-    s.units = round_up(s.most * heads, LANES) + LANES;
+    s.most = max_of(2, min_of(EDGE_MOST, UNITS / heads));
+    s.units = round_up((s.most + LANES) * heads, LANES);
     return s;
 }
 
@@ -88,7 +89,7 @@ struct sweeps {
     struct edge_own own;
     struct edge_target sums;
     const float *weights, *att; /* att: a spread row */
-    float *values, *products;   /* a spread row; a vector per edge and head */
+    float *values, *dots;       /* a spread row; a number per edge and head */
     float slope;
     bool ahead; /* prefetch rows */
 };
@@ -132,38 +133,6 @@ INLINE void fetch(struct edge_rows r, int64_t e, int count, struct columns at)
         __builtin_prefetch(row + column(at, u));
 }
 
-/* `heads` and `vectors` are p's, as compile-time constants. */
-INLINE void multiply(const struct sweeps *w, const struct part *p, int heads, int vectors, bool whole)
-{
-    const struct edge_rows r = w->rows;
-    const bool ahead = w->ahead, more = heads == 1 && p->first > 0;
-    int64_t stride = w->s->heads * LANES, number = p->head * w->s->per + p->first;
-    struct columns at = columns_of(w->s, number, whole);
-    float *to = w->products + p->head * LANES;
-    const float *from = w->own.at + number * LANES;
-    for (int64_t k = 0, e = 0; k < w->nodes->count; k++, from += w->own.ld) {
-        vec own[WIDE];
-        UNROLL
-        for (int u = 0; u < heads * vectors; u++)
-            own[u] = load(from + u * LANES);
-        for (int64_t end = w->nodes->begins[k + 1]; e < end; e++, to += stride) {
-            const float *row = row_at(r, e, at);
-            if (ahead)
-                fetch(r, e, heads * vectors, at);
-            UNROLL
-            for (int g = 0; g < heads; g++) {
-                vec sum = own[g * vectors] * load(row + column(at, g * vectors));
-                UNROLL
-                for (int v = 1; v < vectors; v++)
-                    sum += own[g * vectors + v] * load(row + column(at, g * vectors + v));
-                if (more)
-                    sum += load(to);
-                store(to + g * LANES, sum);
-            }
-        }
-    }
-}
-
 /* The first `count` of a node's sums, before its edges. */
 INLINE void begin_sums(int count, bool add, const float *to, vec sum[WIDE])
 {
@@ -172,6 +141,7 @@ INLINE void begin_sums(int count, bool add, const float *to, vec sum[WIDE])
         sum[u] = add ? load(to + u * LANES) : (vec){0};
 }
 
+/* `heads` and `vectors` are p's, as compile-time constants. */
 INLINE void weigh(const struct sweeps *w, const struct part *p, int heads, int vectors, bool whole)
 {
     const struct edge_rows r = w->rows;
@@ -208,38 +178,6 @@ INLINE vec choose(vec z, vec high, vec low)
 {
     vm_ints positive = z > 0;
     return (vec)(((vm_ints)high & positive) | ((vm_ints)low & ~positive));
-}
-
-INLINE void leaky_multiply(const struct sweeps *w, const struct part *p, int heads, int vectors, bool whole)
-{
-    const struct edge_rows r = w->rows;
-    const bool more = heads == 1 && p->first > 0;
-    int64_t stride = w->s->heads * LANES, number = p->head * w->s->per + p->first;
-    struct columns at = columns_of(w->s, number, whole);
-    float *to = w->products + p->head * LANES, slope = w->slope;
-    const float *from = w->own.at + number * LANES, *att = w->att + number * LANES;
-    for (int64_t k = 0, e = 0; k < w->nodes->count; k++, from += w->own.ld) {
-        vec own[WIDE];
-        UNROLL
-        for (int u = 0; u < heads * vectors; u++)
-            own[u] = load(from + u * LANES);
-        for (int64_t end = w->nodes->begins[k + 1]; e < end; e++, to += stride) {
-            const float *row = row_at(r, e, at);
-            fetch(r, e, heads * vectors, at);
-            UNROLL
-            for (int g = 0; g < heads; g++) {
-                vec sum = {0};
-                UNROLL
-                for (int u = g * vectors; u < (g + 1) * vectors; u++) {
-                    vec z = own[u] + load(row + column(at, u));
-                    sum += choose(z, z, slope * z) * load(att + u * LANES);
-                }
-                if (more)
-                    sum += load(to);
-                store(to + g * LANES, sum);
-            }
-        }
-    }
 }
 
 INLINE void leaky_weigh(const struct sweeps *w, const struct part *p, int heads, int vectors, bool whole)
@@ -298,9 +236,7 @@ INLINE void leaky_weigh(const struct sweeps *w, const struct part *p, int heads,
         }                                                                                                    \
     }
 
-OF_PARTS(multiply)
 OF_PARTS(weigh)
-OF_PARTS(leaky_multiply)
 OF_PARTS(leaky_weigh)
 
 static void sweep_all(const struct sweeps *w, void (*pass)(const struct sweeps *w, const struct part *p))
@@ -317,20 +253,100 @@ static void sweep_all(const struct sweeps *w, void (*pass)(const struct sweeps *
     }
 }
 
-/* Of all edges and heads. */
-static void sum_products(const struct sweeps *w, float *dots)
+/* The product of an edge's rows in the head that begins with vector u, before its lanes are added. */
+INLINE vec head_product(const struct sweeps *w, const float *own, const float *row, struct columns at,
+                        const float *att, int u, int vectors, bool leaky)
 {
-    for (int64_t u = 0, n = w->nodes->begins[w->nodes->count] * w->s->heads; u < n; u += LANES)
-        sum_lanes(w->products + u * LANES, dots + u);
+    vec sum = {0};
+    for (int end = u + (vectors ? vectors : (int)w->s->per); u < end; u++) {
+        vec mine = load(own + u * LANES), other = load(row + column(at, u)), z = mine + other;
+        sum += leaky ? choose(z, z, w->slope * z) * load(att + u * LANES) : mine * other;
+    }
+    return sum;
+}
+
+/* Stores the products of LANES / heads edges from e on, in heads from `head` on. */
+INLINE void put_dots(const struct sweeps *w, int64_t head, int64_t e, int heads, vec products)
+{
+    float each[LANES], *to = w->dots + e * w->s->heads + head;
+    if (heads == w->s->heads) {
+        store(to, products);
+        return;
+    }
+    store(each, products);
+    for (int k = 0; k < LANES; k += heads, to += w->s->heads)
+        for (int h = 0; h < heads; h++)
+            to[h] = each[k + h];
+}
+
+/*
+ * Products in `heads` heads from `head` on, of `vectors` vectors each, or as many as there are if 0. Where
+ * edges are missing, the last is taken again.
+ */
+INLINE void dots(const struct sweeps *w, int64_t head, int heads, int vectors, bool whole, bool leaky)
+{
+    const struct edge_rows r = w->rows;
+    const int per = vectors ? vectors : (int)w->s->per;
+    const int64_t number = head * per, n = w->nodes->begins[w->nodes->count];
+    const float *own = w->own.at + number * LANES, *att = leaky ? w->att + number * LANES : NULL;
+    struct columns at = columns_of(w->s, number, whole);
+    for (int64_t e = 0; e < n; e += LANES / heads) {
+        vec product[LANES];
+        UNROLL
+        for (int k = 0; k < LANES / heads; k++) {
+            int64_t edge = min_of(e + k, n - 1);
+            const float *mine = own + w->nodes->rows[edge] * w->own.ld, *row = row_at(r, edge, at);
+            if (w->ahead)
+                fetch(r, edge, heads * per, at);
+            UNROLL
+            for (int h = 0; h < heads; h++)
+                product[k * heads + h] = head_product(w, mine, row, at, att, h * per, vectors, leaky);
+        }
+        put_dots(w, head, e, heads, sum_lanes(product));
+    }
+}
+
+/* Dispatches to the shapes that sweep_heads produces. */
+#define DOTS(heads, vectors)                                                                                 \
+    case heads * 16 + vectors:                                                                               \
+        if (w->s->dh % LANES == 0)                                                                           \
+            dots(w, head, heads, vectors, true, leaky);                                                      \
+        else                                                                                                 \
+            dots(w, head, heads, vectors, false, leaky);                                                     \
+        break;
+
+INLINE void sweep_heads(const struct sweeps *w, bool leaky)
+{
+    int per = (int)w->s->per;
+    for (int64_t head = 0, heads; head < w->s->heads; head += heads) {
+        heads = w->s->heads - head >= 4 ? 4 : 1;
+        switch (heads * 16 + (per == 1 || per == 2 || per == 4 ? per : 0)) {
+            DOTS(1, 1)
+            DOTS(1, 2)
+            DOTS(1, 4)
+            DOTS(1, 0)
+            DOTS(4, 1)
+            DOTS(4, 2)
+            DOTS(4, 4)
+            DOTS(4, 0)
+        }
+    }
 }
 
 void edge_dots(const struct edge_heads *s, const struct edge_nodes *nodes, struct edge_own own,
-               const struct edge_rows *rows, bool ahead, float *products, float *dots)
+               const struct edge_rows *rows, bool ahead, float *to)
 {
-    struct sweeps w = {
-        .s = s, .nodes = nodes, .rows = *rows, .own = own, .products = products, .ahead = ahead};
-    sweep_all(&w, multiply_part);
-    sum_products(&w, dots);
+    struct sweeps w = {.s = s, .nodes = nodes, .rows = *rows, .own = own, .dots = to, .ahead = ahead};
+    sweep_heads(&w, false);
+}
+
+void edge_leaky_dots(const struct edge_heads *s, const struct edge_nodes *nodes, struct edge_leaky l,
+                     const struct edge_rows *rows, float *to)
+{
+    struct sweeps w = {.s = s, .nodes = nodes, .rows = *rows, .own = l.own, .dots = to, .ahead = true};
+    w.att = l.att;
+    w.slope = l.slope;
+    sweep_heads(&w, true);
 }
 
 void edge_weigh(const struct edge_heads *s, const struct edge_nodes *nodes, const float *weights,
@@ -339,16 +355,6 @@ void edge_weigh(const struct edge_heads *s, const struct edge_nodes *nodes, cons
     struct sweeps w = {
         .s = s, .nodes = nodes, .rows = *rows, .weights = weights, .sums = sums, .ahead = ahead};
     sweep_all(&w, weigh_part);
-}
-
-void edge_leaky_dots(const struct edge_heads *s, const struct edge_nodes *nodes, struct edge_leaky l,
-                     const struct edge_rows *rows, float *products, float *dots)
-{
-    struct sweeps w = {.s = s, .nodes = nodes, .rows = *rows, .own = l.own, .products = products};
-    w.att = l.att;
-    w.slope = l.slope;
-    sweep_all(&w, leaky_multiply_part);
-    sum_products(&w, dots);
 }
 
 void edge_leaky_weigh(const struct edge_heads *s, const struct edge_nodes *nodes, struct edge_leaky l,

@@ -63,15 +63,10 @@ static inline bool edge_is_spread(const struct edge_heads *s)
     return s->dh % LANES == 0;
 }
 
-/* Floats of the copies of a group's spread rows, and of the products of `most` edges before their sums. */
+/* Floats of the copies of a group's spread rows. */
 static inline int64_t edge_spreads_size(const struct edge_heads *s)
 {
     return edge_is_spread(s) ? 0 : EDGE_NODES * edge_spread_size(s);
-}
-
-static inline int64_t edge_products_size(const struct edge_heads *s)
-{
-    return s->units * LANES;
 }
 
 static inline int64_t edge_columns_size(const struct edge_heads *s)
@@ -85,21 +80,25 @@ static inline int64_t edge_copies_size(const struct edge_heads *s)
     return s->d < LANES ? s->most * (LANES + 1) : 0;
 }
 
-/*
- * Consecutive rows of a task are too short for the hardware prefetcher. These prefetch row i, if it exists,
- * for reading or for writing: stores that wait for their cache line delay younger loads that depend on
- * younger stores.
- */
+/* Prefetches row i, if it exists. */
 INLINE void edge_fetch_row(struct mat m, int64_t i)
 {
     for (int64_t k = 0; k < m.cols && i < m.rows; k += EDGE_LINE)
         __builtin_prefetch(row_of(m, i) + k, 0);
 }
 
-INLINE void edge_claim_row(struct mat m, int64_t i)
+/*
+ * Prefetches as many rows as a group has, those after it: the rows of a task are too few for the hardware's
+ * prefetcher.
+ */
+INLINE void edge_fetch_next(struct mat m, const struct edge_group *g)
 {
-    for (int64_t k = 0; k < m.cols && i < m.rows; k += EDGE_LINE)
-        __builtin_prefetch(row_of(m, i) + k, 1);
+    int64_t first = g->piece.row + g->nodes.count, end = min_of(first + g->nodes.count, m.rows);
+    for (int64_t i = first; i < end; i++) {
+        const float *row = row_of(m, i), *last = row + m.cols;
+        for (; row < last; row += EDGE_LINE)
+            __builtin_prefetch(row);
+    }
 }
 
 /* Copies a number per head, as whole vec4s. */
@@ -168,7 +167,7 @@ static inline struct edge_own edge_spreads(const struct edge_heads *s, struct ma
  * the last vector. Meanwhile prefetches rows a few edges ahead, if `ahead`.
  */
 void edge_dots(const struct edge_heads *s, const struct edge_nodes *nodes, struct edge_own own,
-               const struct edge_rows *rows, bool ahead, float *products, float *dots);
+               const struct edge_rows *rows, bool ahead, float *dots);
 
 /* Per node, sums weights[e * heads + h] times head h of row e, with the same prefetching. */
 void edge_weigh(const struct edge_heads *s, const struct edge_nodes *nodes, const float *weights,
@@ -184,7 +183,7 @@ struct edge_leaky {
     float slope;
 };
 void edge_leaky_dots(const struct edge_heads *s, const struct edge_nodes *nodes, struct edge_leaky l,
-                     const struct edge_rows *rows, float *products, float *dots);
+                     const struct edge_rows *rows, float *dots);
 
 /*
  * Per node, sums weights[e * heads + h] leaky'(own + row e); adds weights[...] leaky(own + row e) to one

@@ -84,12 +84,9 @@ INLINE bool edge_softmax_group(const struct edge_softmax *s, int64_t t, struct e
 
 INLINE void edge_softmax_task(const struct edge_softmax *s, int64_t t, struct edge_work *r, edge_score *score)
 {
-    struct edge_walk walk = edge_walk(&s->tasks, t);
-    for (struct edge_group g; edge_group_next(&s->tasks, &walk, s->heads.most, &g);) {
-        for (int64_t i = g.piece.row + g.nodes.count; i < g.piece.row + 2 * g.nodes.count; i++) {
-            edge_fetch_row(s->own, i);
-            edge_claim_row(s->y, i);
-        }
+    s->before[t] = edge_walk_begin(&s->tasks, t, &r->walk);
+    for (struct edge_group g; edge_group_next(&s->tasks, &r->walk, s->heads.most, &g);) {
+        edge_fetch_next(s->own, &g);
         if (!edge_softmax_group(s, t, r, &g, score))
             for (int64_t k = 0; k < g.nodes.count; k++) {
                 struct edge_group row = edge_group_row(&g, k);
@@ -109,9 +106,8 @@ INLINE void edge_softmax_run(const struct edge_softmax *s, const struct call *ca
         tasks_run(s->queues, s->tasks.count, s, &work, task);
 #pragma omp for schedule(static) nowait
         for (int64_t t = 0; t < s->tasks.count; t++) {
-            int64_t before = edge_pieces_before(&s->tasks, t);
-            if (before)
-                edge_softmax_join(s, edge_first(&s->tasks, t).row, t, before);
+            if (s->before[t] > 0)
+                edge_softmax_join(s, edge_first(&s->tasks, t).row, t, s->before[t]);
         }
     }
 }

@@ -24,6 +24,7 @@ struct edge_softmax {
     int64_t state;             /* floats of a part's state */
     float *copy, *workspaces;  /* scratch: a spread row for the kernel; per thread */
     int64_t per_thread, extra; /* floats; extra: that the kernel wants for each thread */
+    int64_t *before;           /* scratch: pieces before the first of each task */
     struct task_queue *queues;
 };
 
@@ -33,13 +34,14 @@ struct edge_state {
     float *y;         /* a spread row in a workspace, otherwise D */
 };
 
-/* Scratch of a thread. */
+/* What a thread has: its place, and scratch. */
 struct edge_work {
+    struct edge_walk walk;
     struct edge_state state;
     bool shifted;                   /* whether tops are subtracted */
     const struct edge_nodes *nodes; /* of the current group */
     struct edge_nodes looped;       /* for the kernel */
-    float *own, *products, *scores, *copies[2], *extra;
+    float *own, *scores, *copies[2], *extra;
     float *sums, *factors, *logs, *y; /* of a group's rows: H each, padded to a multiple of 4; spread rows */
 };
 
@@ -67,8 +69,7 @@ static inline int64_t edge_work_lay_out(const struct edge_softmax *s, float *at,
     const struct edge_heads *h = &s->heads;
     int64_t spread = edge_spread_size(h), heads = EDGE_NODES * round_up(h->heads, 4);
     float *state;
-    const struct scratch_part parts[] = {{&r->products, edge_products_size(h)},
-                                         {&r->scores, h->units},
+    const struct scratch_part parts[] = {{&r->scores, h->units},
                                          {&r->own, edge_spreads_size(h)},
                                          {&r->y, edge_spreads_size(h)},
                                          {&r->sums, heads},
@@ -88,16 +89,18 @@ static inline int64_t edge_work_lay_out(const struct edge_softmax *s, float *at,
 static inline int64_t edge_softmax_lay_out(struct edge_softmax *s, const struct call *call)
 {
     struct edge_work unused;
-    float *columns, *queues;
+    float *columns, *queues, *before;
     s->per_thread = edge_work_lay_out(s, NULL, &unused);
     const struct scratch_part parts[] = {{&columns, edge_columns_size(&s->heads)},
                                          {&queues, task_queues_size(call->threads)},
+                                         {&before, s->tasks.count * (int64_t)(sizeof *s->before / 4)},
                                          {&s->parts, 2 * s->tasks.count * s->state},
                                          {&s->workspaces, s->per_thread * call->threads},
                                          {&s->copy, edge_spread_size(&s->heads)}};
     int64_t floats = SCRATCH(call->scratch, parts);
     edge_find_columns(&s->heads, columns);
     s->queues = (struct task_queue *)(void *)queues;
+    s->before = (int64_t *)(void *)before;
     return 4 * floats;
 }
 

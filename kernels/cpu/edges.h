@@ -118,15 +118,20 @@ static inline struct edge_piece edge_next(const struct edge_tasks *s, struct edg
 }
 
 /*
- * If the first piece of task t is the end of a hub, the number of its preceding pieces, which are in the
- * tasks just before t; otherwise 0.
+ * If the first piece of task t, before `next`, is the end of a hub, the number of its preceding pieces, which
+ * are in the tasks just before t; otherwise 0.
  */
+static inline int64_t edge_pieces_to(const struct edge_tasks *s, int64_t t, struct edge_piece first,
+                                     struct edge_piece next)
+{
+    bool whole = first.begins || !edge_clip(first, next).ends;
+    return whole ? 0 : t - (s->row[first.row] + first.row) / s->size;
+}
+
 static inline int64_t edge_pieces_before(const struct edge_tasks *s, int64_t t)
 {
     struct edge_piece first = edge_first(s, t);
-    if (first.begins || !edge_clip(first, edge_first(s, t + 1)).ends)
-        return 0;
-    return t - (s->row[first.row] + first.row) / s->size;
+    return first.begins ? 0 : edge_pieces_to(s, t, first, edge_first(s, t + 1));
 }
 
 #endif

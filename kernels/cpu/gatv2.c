@@ -23,7 +23,7 @@ static struct edge_rows score(const struct edge_softmax *s, struct edge_work *r,
     struct edge_rows l = looped_rows(h, &list, a->l, r->copies[0]), keys = l;
     if (mat_present(a->loop))
         keys = looped_sums(h, &list, a->l, a->c, a->loop, NULL, r->extra + looped_size(h));
-    edge_leaky_dots(h, r->nodes, leaky, &keys, r->products, r->scores);
+    edge_leaky_dots(h, r->nodes, leaky, &keys, r->scores);
     return l;
 }
 

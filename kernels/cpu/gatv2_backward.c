@@ -92,8 +92,8 @@ static void edges_backward(const struct edge_pass *w, const struct edge_back *r,
     if (mat_present(a->loop))
         other[0] = looped_sums(h, &l, w->other[0], a->c, a->loop, w->sends ? a->adj.out_edge.data : NULL,
                                r->extra[SUMS]);
-    edge_leaky_dots(h, &nodes, leaky, &other[0], r->products, r->p);
-    edge_dots(h, &nodes, own[1], &other[1], w->sends, r->products, r->ds);
+    edge_leaky_dots(h, &nodes, leaky, &other[0], r->p);
+    edge_dots(h, &nodes, own[1], &other[1], w->sends, r->ds);
     if (w->sends)
         edge_gather_softmax(w, r, l.ends, l.count, l.last);
     else
@@ -134,7 +134,7 @@ static void task_backward(const void *pass, int64_t t, void *back)
     const struct edge_pass *w = pass;
     const struct attention *g = w->of->args;
     const struct edge_heads *h = &w->of->heads;
-    const struct edge_back *r = back;
+    struct edge_back *r = back;
     memset(r->extra[DATT], 0, (size_t)edge_spread_size(h) * sizeof(float));
     memset(r->extra[DB], 0, (size_t)h->d * sizeof(float));
     edge_pass_task(w, t, r, group_backward);

@@ -16,7 +16,7 @@ static struct edge_rows score(const struct edge_softmax *s, struct edge_work *r,
     struct edge_own q = edge_spreads(h, a->q, g->piece.row, g->nodes.count, r->own);
     struct edge_rows k = edge_ends(h, &s->tasks, a->k, g->first, n, r->copies[0]);
     r->nodes = &g->nodes;
-    edge_dots(h, &g->nodes, q, &k, true, r->products, r->scores);
+    edge_dots(h, &g->nodes, q, &k, true, r->scores);
     return edge_ends(h, &s->tasks, a->v, g->first, n, r->copies[1]);
 }
 

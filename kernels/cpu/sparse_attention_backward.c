@@ -29,15 +29,16 @@ static void find_softmax(const struct edge_pass *w, const struct edge_back *r, s
     const struct attention *t = s->args;
     const struct edge_heads *h = &s->heads;
     int32_t self[EDGE_NODES];
-    struct edge_nodes nodes = {.count = g->nodes.count};
+    struct edge_nodes nodes;
+    nodes.count = nodes.begins[0] = 0;
     for (int64_t k = 0; k < g->nodes.count; k++) {
         self[k] = (int32_t)k;
-        nodes.begins[k + 1] = k + 1;
+        edge_nodes_add(&nodes, k + 1);
     }
     struct edge_rows y = {row_of(s->y, g->piece.row), s->y.ld, self, g->nodes.count - 1};
     if (h->d < LANES)
         y = edge_copy(h, y, g->nodes.count, r->copies[0]);
-    edge_dots(h, &nodes, dy, &y, false, r->products, r->delta);
+    edge_dots(h, &nodes, dy, &y, false, r->delta);
     for (int64_t k = 0, i = g->piece.row; k < g->nodes.count; k++, i++)
         edge_put_softmax(s, r, k, row_of(t->a->lse, i), r->delta + k * h->heads, i, false);
 }
@@ -48,16 +49,16 @@ static void find_softmax(const struct edge_pass *w, const struct edge_back *r, s
  */
 static void put_slopes(int64_t heads, int64_t n, const struct edge_back *r, float *to)
 {
-    const float *ds = r->ds, *p = r->p;
     int64_t last = max_of(0, n - 2);
-    for (int64_t e = 0; e < last; e++, ds += heads, p += heads, to += 2 * heads) {
-        edge_copy_heads(ds, heads, to);
-        edge_copy_heads(p, heads, to + heads);
-    }
-    for (int64_t e = last; e < n; e++, ds += heads, p += heads, to += 2 * heads)
+    for (int64_t h = round_up(heads, 4) - 4; h >= 0; h -= 4)
+        for (int64_t e = 0; e < last; e++) {
+            store4(to + 2 * e * heads + h, load4(r->ds + e * heads + h));
+            store4(to + (2 * e + 1) * heads + h, load4(r->p + e * heads + h));
+        }
+    for (int64_t e = last; e < n; e++)
         for (int64_t h = 0; h < heads; h++) {
-            to[h] = ds[h];
-            to[heads + h] = p[h];
+            to[2 * e * heads + h] = r->ds[e * heads + h];
+            to[(2 * e + 1) * heads + h] = r->p[e * heads + h];
         }
 }
 
@@ -72,8 +73,8 @@ static void receive(const struct edge_pass *w, const struct edge_back *r, const 
     for (int m = 0; m < 2; m++)
         other[m] = edge_ends(h, &w->tasks, w->other[m], g->first, n, r->copies[m]);
     edge_spread_softmax(w, r, &g->nodes);
-    edge_dots(h, &g->nodes, own[0], &other[0], true, r->products, r->p);
-    edge_dots(h, &g->nodes, own[1], &other[1], true, r->products, r->ds);
+    edge_dots(h, &g->nodes, own[0], &other[0], true, r->p);
+    edge_dots(h, &g->nodes, own[1], &other[1], true, r->ds);
     if (t->mask)
         mask_in_place(*t->mask, at, count, r->ds);
     edge_slopes(count, r->p, r->ds, r->lse, r->delta, w->of->scale);
@@ -83,19 +84,19 @@ static void receive(const struct edge_pass *w, const struct edge_back *r, const 
     put_slopes(h->heads, n, r, t->slopes + 2 * at);
 }
 
-/* ds and p of the senders' edges first .. first + n - 1; prefetches those AHEAD of them. */
+/* ds and p of the senders' edges first .. first + n - 1; prefetches those after them. */
 static void gather(const struct edge_pass *w, const struct edge_back *r, int64_t first, int64_t n)
 {
     const struct attention *t = w->of->args;
     const int32_t *number = t->a->adj.out_edge.data;
     int64_t heads = w->of->heads.heads, each = 2 * heads, last = w->tasks.edges - 1;
-    float *ds = r->ds, *p = r->p;
-    for (int64_t e = first; e < first + n; e++, ds += heads, p += heads) {
-        const float *from = t->slopes + number[e] * each;
-        __builtin_prefetch(t->slopes + number[min_of(e + AHEAD, last)] * each);
-        edge_copy_heads(from, heads, ds);
-        edge_copy_heads(from + heads, heads, p);
-    }
+    for (int64_t h = round_up(heads, 4) - 4; h >= 0; h -= 4)
+        for (int64_t e = 0; e < n; e++) {
+            const float *from = t->slopes + number[first + e] * each + h;
+            __builtin_prefetch(t->slopes + number[min_of(first + e + AHEAD, last)] * each + h);
+            store4(r->ds + e * heads + h, load4(from));
+            store4(r->p + e * heads + h, load4(from + heads));
+        }
 }
 
 /* dk and dv of senders. */

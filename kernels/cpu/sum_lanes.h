@@ -33,16 +33,9 @@ INLINE vec add_fours(vec x, vec y)
     return __builtin_shufflevector(x, y, FOURS_OF(0)) + __builtin_shufflevector(x, y, FOURS_OF(1));
 }
 
-/*
- * to[u] = sum of the lanes of vector u at `from`, for LANES units. They are stored together because a load of
- * more than one store has to wait until both have left the store buffer.
- */
-INLINE void sum_lanes(const float *from, float *to)
+/* The sums of the lanes of each vector; overwrites them. */
+INLINE vec sum_lanes(vec sum[LANES])
 {
-    vec sum[LANES];
-    UNROLL
-    for (int u = 0; u < LANES; u++)
-        sum[u] = load(from + u * LANES);
     UNROLL
     for (int n = LANES / 2; n > 0; n /= 2) {
         UNROLL
@@ -50,7 +43,7 @@ INLINE void sum_lanes(const float *from, float *to)
             sum[u] = n >= LANES / 4 ? add_neighbours(sum[2 * u], sum[2 * u + 1])
                                     : add_fours(sum[2 * u], sum[2 * u + 1]);
     }
-    store(to, sum[0]);
+    return sum[0];
 }
 
 #endif
