@@ -122,11 +122,11 @@ INLINE const float *row_at(struct edge_rows r, int64_t e, struct columns at)
     return r.at + at.first + r.col[e] * r.ld;
 }
 
-/* Prefetches `count` vectors of a row after row e; most kernels read rows of two matrices. */
+/* Prefetches `count` vectors of a row after row e. */
 INLINE void fetch(struct edge_rows r, int64_t e, int count, struct columns at)
 {
     enum { STEP = EDGE_LINE > LANES ? EDGE_LINE / LANES : 1 };
-    int64_t ahead = min_of(EDGE_AHEAD, edges_ahead(2 * count * LANES));
+    int64_t ahead = min_of(EDGE_AHEAD, edges_ahead(count * LANES));
     const float *row = row_at(r, min_of(e + ahead, r.last), at);
     UNROLL
     for (int u = 0; u < count; u += STEP)

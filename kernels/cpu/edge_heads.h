@@ -14,9 +14,8 @@
 #include "kernels/cpu/vectors.h"
 
 enum {
-    EDGE_LINE = 16,     /* floats per cache line */
-    EDGE_AHEAD = 16,    /* edges by which prefetches run ahead, at most: lists (edge_loops.h) end there */
-    EDGE_ROWS_AHEAD = 2 /* nodes by which prefetches run ahead */
+    EDGE_LINE = 16, /* floats per cache line */
+    EDGE_AHEAD = 32 /* edges by which prefetches run ahead, at most: lists (edge_loops.h) end there */
 };
 
 struct edge_heads {

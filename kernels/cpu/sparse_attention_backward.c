@@ -13,7 +13,7 @@
 #include "kernels/cpu/mask.h"
 #include "kernels/dropped.h"
 
-enum { AHEAD = 64 }; /* edges by which prefetches run ahead */
+enum { AHEAD = 128 }; /* edges by which prefetches run ahead */
 
 struct attention {
     const struct sparse_attention_backward_args *a;
