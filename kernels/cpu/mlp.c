@@ -7,14 +7,14 @@
  * memory. Both weights are packed once, for all threads. The variant "steps" is two linear layers.
  */
 #include "kernels/cpu/finish.h"
+#include "kernels/cpu/tasks.h"
 #include "kernels/mlp_steps.h"
-
-#include <omp.h>
 
 enum { ROWS = 48 /* of a task: a multiple of all GEMM_ROWS */ };
 
 struct network {
     const struct mlp_args *a;
+    struct task_queue *queues;
     float *up, *down, *hidden; /* packed weights, and a panel of h for each thread */
     int64_t per_thread, ld;    /* floats; not a power of two, whose rows would share sets of a cache */
 };
@@ -24,13 +24,13 @@ static struct network network_of(const struct mlp_args *a, int64_t *bytes)
     int64_t d = a->x.cols, m = a->up.rows;
     struct network n = {.a = a, .ld = round_up(m, 16) + 16};
     n.per_thread = ROWS * n.ld + THREAD_GAP / (int64_t)sizeof(float);
-    int64_t sizes[] = {gemm_packed_size(d, m), gemm_packed_size(m, d), n.per_thread * a->call.threads};
-    float **parts[] = {&n.up, &n.down, &n.hidden};
-    *bytes = 0;
-    for (int i = 0; i < 3; i++) {
-        *parts[i] = a->call.scratch ? (float *)((char *)a->call.scratch + *bytes) : NULL;
-        *bytes += float_bytes(sizes[i]);
-    }
+    float *queues;
+    const struct scratch_part parts[] = {{&queues, task_queues_size(a->call.threads)},
+                                         {&n.up, gemm_packed_size(d, m)},
+                                         {&n.down, gemm_packed_size(m, d)},
+                                         {&n.hidden, n.per_thread * a->call.threads}};
+    *bytes = 4 * SCRATCH(a->call.scratch, parts);
+    n.queues = (struct task_queue *)(void *)queues;
     return n;
 }
 
@@ -46,10 +46,12 @@ static void layer(int64_t rows, int64_t m, int64_t k, struct gemm_in x, const fl
     }
 }
 
-static void block(const struct network *n, int64_t i, int64_t rows, float *h)
+/* Block number t of rows. */
+static void block(const void *network, int64_t t, void *h)
 {
+    const struct network *n = network;
     const struct mlp_args *a = n->a;
-    int64_t d = a->x.cols, m = a->up.rows;
+    int64_t d = a->x.cols, m = a->up.rows, i = t * ROWS, rows = min_of(ROWS, a->y.rows - i);
     layer(rows, m, d, gemm_in(row_of(a->x, i), a->x.ld), n->up, row_of(a->b, 0), a->act, h, n->ld);
     layer(rows, d, m, gemm_in(h, n->ld), n->down, row_of(a->c, 0), ACT_NONE, row_of(a->y, i), a->y.ld);
 }
@@ -72,12 +74,10 @@ void CPU(mlp)(const void *args)
 #pragma omp for schedule(static) nowait
         for (int64_t j = 0; j < m; j += GEMM_COLS)
             pack(a->up, j, n.up);
-#pragma omp for schedule(static)
+#pragma omp for schedule(static) nowait
         for (int64_t j = 0; j < d; j += GEMM_COLS)
             pack(a->down, j, n.down);
-#pragma omp for schedule(dynamic) nowait
-        for (int64_t i = 0; i < rows; i += ROWS)
-            block(&n, i, min_of(ROWS, rows - i), h);
+        tasks_run(n.queues, blocks_of(rows, ROWS), &n, h, block);
     }
 }
 

@@ -14,8 +14,8 @@
  */
 #include "kernels/cpu/activation.h"
 #include "kernels/cpu/gemm.h"
+#include "kernels/cpu/tasks.h"
 
-#include <omp.h>
 #include <string.h>
 
 enum {
@@ -34,6 +34,7 @@ struct sums {
 struct network {
     const struct mlp_backward_args *a;
     int parts;
+    struct task_queue *queues;
     float *up_of_x, *down_of_dy, *up_of_dz; /* packed weights */
     float *accumulators, *workspaces;
     int64_t per_part, per_thread; /* floats */
@@ -78,14 +79,15 @@ static struct network network_of(const struct mlp_backward_args *a, int64_t *byt
     struct network n = {.a = a, .parts = parts_of(a->dy.rows), .per_part = 2 * m * d + m + d};
     panels_of(a, NULL, &n.per_thread);
     n.per_thread += THREAD_GAP / (int64_t)sizeof(float);
-    int64_t sizes[] = {gemm_packed_size(d, m), gemm_packed_size(d, m), gemm_packed_size(m, d),
-                       n.parts > 1 ? n.parts * n.per_part : 0, n.per_thread * a->call.threads};
-    float **parts[] = {&n.up_of_x, &n.down_of_dy, &n.up_of_dz, &n.accumulators, &n.workspaces};
-    *bytes = 0;
-    for (int i = 0; i < 5; i++) {
-        *parts[i] = a->call.scratch ? (float *)((char *)a->call.scratch + *bytes) : NULL;
-        *bytes += float_bytes(sizes[i]);
-    }
+    float *queues;
+    const struct scratch_part parts[] = {{&queues, task_queues_size(a->call.threads)},
+                                         {&n.up_of_x, gemm_packed_size(d, m)},
+                                         {&n.down_of_dy, gemm_packed_size(d, m)},
+                                         {&n.up_of_dz, gemm_packed_size(m, d)},
+                                         {&n.accumulators, n.parts > 1 ? n.parts * n.per_part : 0},
+                                         {&n.workspaces, n.per_thread * a->call.threads}};
+    *bytes = 4 * SCRATCH(a->call.scratch, parts);
+    n.queues = (struct task_queue *)(void *)queues;
     return n;
 }
 
@@ -186,8 +188,10 @@ static int64_t part_first(const struct network *n, int part)
     return part == n->parts ? rows : rows * part / n->parts / GEMM_ROWS * GEMM_ROWS;
 }
 
-static void run_part(const struct network *n, int part, float *work)
+static void run_part(const void *network, int64_t t, void *work)
 {
+    const struct network *n = network;
+    int part = (int)t;
     int64_t count, end = part_first(n, part + 1);
     struct panels p = panels_of(n->a, work, &count);
     struct sums s = sums_of(n, part);
@@ -229,13 +233,11 @@ void CPU(mlp_backward)(const void *args)
 #pragma omp for schedule(static) nowait
         for (int64_t j = 0; j < m; j += GEMM_COLS)
             pack(&n, j);
-#pragma omp for schedule(static)
+#pragma omp for schedule(static) nowait
         for (int64_t j = 0; j < d; j += GEMM_COLS)
             gemm_pack(m, min_of(GEMM_COLS, d - j), gemm_in(row_of(a->up, 0) + j, a->up.ld),
                       n.up_of_dz + j * m);
-#pragma omp for schedule(dynamic)
-        for (int part = 0; part < n.parts; part++)
-            run_part(&n, part, work);
+        tasks_run(n.queues, n.parts, &n, work, run_part);
         if (n.parts > 1) {
 #pragma omp for schedule(static) nowait
             for (int64_t i = 0; i < m + d + 2; i++)
