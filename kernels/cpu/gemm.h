@@ -55,6 +55,12 @@ static inline int64_t gemm_packed_size(int64_t k, int64_t n)
     return k * round_up(n, GEMM_LANES);
 }
 
+/*
+ * Floats to leave unused between a packed matrix and what a thread writes: products prefetch what follows in
+ * B, and take its lines from the thread that writes them.
+ */
+enum { GEMM_GAP = THREAD_GAP / 4 };
+
 #define gemm_pack   CPU(gemm_pack)
 #define gemm_packed CPU(gemm_packed)
 #define gemm_fused  CPU(gemm_fused)

@@ -27,7 +27,7 @@ static struct network network_of(const struct mlp_args *a, int64_t *bytes)
     float *queues;
     const struct scratch_part parts[] = {{&queues, task_queues_size(a->call.threads)},
                                          {&n.up, gemm_packed_size(d, m)},
-                                         {&n.down, gemm_packed_size(m, d)},
+                                         {&n.down, gemm_packed_size(m, d) + GEMM_GAP},
                                          {&n.hidden, n.per_thread * a->call.threads}};
     *bytes = 4 * SCRATCH(a->call.scratch, parts);
     n.queues = (struct task_queue *)(void *)queues;

@@ -83,7 +83,7 @@ static struct network network_of(const struct mlp_backward_args *a, int64_t *byt
     const struct scratch_part parts[] = {{&queues, task_queues_size(a->call.threads)},
                                          {&n.up_of_x, gemm_packed_size(d, m)},
                                          {&n.down_of_dy, gemm_packed_size(d, m)},
-                                         {&n.up_of_dz, gemm_packed_size(m, d)},
+                                         {&n.up_of_dz, gemm_packed_size(m, d) + GEMM_GAP},
                                          {&n.accumulators, n.parts > 1 ? n.parts * n.per_part : 0},
                                          {&n.workspaces, n.per_thread * a->call.threads}};
     *bytes = 4 * SCRATCH(a->call.scratch, parts);
