@@ -10,7 +10,7 @@
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/vectors.h"
 
-enum { ROWS = 32, TALL = 8, TASK_ROWS = 8 * ROWS, TASKS_MOST = 64 };
+enum { ROWS = 32, TALL = LANES > 8 ? 16 : 8, TASK_ROWS = 8 * ROWS, TASKS_MOST = 64 };
 
 struct products {
     struct mat g, x, y, m;
@@ -26,18 +26,18 @@ static int64_t task_rows_of(int64_t rows)
 /* Columns r .. r + TALL - 1 of `rows` rows of x times m; zero beyond the last column and row. */
 static void pack_x(const struct products *p, int64_t first, int64_t rows, int64_t r, float to[ROWS][TALL])
 {
-    int64_t cols = min_of(TALL, p->x.cols - r);
+    static const float one = 1;
+    const float *x = row_of(p->x, first) + r, *m = p->m.data ? row_of(p->m, first) : &one;
+    int64_t cols = min_of(TALL, p->x.cols - r), ldm = p->m.data ? p->m.ld : 0;
     if (rows < ROWS || cols < TALL)
         memset(to, 0, sizeof(float[ROWS][TALL]));
-    for (int64_t i = 0; i < rows; i++) {
-        const float *x = row_of(p->x, first + i) + r;
-        float m = p->m.data ? *row_of(p->m, first + i) : 1;
+    for (int64_t i = 0; i < rows; i++, x += p->x.ld, m += ldm) {
         if (cols == TALL)
             for (int64_t k = 0; k < TALL; k++)
-                to[i][k] = m * x[k];
+                to[i][k] = *m * x[k];
         else
             for (int64_t k = 0; k < cols; k++)
-                to[i][k] = m * x[k];
+                to[i][k] = *m * x[k];
     }
 }
 
@@ -72,9 +72,15 @@ static void multiply_tile(float x[ROWS][TALL], const float *y, int64_t ld, float
 static void add_tile(const struct products *p, float tile[TALL][LANES], double *sums, int64_t r, int64_t c)
 {
     int64_t tall = min_of(TALL, p->g.rows - r), wide = min_of(LANES, p->g.cols - c);
-    for (int64_t i = 0; i < tall; i++)
-        for (int64_t k = 0; k < wide; k++)
-            sums[(r + i) * p->g.cols + c + k] += tile[i][k];
+    for (int64_t i = 0; i < tall; i++) {
+        double *to = sums + (r + i) * p->g.cols + c;
+        if (wide == LANES)
+            for (int64_t k = 0; k < LANES; k++)
+                to[k] += tile[i][k];
+        else
+            for (int64_t k = 0; k < wide; k++)
+                to[k] += tile[i][k];
+    }
 }
 
 /* Adds the products of rows first .. first + rows - 1, at most ROWS. */
