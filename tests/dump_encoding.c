@@ -56,10 +56,8 @@ int main(int argc, char **argv)
 {
     if (argc != 11)
         fail("GRAPH NODES DEGREE GRAPHS SEED ENCODING SOLVER THREADS RUNS DIRECTORY");
-#ifdef __GLIBC__
     mallopt(M_MMAP_THRESHOLD, 1 << 30);
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
-#endif
     struct graph_config g = {.family = argv[1],
                              .nodes = atoll(argv[2]),
                              .degree = atof(argv[3]),

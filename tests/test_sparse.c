@@ -269,12 +269,14 @@ static void test_hub_attention(void **state)
     check_both(OP_sparse_attention, (struct scores){.size = 1}, 1e-5, 1e-4);
 }
 
-/* A head's few numbers of an edge are stored by whole vectors, which exceed them. */
-static void test_hub_attention_of_one_head(void **state)
+/* With one head, vectors hold the numbers of several edges; with many, groups have few edges. */
+static void test_hub_attention_of_one_head_and_many(void **state)
 {
     (void)state;
-    check_both(OP_sparse_attention, (struct scores){.size = 1, .heads = 1}, 1e-5, 1e-4);
-    check_both(OP_gatv2, (struct scores){.size = 1, .heads = 1}, 1e-5, 1e-4);
+    for (int heads = 1; heads <= D; heads += D - 1) {
+        check_both(OP_sparse_attention, (struct scores){.size = 1, .heads = heads}, 1e-5, 1e-4);
+        check_both(OP_gatv2, (struct scores){.size = 1, .heads = heads}, 1e-5, 1e-4);
+    }
 }
 
 static void test_hub_convolution(void **state)
@@ -326,7 +328,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hub_sums),
         cmocka_unit_test(test_hub_attention),
-        cmocka_unit_test(test_hub_attention_of_one_head),
+        cmocka_unit_test(test_hub_attention_of_one_head_and_many),
         cmocka_unit_test(test_hub_convolution),
         cmocka_unit_test(test_hub_statistics),
         cmocka_unit_test(test_hub_gatv2),

@@ -27,7 +27,7 @@ struct edge_pass {
     int64_t width; /* floats per part: D per output */
 };
 
-/* What a thread has: its place; copies and sums of a group's spread rows; the rest for its edges. */
+/* A thread's state: its position; copies and sums of a group's spread rows; the rest for its edges. */
 struct edge_back {
     struct edge_walk walk;
     float *own[2], *sum[2];
@@ -55,12 +55,12 @@ struct edge_gradients {
 static inline int64_t edge_back_lay_out(const struct edge_gradients *s, float *at, struct edge_back *r)
 {
     const struct edge_heads *h = &s->heads;
-    int64_t spreads = EDGE_NODES * edge_spread_size(h), copies = edge_copies_size(h);
+    int64_t rows = edge_group_rows(h), spreads = rows * edge_spread_size(h), copies = edge_copies_size(h);
     const struct scratch_part parts[] = {{&r->own[0], edge_spreads_size(h)},
                                          {&r->own[1], edge_spreads_size(h)},
                                          {&r->sum[0], spreads},
                                          {&r->sum[1], spreads},
-                                         {&r->softmax, EDGE_NODES * 2 * s->padded},
+                                         {&r->softmax, rows * 2 * s->padded},
                                          {&r->p, h->units},
                                          {&r->ds, h->units},
                                          {&r->lse, h->units},
@@ -115,8 +115,9 @@ static inline void edge_put_softmax(const struct edge_gradients *s, const struct
 }
 
 /*
- * Copies lse and delta of a group's rows, which receive, for each of their edges, laid out like the dots. The
- * last whole vec4s of an edge exceed it, and are overwritten by the first of the next.
+ * Copies lse and delta of a group's rows, which receive, for each of their edges, laid out like the dots.
+ * Whole vec4s reach into the next edge: the last heads go first, so that its first heads are stored after
+ * them.
  */
 static inline void edge_spread_softmax(const struct edge_pass *w, const struct edge_back *r,
                                        const struct edge_nodes *nodes)

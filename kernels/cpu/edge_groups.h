@@ -9,8 +9,8 @@
 
 enum {
     EDGE_NODES = 48, /* rows in a group, at most */
-    EDGE_MOST = 256, /* the same of edges and rows together */
-    EDGE_FILL = 16   /* numbers stored at once */
+    EDGE_MOST = 256, /* edges and rows together, at most */
+    EDGE_FILL = 16   /* entries of `rows` written at once */
 };
 
 /* Consecutive rows. Row k has edges begins[k] .. begins[k + 1] - 1, counted from the group's first. */
@@ -19,7 +19,12 @@ struct edge_nodes {
     int32_t rows[EDGE_MOST + EDGE_FILL]; /* the row of each edge */
 };
 
-/* Appends a row whose edges end before `end`. Numbers beyond are overwritten by the next row's. */
+static inline void edge_nodes_clear(struct edge_nodes *n)
+{
+    n->count = n->begins[0] = 0;
+}
+
+/* Appends a row whose edges end before `end`. Entries beyond are overwritten by the next row's. */
 static inline void edge_nodes_add(struct edge_nodes *n, int64_t end)
 {
     int64_t e = n->begins[n->count];
@@ -38,8 +43,8 @@ struct edge_group {
 };
 
 /*
- * Where a thread's next group begins, at an edge of the piece `at`, and task number `next`, at `stop`. At
- * first zero.
+ * A thread's position: the next group begins at `edge`, in the piece `at`; the task ends at `stop`, where
+ * task number `next` begins. At first zero.
  */
 struct edge_walk {
     int64_t edge, next;
@@ -89,7 +94,7 @@ static inline bool edge_group_next(const struct edge_tasks *s, struct edge_walk 
         return false;
     g->piece = edge_clip(w->at, w->stop);
     g->first = w->edge;
-    g->nodes.count = g->nodes.begins[0] = 0;
+    edge_nodes_clear(&g->nodes);
     edge_group_add(g, min_of(g->piece.end, g->first + most - 1));
     if (edge_group_closes(g))
         w->at = edge_next(s, w->at);

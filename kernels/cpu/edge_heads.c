@@ -3,8 +3,8 @@
  *
  * A sum over edges processes up to WIDE vectors of every row at a time, whole heads or a part of one, so that
  * the node's accumulators stay in registers. Products process four heads, or one, of as many edges as there
- * are lanes for, without regard to where rows begin: a loop over a row's few edges ends when the processor
- * does not expect it. Their lanes are then summed together.
+ * are lanes for, without regard to where rows begin, because the end of a short loop over one row's edges is
+ * mispredicted. Their lanes are then summed together.
  */
 #include "kernels/cpu/edge_heads.h"
 #include "kernels/cpu/sum_lanes.h"

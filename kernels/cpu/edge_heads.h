@@ -24,7 +24,7 @@ struct edge_heads {
     int64_t together; /* heads in one pass over the edges, a power of two; 0: heads are split */
     int64_t most;     /* edges and rows at a time, together */
     int64_t *columns; /* heads x per: the column that lane 0 of each vector reads; see edge_find_columns */
-    int64_t units;    /* capacity for one number per edge and head, padded to whole vectors */
+    int64_t units;    /* capacity for a number per head of `most` edges and LANES more (edge_dots) */
 };
 
 /* The rows of a matrix at the other ends of some edges. */
@@ -62,10 +62,16 @@ static inline bool edge_is_spread(const struct edge_heads *s)
     return s->dh % LANES == 0;
 }
 
+/* Rows in a group, at most. */
+static inline int64_t edge_group_rows(const struct edge_heads *s)
+{
+    return min_of(EDGE_NODES, s->most);
+}
+
 /* Floats of the copies of a group's spread rows. */
 static inline int64_t edge_spreads_size(const struct edge_heads *s)
 {
-    return edge_is_spread(s) ? 0 : EDGE_NODES * edge_spread_size(s);
+    return edge_is_spread(s) ? 0 : edge_group_rows(s) * edge_spread_size(s);
 }
 
 static inline int64_t edge_columns_size(const struct edge_heads *s)
@@ -92,12 +98,9 @@ INLINE void edge_fetch_row(struct mat m, int64_t i)
  */
 INLINE void edge_fetch_next(struct mat m, const struct edge_group *g)
 {
-    int64_t first = g->piece.row + g->nodes.count, end = min_of(first + g->nodes.count, m.rows);
-    for (int64_t i = first; i < end; i++) {
-        const float *row = row_of(m, i), *last = row + m.cols;
-        for (; row < last; row += EDGE_LINE)
-            __builtin_prefetch(row);
-    }
+    int64_t first = g->piece.row + g->nodes.count;
+    for (int64_t i = first; i < first + g->nodes.count; i++)
+        edge_fetch_row(m, i);
 }
 
 /* Copies a number per head, as whole vec4s. */
@@ -162,8 +165,8 @@ static inline struct edge_own edge_spreads(const struct edge_heads *s, struct ma
 }
 
 /*
- * dots[e * heads + h] = the product in head h of row e with its node's spread row, undefined up to the end of
- * the last vector. Meanwhile prefetches rows a few edges ahead, if `ahead`.
+ * dots[e * heads + h] = the product in head h of row e with its node's spread row, undefined for up to LANES
+ * more edges. Meanwhile prefetches rows a few edges ahead, if `ahead`.
  */
 void edge_dots(const struct edge_heads *s, const struct edge_nodes *nodes, struct edge_own own,
                const struct edge_rows *rows, bool ahead, float *dots);

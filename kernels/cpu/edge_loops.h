@@ -27,7 +27,7 @@ static inline struct looped_edges looped_edges(const struct edge_heads *s, const
     int32_t *ends = (int32_t *)(void *)scratch, *at = ends + s->most + EDGE_AHEAD;
     bool looped = edge_group_closes(g) && g->piece.ends;
     int64_t n = 0, e = g->first;
-    nodes->count = nodes->begins[0] = 0;
+    edge_nodes_clear(nodes);
     for (int64_t k = 0; k < g->nodes.count; k++) {
         int64_t row = g->piece.row + k;
         for (; e < g->first + g->nodes.begins[k + 1]; e++) {

@@ -34,7 +34,7 @@ struct edge_state {
     float *y;         /* a spread row in a workspace, otherwise D */
 };
 
-/* What a thread has: its place, and scratch. */
+/* A thread's state: its position, and scratch. */
 struct edge_work {
     struct edge_walk walk;
     struct edge_state state;
@@ -67,7 +67,7 @@ static inline struct edge_state edge_state_at(const struct edge_softmax *s, floa
 static inline int64_t edge_work_lay_out(const struct edge_softmax *s, float *at, struct edge_work *r)
 {
     const struct edge_heads *h = &s->heads;
-    int64_t spread = edge_spread_size(h), heads = EDGE_NODES * round_up(h->heads, 4);
+    int64_t spread = edge_spread_size(h), heads = edge_group_rows(h) * round_up(h->heads, 4);
     float *state;
     const struct scratch_part parts[] = {{&r->scores, h->units},
                                          {&r->own, edge_spreads_size(h)},

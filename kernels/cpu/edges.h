@@ -124,8 +124,9 @@ static inline struct edge_piece edge_next(const struct edge_tasks *s, struct edg
 static inline int64_t edge_pieces_to(const struct edge_tasks *s, int64_t t, struct edge_piece first,
                                      struct edge_piece next)
 {
-    bool whole = first.begins || !edge_clip(first, next).ends;
-    return whole ? 0 : t - (s->row[first.row] + first.row) / s->size;
+    if (first.begins || !edge_clip(first, next).ends)
+        return 0;
+    return t - (s->row[first.row] + first.row) / s->size;
 }
 
 static inline int64_t edge_pieces_before(const struct edge_tasks *s, int64_t t)

@@ -56,10 +56,10 @@ static inline int64_t gemm_packed_size(int64_t k, int64_t n)
 }
 
 /*
- * Floats to leave unused between a packed matrix and what a thread writes: products prefetch what follows in
- * B, and take its lines from the thread that writes them.
+ * Floats to leave unused between a packed matrix and what a thread writes: products prefetch beyond the end
+ * of B, which takes lines away from the thread that writes them.
  */
-enum { GEMM_GAP = THREAD_GAP / 4 };
+enum { GEMM_GAP = THREAD_GAP / sizeof(float) };
 
 #define gemm_pack   CPU(gemm_pack)
 #define gemm_packed CPU(gemm_packed)

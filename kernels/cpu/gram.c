@@ -32,12 +32,13 @@ static void pack_x(const struct products *p, int64_t first, int64_t rows, int64_
     if (rows < ROWS || cols < TALL)
         memset(to, 0, sizeof(float[ROWS][TALL]));
     for (int64_t i = 0; i < rows; i++, x += p->x.ld, m += ldm) {
+        float factor = *m;
         if (cols == TALL)
             for (int64_t k = 0; k < TALL; k++)
-                to[i][k] = *m * x[k];
+                to[i][k] = factor * x[k];
         else
             for (int64_t k = 0; k < cols; k++)
-                to[i][k] = *m * x[k];
+                to[i][k] = factor * x[k];
     }
 }
 

@@ -23,7 +23,7 @@ static struct network network_of(const struct mlp_args *a, int64_t *bytes)
 {
     int64_t d = a->x.cols, m = a->up.rows;
     struct network n = {.a = a, .ld = round_up(m, 16) + 16};
-    n.per_thread = ROWS * n.ld + THREAD_GAP / (int64_t)sizeof(float);
+    n.per_thread = ROWS * n.ld + GEMM_GAP;
     float *queues;
     const struct scratch_part parts[] = {{&queues, task_queues_size(a->call.threads)},
                                          {&n.up, gemm_packed_size(d, m)},

@@ -78,7 +78,7 @@ static struct network network_of(const struct mlp_backward_args *a, int64_t *byt
     int64_t d = a->x.cols, m = a->up.rows;
     struct network n = {.a = a, .parts = parts_of(a->dy.rows), .per_part = 2 * m * d + m + d};
     panels_of(a, NULL, &n.per_thread);
-    n.per_thread += THREAD_GAP / (int64_t)sizeof(float);
+    n.per_thread += GEMM_GAP;
     float *queues;
     const struct scratch_part parts[] = {{&queues, task_queues_size(a->call.threads)},
                                          {&n.up_of_x, gemm_packed_size(d, m)},

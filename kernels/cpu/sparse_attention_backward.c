@@ -28,14 +28,11 @@ static void find_softmax(const struct edge_pass *w, const struct edge_back *r, s
     const struct edge_gradients *s = w->of;
     const struct attention *t = s->args;
     const struct edge_heads *h = &s->heads;
-    int32_t self[EDGE_NODES];
     struct edge_nodes nodes;
-    nodes.count = nodes.begins[0] = 0;
-    for (int64_t k = 0; k < g->nodes.count; k++) {
-        self[k] = (int32_t)k;
+    edge_nodes_clear(&nodes);
+    for (int64_t k = 0; k < g->nodes.count; k++)
         edge_nodes_add(&nodes, k + 1);
-    }
-    struct edge_rows y = {row_of(s->y, g->piece.row), s->y.ld, self, g->nodes.count - 1};
+    struct edge_rows y = {row_of(s->y, g->piece.row), s->y.ld, nodes.rows, g->nodes.count - 1};
     if (h->d < LANES)
         y = edge_copy(h, y, g->nodes.count, r->copies[0]);
     edge_dots(h, &nodes, dy, &y, false, r->delta);
@@ -44,8 +41,9 @@ static void find_softmax(const struct edge_pass *w, const struct edge_back *r, s
 }
 
 /*
- * ds and p of n edges. Whole vec4s exceed an edge, and are overwritten by the next; the last two edges, one
- * of which may be exceeded by more than the other has, get nothing else.
+ * ds and p of n edges. Whole vec4s reach into the next edge: the last heads go first, so that the next edge's
+ * first heads are stored after them. The last two edges are stored exactly: with one head, a vec4 of the last
+ * but one would reach beyond the group.
  */
 static void put_slopes(int64_t heads, int64_t n, const struct edge_back *r, float *to)
 {
@@ -84,7 +82,9 @@ static void receive(const struct edge_pass *w, const struct edge_back *r, const 
     put_slopes(h->heads, n, r, t->slopes + 2 * at);
 }
 
-/* ds and p of the senders' edges first .. first + n - 1; prefetches those after them. */
+/*
+ * ds and p of the senders' edges first .. first + n - 1, as in put_slopes; prefetches those of edges AHEAD.
+ */
 static void gather(const struct edge_pass *w, const struct edge_back *r, int64_t first, int64_t n)
 {
     const struct attention *t = w->of->args;
@@ -93,7 +93,7 @@ static void gather(const struct edge_pass *w, const struct edge_back *r, int64_t
     for (int64_t h = round_up(heads, 4) - 4; h >= 0; h -= 4)
         for (int64_t e = 0; e < n; e++) {
             const float *from = t->slopes + number[first + e] * each + h;
-            __builtin_prefetch(t->slopes + number[min_of(first + e + AHEAD, last)] * each + h);
+            __builtin_prefetch(t->slopes + number[min_of(first + e + AHEAD, last)] * each + 2 * h);
             store4(r->ds + e * heads + h, load4(from));
             store4(r->p + e * heads + h, load4(from + heads));
         }
