@@ -131,19 +131,20 @@ static inline void edge_spread_softmax(const struct edge_pass *w, const struct e
         }
 }
 
-/* The same of n receivers `ends`, which keep theirs; prefetches those of as many more, up to ends[last]. */
+/* The same of n receivers `ends`, which keep theirs; prefetches those of edges AHEAD, up to ends[last]. */
 static inline void edge_gather_softmax(const struct edge_pass *w, const struct edge_back *r,
                                        const int32_t *ends, int64_t n, int64_t last)
 {
+    enum { AHEAD = 64 };
     const struct edge_gradients *s = w->of;
     int64_t heads = s->heads.heads;
-    for (int64_t e = n; e <= min_of(2 * n, last); e++)
-        __builtin_prefetch(edge_softmax_at(s, ends[e]));
-    for (int64_t e = 0; e < n; e++) {
-        const float *from = edge_softmax_at(s, ends[e]);
-        edge_copy_heads(from, heads, r->lse + e * heads);
-        edge_copy_heads(from + s->padded, heads, r->delta + e * heads);
-    }
+    for (int64_t h = s->padded - 4; h >= 0; h -= 4)
+        for (int64_t e = 0; e < n; e++) {
+            const float *from = edge_softmax_at(s, ends[e]) + h;
+            __builtin_prefetch(edge_softmax_at(s, ends[min_of(e + AHEAD, last)]) + 2 * h);
+            store4(r->lse + e * heads + h, load4(from));
+            store4(r->delta + e * heads + h, load4(from + s->padded));
+        }
 }
 
 /*

@@ -103,14 +103,7 @@ INLINE void edge_fetch_next(struct mat m, const struct edge_group *g)
         edge_fetch_row(m, i);
 }
 
-/* Copies a number per head, as whole vec4s. */
-INLINE void edge_copy_heads(const float *from, int64_t heads, float *to)
-{
-    for (int64_t h = 0; h < heads; h += 4)
-        store4(to + h, load4(from + h));
-}
-
-/* The same, without writing anything beyond them. */
+/* Copies a number per head, as vec4s, but writes nothing beyond them. */
 INLINE void edge_put_heads(const float *from, int64_t heads, float *to)
 {
     int64_t h = 0;
