@@ -2,6 +2,45 @@
 
 #include <omp.h>
 #include <stddef.h>
+#include <stdlib.h>
+
+void affinity_granted(cpu_set_t *granted)
+{
+    CPU_ZERO(granted);
+    for (int place = 0; place < omp_get_num_places(); place++) {
+        int count = omp_get_place_num_procs(place), *cpus = calloc((size_t)count + 1, sizeof *cpus);
+        if (!cpus)
+            abort();
+        omp_get_place_proc_ids(place, cpus);
+        for (int i = 0; i < count; i++)
+            if (cpus[i] < CPU_SETSIZE)
+                CPU_SET((size_t)cpus[i], granted);
+        free(cpus);
+    }
+    if (CPU_COUNT(granted) == 0 && sched_getaffinity(0, sizeof *granted, granted) != 0)
+        CPU_SET(0, granted);
+    for (size_t cpu = CPU_SETSIZE; CPU_COUNT(granted) > omp_get_num_procs();)
+        CPU_CLR(--cpu, granted); /* GOMP_CPU_AFFINITY may name processors that there are not */
+}
+
+struct team affinity_team(int threads)
+{
+    struct team team = {omp_get_thread_limit(), 1};
+    cpu_set_t all;
+    CPU_ZERO(&all);
+    if (threads > team.threads) /* libomp would print lines of its own */
+        return team;
+#pragma omp parallel num_threads(threads)
+#pragma omp critical
+    {
+        cpu_set_t own;
+        team.threads = omp_get_num_threads();
+        if (sched_getaffinity(0, sizeof own, &own) == 0)
+            CPU_OR(&all, &all, &own);
+    }
+    team.processors = CPU_COUNT(&all);
+    return team;
+}
 
 /* Restricts thread i to the i-th core of the set (`bind`), or lets it run on all of them. */
 static void place_threads(int threads, const cpu_set_t *granted, bool bind)

@@ -7,6 +7,18 @@
 #include <stdbool.h>
 
 /*
+ * The processors that threads may run on. Bound threads (OMP_PROC_BIND, GOMP_CPU_AFFINITY) have OpenMP's
+ * places, and the first is on its own before the program begins; else it is the affinity of the process.
+ */
+void affinity_granted(cpu_set_t *granted);
+
+/* Threads that OpenMP runs if asked for so many, and the processors on which they may run. */
+struct team {
+    int threads, processors;
+};
+struct team affinity_team(int threads);
+
+/*
  * Gives each of `threads` OpenMP threads a core of its own if exactly that many cores are granted; otherwise
  * returns false and changes nothing. `granted` is the argument of affinity_restore.
  */

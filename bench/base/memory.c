@@ -46,15 +46,15 @@ bool memory_measure(struct tape *t, struct resident *r, const char **reason)
         return true;
     }
     malloc_trim(0); /* memory that kernels or libraries freed must not count */
-    *reason = "the kernel cannot reset the high-water mark (/proc/self/clear_refs)";
-    if (madvise(tape_arena(t), (size_t)tape_planned(t)->arena, MADV_DONTNEED) != 0 || !reset_peak())
-        return false;
+    *reason = "the kernel does not say, or cannot reset its high-water mark (/proc/self)";
+    bool reset = madvise(tape_arena(t), (size_t)tape_planned(t)->arena, MADV_DONTNEED) == 0 && reset_peak();
     int64_t before = status_field("VmRSS:");
     tape_init(t);
-    tape_run(t);
+    if (reset)
+        tape_run(t);
     int64_t peak = status_field("VmHWM:");
     tape_init(t);
-    if (before < 0 || peak < before)
+    if (!reset || before < 0 || peak < before)
         return false;
     *r = (struct resident){.program = peak - before, .libraries = before};
     return true;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/base/affinity.h"
 #include "bench/cli/presets.h"
 #include "bench/machine/machine.h"
 #include "graphs/inputs.h"
@@ -276,6 +277,22 @@ static bool check_readable(const struct options *o, struct message *error)
     return true;
 }
 
+/* A row that runs says how many threads it has: as many must run, each where no other has to. */
+static bool check_threads(const struct options *o, int threads, struct message *error)
+{
+    struct team team = affinity_team(threads);
+    if (team.threads != threads)
+        return complain(
+            error,
+            "--threads %d: OpenMP runs %d (OMP_THREAD_LIMIT, OMP_MAX_ACTIVE_LEVELS): allow it more, or "
+            "--threads %d",
+            threads, team.threads, team.threads);
+    return team.processors >= min_of(threads, o->cores) ||
+           complain(error,
+                    "--threads %d: OpenMP binds them to %d of %d processors (OMP_PROC_BIND): true or spread",
+                    threads, team.processors, o->cores);
+}
+
 /* An impossible model: names all axes involved. */
 static bool say_refused(const struct config *c, struct message *error)
 {
@@ -297,6 +314,7 @@ static bool say_refused(const struct config *c, struct message *error)
 bool config_check_all(const struct options *o, struct message *error)
 {
     int64_t count = config_count(o);
+    int checked = 0;
     if (count > AXIS_VALUES_MAX)
         return complain(error, "the axes make more than %d combinations", AXIS_VALUES_MAX);
     for (int64_t i = 0; i < count; i++) {
@@ -306,6 +324,10 @@ bool config_check_all(const struct options *o, struct message *error)
         if (!check_heads(o, &c, error) || !check_batching(o, &c, error) || !check_segments(o, &c, error) ||
             !check_size(o, &c, error))
             return false;
+        bool runs = o->action == ACTION_RUN && !o->device.meta;
+        if (runs && c.threads != checked && !check_threads(o, c.threads, error))
+            return false;
+        checked = c.threads;
     }
     return check_readable(o, error);
 }

@@ -214,11 +214,23 @@ static bool refuse(const char *other, struct message *error)
     return complain(error, "--find-max: not with %s", other);
 }
 
+static bool check_memory_known(const struct options *o, struct message *error)
+{
+    bool free = o->largest.kind == LARGEST_MEMORY && o->largest.limit <= 0 && !o->device.backend->device;
+    const char *axis = axis_info(o->largest.axis)->name;
+    return !free || options_host_memory(o) < MACHINE_MEMORY_UNKNOWN ||
+           complain(error,
+                    "--find-max %s=memory: how much is free is not known here: %s=memory:4GiB or --mem-limit",
+                    axis, axis);
+}
+
 static bool check_largest(struct options *o, struct message *error)
 {
     const struct axis_values *graphs = &o->axes[AXIS_GRAPH];
     if (o->largest.kind == LARGEST_NONE)
         return true;
+    if (!check_memory_known(o, error))
+        return false;
     bool nodes = o->largest.axis == AXIS_NODES, batch = o->largest.axis == AXIS_BATCH;
     for (int i = 0; i < graphs->count; i++) {
         const char *name = axis_text(graphs, graphs->values[i]);

@@ -4,13 +4,13 @@
  */
 #include "bench/machine/caches.h"
 
-#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/base/affinity.h"
 #include "kernels/arithmetic.h"
 
 enum { PATH_SIZE = 512, LINE_SIZE = 4096, INDICES = 16 };
@@ -87,10 +87,7 @@ struct caches caches_find(const char *root, int threads)
 {
     cpu_set_t granted;
     struct cache second = {0}, last = {0}, cache;
-    if (sched_getaffinity(0, sizeof granted, &granted) != 0 || CPU_COUNT(&granted) == 0) {
-        CPU_ZERO(&granted);
-        CPU_SET(0, &granted);
-    }
+    affinity_granted(&granted);
     int first = 0;
     while (!CPU_ISSET((size_t)first, &granted))
         first++;

@@ -1,43 +1,28 @@
 /* Facts read from /proc, /sys and the libraries themselves. */
 #include "bench/machine/machine.h"
 
-#include <sched.h>
+#include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "bench/base/affinity.h"
 #include "bench/base/build.h"
 #include "bench/machine/calibration.h"
+#include "bench/machine/control_group.h"
+#include "kernels/arithmetic.h"
 #include "kernels/backend.h"
 #include "kernels/blas.h"
 #include "models/encodings/encoding.h"
 
-/* Reads the first two numbers of a file; leaves unchanged what cannot be read. */
-static void read_numbers(const char *path, double *first, double *second)
-{
-    FILE *in = fopen(path, "r");
-    if (!in)
-        return;
-    double a, b;
-    int n = fscanf(in, "%lf %lf", &a, &b);
-    if (n >= 1)
-        *first = a;
-    if (n >= 2)
-        *second = b;
-    fclose(in);
-}
-
 int machine_cores(void)
 {
-    cpu_set_t set;
-    int cores =
-        sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
-    double quota = 0, period = 0;
-    read_numbers("/sys/fs/cgroup/cpu.max", &quota, &period);
-    if (quota > 0 && period > 0 && (int)(quota / period + 0.5) < cores)
-        cores = (int)(quota / period + 0.5);
-    return cores > 0 ? cores : 1;
+    cpu_set_t granted;
+    affinity_granted(&granted);
+    double quota = control_group_cores("");
+    return (int)max_of(1, quota < CPU_COUNT(&granted) ? (int64_t)(quota + 0.5) : CPU_COUNT(&granted));
 }
 
 int machine_threads(double asked)
@@ -64,17 +49,18 @@ static void read_field(const char *path, const char *key, char *value, size_t si
         fclose(in);
 }
 
+int64_t machine_memory_free_under(const char *root)
+{
+    char path[PATH_MAX], text[64];
+    snprintf(path, sizeof path, "%s/proc/meminfo", root);
+    read_field(path, "MemAvailable", text, sizeof text);
+    double available = *text >= '0' && *text <= '9' ? 1024.0 * (double)atoll(text) : MACHINE_MEMORY_UNKNOWN;
+    return (int64_t)fmax(1, fmin(available, control_group_free(root)));
+}
+
 int64_t machine_memory_free(void)
 {
-    char text[64];
-    read_field("/proc/meminfo", "MemAvailable", text, sizeof text);
-    int64_t free_bytes = 1024 * atoll(text);
-    double limit = 0, used = 0;
-    read_numbers("/sys/fs/cgroup/memory.max", &limit, &used);
-    read_numbers("/sys/fs/cgroup/memory.current", &used, &used);
-    if (limit > 0 && (int64_t)(limit - used) < free_bytes)
-        free_bytes = (int64_t)(limit - used);
-    return free_bytes;
+    return machine_memory_free_under("");
 }
 
 static struct value *host(void)

@@ -7,14 +7,20 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Cores granted to the process: its affinity, limited by the quota of its control group. */
+/* Cores granted to the process: those of its threads, limited by the quota of its control groups. */
 int machine_cores(void);
 
 /* The number of threads for a value of --threads: 0 is the cores granted. */
 int machine_threads(double asked);
 
-/* Bytes that the process can still allocate: available memory, within the limit of its control group. */
+/*
+ * Bytes that the process can still allocate: available memory, within the limits of its control groups; at
+ * least 1, since 0 means no limit to who builds graphs. The other function reads files whose paths begin with
+ * `root`.
+ */
+#define MACHINE_MEMORY_UNKNOWN 0x1p62
 int64_t machine_memory_free(void);
+int64_t machine_memory_free_under(const char *root);
 
 /* The context of a record: host, devices (an array, which it takes over), libraries, compiler, flags,
  * commit, seed. */

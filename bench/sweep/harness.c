@@ -5,6 +5,7 @@
 #include "bench/sweep/harness.h"
 
 #include <malloc.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -388,6 +389,7 @@ static void keep_heap(bool of_rank)
 
 int bench_main(const struct bench *b, int argc, char **argv)
 {
+    omp_set_dynamic(0); /* a team has as many threads as were asked for, however busy the machine is */
     if (argc == 3 && strcmp(argv[1], capture_word) == 0)
         return capture_run(argv[2]);
     struct message error = {""};

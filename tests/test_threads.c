@@ -1,0 +1,94 @@
+/*
+ * What variables of OpenMP do to threads: by default a row has as many as there are processors, wherever
+ * threads are bound; it never says more than run; and whether as many run as are asked for does not depend on
+ * how busy the machine is.
+ */
+#include "tests/records.h"
+#include "tests/refusals.h"
+#include "tests/test.h"
+
+#include <sched.h>
+
+#define SMALL "--nodes 20 --hidden 8 --heads 1 --layers 1 --phase forward "
+
+static int processors(void)
+{
+    cpu_set_t granted;
+    assert_int_equal(sched_getaffinity(0, sizeof granted, &granted), 0);
+    return CPU_COUNT(&granted);
+}
+
+static int last_processor(void)
+{
+    cpu_set_t granted;
+    assert_int_equal(sched_getaffinity(0, sizeof granted, &granted), 0);
+    int cpu = CPU_SETSIZE - 1;
+    while (!CPU_ISSET((size_t)cpu, &granted))
+        cpu--;
+    return cpu;
+}
+
+static int64_t threads_with(const struct house *h, const char *name, const char *value, const char *words)
+{
+    setenv(name, value, 1);
+    struct record *record = run_json(h, words, 0);
+    unsetenv(name);
+    int64_t threads = count_at(row_at(record, 0), "threads");
+    record_free(record);
+    return threads;
+}
+
+static void refused_with(const struct house *h, const char *name, const char *value, const char *words,
+                         const char *names)
+{
+    setenv(name, value, 1);
+    refuses(h, words, NULL, names, name);
+    unsetenv(name);
+}
+
+static void test_bound(void **state)
+{
+    char one[16], more[16]; /* than there are */
+    snprintf(one, sizeof one, "%d", last_processor());
+    snprintf(more, sizeof more, "0-%d", last_processor() + 1);
+    int64_t all = threads_with(*state, "OMP_PROC_BIND", "false", "--device meta " SMALL);
+    assert_in_range(all, 1, processors()); /* fewer with the quota of a control group */
+    assert_int_equal(threads_with(*state, "OMP_PROC_BIND", "true", "--device meta " SMALL), all);
+    assert_int_equal(threads_with(*state, "OMP_PROC_BIND", "spread", SMALL), all);
+    assert_int_equal(threads_with(*state, "OMP_PLACES", "threads", "--device meta " SMALL), all);
+    assert_int_equal(threads_with(*state, "GOMP_CPU_AFFINITY", more, "--device meta " SMALL), all);
+    assert_int_equal(threads_with(*state, "GOMP_CPU_AFFINITY", one, "--device meta " SMALL), 1);
+    if (all > 1)
+        refused_with(*state, "OMP_PROC_BIND", "master", SMALL "--threads 2",
+                     "--threads 2: OpenMP binds them to 1 of ");
+}
+
+static void test_limited(void **state)
+{
+    static const char two[] = SMALL "--threads 2", refusal[] = "--threads 2: OpenMP runs 1 ";
+    refused_with(*state, "OMP_THREAD_LIMIT", "1", two, refusal);
+    refused_with(*state, "OMP_THREAD_LIMIT", "2", SMALL "--threads 1,3", "--threads 3: OpenMP runs 2 ");
+    refused_with(*state, "OMP_MAX_ACTIVE_LEVELS", "0", two, refusal);
+    assert_int_equal(threads_with(*state, "OMP_THREAD_LIMIT", "1", SMALL "--threads 1"), 1);
+    assert_int_equal(threads_with(*state, "OMP_THREAD_LIMIT", "1", "--device meta " SMALL "--threads 2"), 2);
+}
+
+/* With OMP_DYNAMIC the library takes no more threads than processors that are idle. */
+static void test_dynamic(void **state)
+{
+    int64_t more = processors() + 1;
+    char words[128];
+    snprintf(words, sizeof words, SMALL "--threads %d", (int)more);
+    assert_int_equal(threads_with(*state, "OMP_DYNAMIC", "true", words), more);
+    assert_int_equal(threads_with(*state, "OMP_NUM_THREADS", "1", words), more);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_limited),
+        cmocka_unit_test(test_dynamic),
+    };
+    return cmocka_run_group_tests(tests, house_setup, house_teardown);
+}
