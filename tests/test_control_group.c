@@ -121,6 +121,7 @@ static void test_namespaces(void **state)
     plant(root, "proc/self/cgroup", "4:memory:/docker/ab/c\n");
     plant(root, "sys/fs/cgroup/memory/c/memory.limit_in_bytes", "1048576\n");
     assert_true(control_group_free(root) == MIB);
+    plant(root, "sys/fs/cgroup/memoryc/memory.limit_in_bytes", "1048576\n");
     static const char *const elsewhere[] = {"4:memory:/docker/abc\n", "4:memory:/\n", "4:memory:/../ab\n"};
     for (int i = 0; i < 3; i++) {
         plant(root, "proc/self/cgroup", elsewhere[i]);
