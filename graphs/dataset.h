@@ -1,6 +1,7 @@
 /*
  * Folders of data sets: which files a folder, or the folder `raw` in it, has of TUDataset (graphs/tu.h) or
- * the Open Graph Benchmark (graphs/ogb.h); each may have the suffix .gz.
+ * the Open Graph Benchmark (graphs/ogb.h); each may have the suffix .gz, and is read
+ * without it if it is there twice.
  */
 #ifndef GTMARK_GRAPHS_DATASET_H
 #define GTMARK_GRAPHS_DATASET_H

@@ -1,24 +1,45 @@
 /*
- *     line   = [blanks] [edge | graph | "#..." | "%..."] [blanks]
- *     edge   = id separator id [separator weight]
- *     graph  = "graph" blanks nodes
+ *     line    = [blanks] [edge | graph] [blanks] [comment]
+ *     edge    = id separator id [separator weight [separator time]] [blanks] [attributes]
+ *     graph   = "graph" blanks nodes
+ *     comment = "#..." | "%..."; attributes = "{...", as NetworkX writes them
  *
- * A separator is blanks and tabs, or one comma with optional blanks and tabs around it; a weight is a decimal
- * number (graphs/words.h).
+ * A separator is blanks and tabs, or one comma with optional blanks and tabs around it; weights and times are
+ * numbers (graphs/words.h), or nothing before a comma or the end. What has more columns may be a list of
+ * neighbours.
  */
 #include "graphs/edge_line.h"
 
+#include <string.h>
+
 #include "graphs/csr.h"
+
+static const char comment[] = "#%", after_edge[] = "#%{";
+
+/* Skips blanks, and the rest of the line if it begins with one of these. */
+static void skip_comment(struct words *w, const char *marks)
+{
+    words_skip_blanks(w);
+    if (w->at < w->end && *w->at && strchr(marks, *w->at))
+        w->at = w->end;
+}
+
+static bool skip_column(struct words *w, const char *what)
+{
+    words_skip_separator(w);
+    skip_comment(w, after_edge);
+    return words_at_separator(w) || words_number(w, what);
+}
 
 static bool scan_edge(struct words *w, uint64_t id[2])
 {
     if (!words_whole(w, "first ", "node id", &id[0]))
         return false;
     words_skip_separator(w);
-    if (!words_whole(w, "second ", "node id", &id[1]))
+    if (!words_whole(w, "second ", "node id", &id[1]) || !skip_column(w, "weight") || !skip_column(w, "time"))
         return false;
-    bool comma = words_skip_separator(w);
-    return (w->at == w->end && !comma) || (words_number(w, "weight") && words_end(w, "the weight"));
+    skip_comment(w, after_edge);
+    return words_end(w, "two node ids, a weight and a time");
 }
 
 static bool scan_graph(struct words *w, uint64_t *nodes)
@@ -27,13 +48,14 @@ static bool scan_graph(struct words *w, uint64_t *nodes)
     if (!words_within(w, "number of nodes", 1, CSR_MAX_NODES, &count))
         return false;
     *nodes = (uint64_t)count;
+    skip_comment(w, comment);
     return words_end(w, "the number of nodes");
 }
 
 enum edge_line edge_line_scan(struct words *line, uint64_t id[2])
 {
-    words_skip_blanks(line);
-    if (line->at == line->end || *line->at == '#' || *line->at == '%')
+    skip_comment(line, comment);
+    if (line->at == line->end)
         return EDGE_LINE_COMMENT;
     if (words_skip(line, "graph", false))
         return scan_graph(line, id) ? EDGE_LINE_GRAPH : EDGE_LINE_BAD;

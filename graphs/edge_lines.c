@@ -11,6 +11,7 @@
 #include "graphs/csr.h"
 #include "graphs/edge_line.h"
 #include "graphs/numbering.h"
+#include "kernels/arithmetic.h"
 
 enum { PENDING = 512 };
 
@@ -92,6 +93,19 @@ static bool read_lines(struct reader *r)
     return !r->lines.failed && flush(r);
 }
 
+/* The first id above the least that no node has: ids up to the first gap are their ranks and a constant. */
+static int64_t find_gap(const struct numbering *n, const int32_t *rank)
+{
+    uint64_t least = UINT64_MAX;
+    int64_t nodes = n->count;
+    for (int64_t i = 0; i < n->count; i++)
+        least = n->id[i] < least ? n->id[i] : least;
+    for (int64_t i = 0; i < n->count; i++)
+        if (n->id[i] - least != (uint64_t)rank[i])
+            nodes = min_of(nodes, rank[i]);
+    return (int64_t)(least + (uint64_t)nodes);
+}
+
 /* Replaces numbers, which are in the order of appearance, by the ranks of the ids. */
 static bool renumber(struct reader *r)
 {
@@ -104,6 +118,7 @@ static bool renumber(struct reader *r)
 #pragma omp parallel for
         for (int64_t e = 0; e < l->edges; e++)
             l->edge[e] = csr_edge(rank[csr_edge_from(l->edge[e])], rank[csr_edge_to(l->edge[e])]);
+        l->gap = find_gap(&r->numbers, rank);
     }
     free(rank);
     return done ||

@@ -19,6 +19,7 @@ struct edge_list {
     bool both_listed; /* the format demands that the file itself has both directions, once each */
     int64_t graphs;   /* 1 unless the file has a batch */
     int64_t *offset;  /* graphs + 1: graph g owns nodes offset[g] .. offset[g + 1] - 1 */
+    int64_t gap;      /* of an edge list without graph lines: the first id above the least that has no edge */
     int64_t peak;     /* peak memory of reading in bytes, including this list */
 };
 

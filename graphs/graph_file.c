@@ -1,10 +1,9 @@
 #include "graphs/graph_file.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
-#include <zlib.h>
 
 #include "graphs/edge_lines.h"
 #include "graphs/matrix_market.h"
@@ -50,18 +49,19 @@ static bool is_folder(const char *path)
     return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
-/* Whether a regular file begins with the banner of Matrix Market. */
+/* Whether a file begins with the banner of Matrix Market. */
 static bool has_banner(const char *path)
 {
-    static const char banner[] = MATRIX_MARKET_BANNER;
-    char text[sizeof banner] = "";
-    struct stat about;
-    gzFile file = stat(path, &about) == 0 && S_ISREG(about.st_mode) ? gzopen(path, "rb") : NULL;
-    if (!file)
-        return false;
-    gzread(file, text, sizeof banner - 1);
-    gzclose_r(file);
-    return strcasecmp(text, banner) == 0;
+    char error[ERROR_SIZE]; /* said again when the file is read */
+    struct text_lines l = {.path = path, .error = error, .error_size = sizeof error};
+    const char *line, *end;
+    bool found = false;
+    if (lines_open(&l) && lines_next(&l, &line, &end)) {
+        struct words w = words_of(line, end);
+        found = matrix_market_begins(&w);
+    }
+    lines_close(&l);
+    return found;
 }
 
 /* The format of what is there; of a folder also its files. */
@@ -102,6 +102,19 @@ bool graph_file_read(struct edge_list *list, const struct graph_source *s)
     default:
         return edge_lines_read(list, s);
     }
+}
+
+void graph_file_say_gap(const struct graph_source *s, int64_t rows, char *text, size_t size)
+{
+    struct edge_list list;
+    if (!graph_file_read(&list, s))
+        return;
+    if (list.gap > 0 && list.gap <= rows && list.nodes < rows)
+        snprintf(text, size,
+                 ": node %" PRId64 " has no edge; a first line 'graph %" PRId64
+                 "' gives the number of nodes, whose ids then begin with 0",
+                 list.gap, rows);
+    edge_list_free(&list);
 }
 
 int graph_file_parts(const char *path, char part[GRAPH_PARTS][PATH_MAX])

@@ -38,6 +38,12 @@ bool graph_format_find(const char *path, enum graph_format *f, char *error, size
 bool graph_file_read(struct edge_list *list, const struct graph_source *s);
 
 /*
+ * Says why a table has more rows than an edge list has nodes: ": node 3 has no edge; ..."; nothing if the
+ * source is none, has graph lines, or such a node is not among as many.
+ */
+void graph_file_say_gap(const struct graph_source *s, int64_t rows, char *text, size_t size);
+
+/*
  * The files whose bytes determine the graphs and their features and labels: one, or some of the folder.
  * Returns how many; 0 if there are none.
  */

@@ -44,6 +44,18 @@ bool lines_refuse(struct text_lines *l, const char *format, ...)
     return false;
 }
 
+/* Looks at the first bytes, and skips a byte order mark. An error is found again when they are read. */
+static void look(struct text_lines *l)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    char head[CONTAINER_HEAD];
+    int got = gzread(l->file, head, sizeof head);
+    l->container = container_find(head, (size_t)max_of(got, 0));
+    gzrewind(l->file);
+    if (got >= (int)strlen(mark) && memcmp(head, mark, strlen(mark)) == 0)
+        gzread(l->file, head, (unsigned)strlen(mark));
+}
+
 bool lines_open(struct text_lines *l)
 {
     struct stat about;
@@ -56,6 +68,7 @@ bool lines_open(struct text_lines *l)
     if (!l->file)
         return lines_fail(l, "%s", strerror(errno));
     gzbuffer(l->file, BLOCK / 4);
+    look(l);
     l->longest = LINES_LONGEST;
     l->size = BLOCK;
     l->block = malloc(BLOCK);
@@ -112,6 +125,8 @@ static bool refill(struct text_lines *l)
 bool lines_next(struct text_lines *l, const char **line, const char **end)
 {
     const char *from, *newline;
+    if (l->container)
+        return lines_fail(l, "%s", l->container->said);
     for (;;) {
         from = l->block + l->at;
         newline = memchr(from, '\n', (size_t)(l->end - l->at));

@@ -1,7 +1,8 @@
 /*
  * The lines of a text file, plain or compressed with gzip, one at a time in linear time.
  *
- * Lines end with LF or CR LF; the last may have no end. A NUL byte means that this is not a text file.
+ * Lines end with LF or CR LF; the last may have no end. A byte order mark of UTF-8 is skipped. A NUL byte
+ * means that this is not a text file.
  */
 #ifndef GTMARK_GRAPHS_LINES_H
 #define GTMARK_GRAPHS_LINES_H
@@ -10,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "graphs/container.h"
 #include "graphs/words.h"
 #include "kernels/cancel.h"
 
@@ -25,7 +27,8 @@ struct text_lines {
     int64_t number;  /* of the last line, from 1 */
     int64_t longest; /* bytes of a line that are accepted: LINES_LONGEST, or what the reader sets */
     bool failed;
-    bool done; /* the whole file is in the block */
+    const struct container *container; /* what it is, if it is known not to be text; else null */
+    bool done;                         /* the whole file is in the block */
     void *file;
     char *block;           /* `size` bytes */
     int64_t size, at, end; /* at .. end - 1: read, but not taken yet */
@@ -36,8 +39,8 @@ bool lines_open(struct text_lines *l);
 
 /*
  * The next line, [*line, *end) without its end, which stays until the next call. False at the end of the
- * file; also, with l->failed and an error, if the file cannot be read or is damaged, a line is too long or
- * has a NUL byte, or reading is cancelled.
+ * file; also, with l->failed and an error, if the file is no text, cannot be read or is damaged, a line is
+ * too long or has a NUL byte, or reading is cancelled.
  */
 bool lines_next(struct text_lines *l, const char **line, const char **end);
 

@@ -1,7 +1,7 @@
 /*
  *     file     = banner {comment} size {entry}
- *     banner   = "%%MatrixMarket matrix coordinate" field symmetry, in any case
- *     field    = "pattern" | "real" | "integer" | "complex"
+ *     banner   = "%" ["%"] "MatrixMarket matrix coordinate" field symmetry, in any case
+ *     field    = "pattern" | "real" | "integer" | "complex", and SciPy's "unsigned-integer"
  *     symmetry = "general" | "symmetric" | "skew-symmetric" | "hermitian"
  *     size     = rows columns entries
  *     entry    = row column {number}, none for a pattern, two if complex
@@ -15,10 +15,10 @@
 #include "graphs/csr.h"
 #include "graphs/words.h"
 
-enum field { PATTERN, REAL, INTEGER, COMPLEX };
+enum field { PATTERN, REAL, INTEGER, COMPLEX, UNSIGNED };
 enum symmetry { GENERAL, SYMMETRIC, SKEW, HERMITIAN };
 
-static const char *const fields[] = {"pattern", "real", "integer", "complex", NULL};
+static const char *const fields[] = {"pattern", "real", "integer", "complex", "unsigned-integer", NULL};
 static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian", NULL};
 
 struct reader {
@@ -60,9 +60,22 @@ static int skip_one(struct words *w, const char *const *all)
     return -1;
 }
 
+bool matrix_market_begins(struct words *w)
+{
+    const struct words before = *w;
+    while (w->at < w->end && *w->at == '%' && w->at < before.at + 2)
+        w->at++;
+    bool marked = w->at > before.at;
+    words_skip_blanks(w);
+    if (marked && words_skip(w, &MATRIX_MARKET_BANNER[2], true))
+        return true;
+    *w = before;
+    return false;
+}
+
 static bool scan_banner(struct reader *r, struct words *w)
 {
-    if (!words_skip(w, MATRIX_MARKET_BANNER, true))
+    if (!matrix_market_begins(w))
         return words_refuse(w, "'%s' is not %%%%MatrixMarket, as such files begin", w->at);
     if (!words_skip(w, "matrix", true))
         return words_refuse(w, "'%s' is not 'matrix', the only object that is a graph", w->at);
@@ -70,7 +83,7 @@ static bool scan_banner(struct reader *r, struct words *w)
         return words_refuse(w, "'%s' is not 'coordinate': dense matrices are no graphs here", w->at);
     r->field = skip_one(w, fields);
     if (r->field < 0)
-        return words_refuse(w, "'%s' is not pattern, real, integer or complex", w->at);
+        return words_refuse(w, "'%s' is not pattern, real, integer, unsigned-integer or complex", w->at);
     r->symmetry = skip_one(w, symmetries);
     if (r->symmetry < 0)
         return words_refuse(w, "'%s' is not general, symmetric, skew-symmetric or hermitian", w->at);
@@ -120,7 +133,7 @@ static bool read_size(struct reader *r)
 
 static bool scan_entry(const struct reader *r, struct words *w, int64_t *row, int64_t *column)
 {
-    static const int numbers[] = {[PATTERN] = 0, [REAL] = 1, [INTEGER] = 1, [COMPLEX] = 2};
+    static const int numbers[] = {[PATTERN] = 0, [REAL] = 1, [INTEGER] = 1, [COMPLEX] = 2, [UNSIGNED] = 1};
     const char *first = w->at;
     if (!words_within(w, "row", 1, r->nodes, row))
         return false;

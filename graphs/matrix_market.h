@@ -11,8 +11,11 @@
 
 #include "graphs/edge_list.h"
 
-/* The first word of such a file, in any case. */
+/* The first word of such a file; also read are one %, blanks after it, and any case. */
 #define MATRIX_MARKET_BANNER "%%MatrixMarket"
+
+/* Skips the first word, if it is next. */
+bool matrix_market_begins(struct words *w);
 
 /*
  * Reads the file, as graph_file_read (graphs/graph_file.h). The matrix must be square and not dense

@@ -5,24 +5,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "graphs/lines.h"
 #include "graphs/words.h"
 
 enum { NUMBER_TEXT = 64 };
 
-void table_value(struct number_table *t, double value)
+/* The smallest number that float32 rounds to infinity: half a unit above its largest. */
+static const double FLOAT_END = 0x1.ffffffp127;
+
+bool table_value(struct number_table *t, double value)
 {
-    if (t->to && t->room > 0)
-        *t->to++ = (float)value;
-    t->room--;
-    if (!isfinite(value)) {
+    int64_t at = t->by_columns ? t->taken % t->rows * t->cols + t->taken / t->rows : t->taken;
+    if (fabs(value) >= FLOAT_END)
+        return false;
+    if (t->to && at < t->room)
+        t->to[at] = (float)value;
+    t->taken++;
+    if (isnan(value)) {
         t->missing++;
-        return;
+        return true;
     }
     t->least = fmin(t->least, value);
     t->most = fmax(t->most, value);
+    return true;
 }
 
 /* The number that has been scanned from `word` on. */
@@ -34,24 +40,15 @@ static bool take_number(struct number_table *t, struct words *w, const char *wor
         return words_refuse(w, "'%s' has too many digits", word);
     memcpy(text, word, length);
     text[length] = '\0';
-    table_value(t, strtod(text, NULL));
-    return true;
+    return table_value(t, strtod(text, NULL)) || words_refuse(w, "'%s' " TABLE_TOO_LARGE, word);
 }
 
 static bool scan_field(struct number_table *t, struct words *w)
 {
-    static const char nan[] = "nan";
     const char *word = w->at;
-    struct words after = {.at = word + strlen(nan), .end = w->end};
-    bool missing = words_at_separator(w);
-    if (!missing && w->end - word >= (ptrdiff_t)strlen(nan) && strncasecmp(word, nan, strlen(nan)) == 0 &&
-        words_at_separator(&after)) {
-        w->at = after.at;
-        missing = true;
-    }
-    if (missing)
-        table_value(t, NAN);
-    return missing || (words_number(w, "number") && take_number(t, w, word));
+    if (words_at_separator(w))
+        return table_value(t, NAN);
+    return words_number(w, "number") && take_number(t, w, word);
 }
 
 /* The number of columns of a row; 0 with a reason. */
@@ -80,17 +77,17 @@ bool table_read_text(struct number_table *t, struct text_lines *l)
     return !l->failed && (t->rows > 0 || lines_fail(l, "the file has no rows"));
 }
 
-static bool is_npy(const char *path)
+static bool is_npy(const struct text_lines *l)
 {
-    size_t length = strlen(path);
-    return length >= 4 && strcmp(path + length - 4, ".npy") == 0;
+    size_t length = strlen(l->path);
+    return (l->container && l->container->npy) || (length >= 4 && strcmp(l->path + length - 4, ".npy") == 0);
 }
 
 static bool read_table(struct number_table *t, const char *path, struct cancel cancel, char *error,
                        size_t error_size)
 {
     struct text_lines l = {.path = path, .cancel = cancel, .error = error, .error_size = error_size};
-    bool done = lines_open(&l) && (is_npy(path) ? table_read_npy : table_read_text)(t, &l);
+    bool done = lines_open(&l) && (is_npy(&l) ? table_read_npy : table_read_text)(t, &l);
     lines_close(&l);
     return done;
 }
@@ -108,7 +105,7 @@ bool table_values(const char *path, float *to, int64_t count, struct cancel canc
     struct number_table t = {.to = to, .room = count};
     if (!read_table(&t, path, cancel, error, error_size))
         return false;
-    if (t.room != 0)
+    if (t.taken != count)
         snprintf(error, error_size, "%.200s: has changed while it was read", path);
-    return t.room == 0;
+    return t.taken == count;
 }

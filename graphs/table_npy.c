@@ -8,7 +8,7 @@
  *
  *     {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
  *
- * The order of the elements does not matter to what is said of a table.
+ * The elements are row by row, in Fortran's order column by column.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -55,7 +55,7 @@ static bool read_header(struct text_lines *l, char header[HEADER_MOST + 1])
 {
     unsigned char prefix[PREFIX], size[4] = {0};
     if (lines_bytes(l, prefix, PREFIX) != PREFIX || memcmp(prefix, magic, strlen(magic)) != 0)
-        return !l->failed && lines_fail(l, "is no .npy file");
+        return !l->failed && lines_fail(l, "%s", l->container ? l->container->said : "is no .npy file");
     int major = prefix[6], digits = major == 1 ? 2 : 4;
     if (major < 1 || major > 3)
         return lines_fail(l, "version %d of NumPy's format; known are 1 to 3", major);
@@ -104,6 +104,27 @@ static bool scan_shape(struct text_lines *l, const char *header, struct number_t
     return lines_fail(l, "its shape is not that of one or two dimensions below 10^9, with an element");
 }
 
+static bool scan_order(struct text_lines *l, const char *header, struct number_table *t)
+{
+    const char *text = value_at(header, "'fortran_order': ");
+    t->by_columns = text && strncmp(text, "True", 4) == 0;
+    return t->by_columns || (text && strncmp(text, "False", 5) == 0) ||
+           lines_fail(l, "its header does not say whether its elements are in Fortran's order");
+}
+
+/* Takes the elements of a block. */
+static bool take_values(struct number_table *t, struct text_lines *l, const struct element *e,
+                        const unsigned char *bytes, int64_t size)
+{
+    for (int64_t at = 0; at < size; at += e->size)
+        if (!table_value(t, e->value(bytes + at)))
+            return lines_fail(l, "%g in row %" PRId64 ", column %" PRId64 " " TABLE_TOO_LARGE,
+                              e->value(bytes + at),
+                              (t->by_columns ? t->taken % t->rows : t->taken / t->cols) + 1,
+                              (t->by_columns ? t->taken / t->rows : t->taken % t->cols) + 1);
+    return true;
+}
+
 bool table_read_npy(struct number_table *t, struct text_lines *l)
 {
     char header[HEADER_MOST + 1];
@@ -111,7 +132,7 @@ bool table_read_npy(struct number_table *t, struct text_lines *l)
     if (!read_header(l, header))
         return false;
     const struct element *e = scan_type(l, header);
-    if (!e || !scan_shape(l, header, t))
+    if (!e || !scan_shape(l, header, t) || !scan_order(l, header, t))
         return false;
     t->type = e->name;
     int64_t all = t->rows * t->cols * e->size;
@@ -120,8 +141,8 @@ bool table_read_npy(struct number_table *t, struct text_lines *l)
         if (got < wanted)
             return !l->failed && lines_fail(l, "the file ends after %" PRId64 " of %" PRId64 " elements",
                                             (done + got) / e->size, all / e->size);
-        for (int64_t at = 0; at < got; at += e->size)
-            table_value(t, e->value(bytes + at));
+        if (!take_values(t, l, e, bytes, got))
+            return false;
         done += got;
     }
     return lines_bytes(l, bytes, 1) == 0 || (!l->failed && lines_fail(l, "has bytes after its elements"));

@@ -1,10 +1,23 @@
 #include "graphs/tu.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "graphs/csr.h"
 #include "graphs/words.h"
 #include "kernels/arithmetic.h"
+
+/* A graph that is neither the current one nor the next. */
+static bool refuse_graph(struct text_lines *l, int64_t graph, int64_t current, bool first)
+{
+    char next[32] = "";
+    if (!first)
+        snprintf(next, sizeof next, " or %" PRId64, current + 1);
+    return lines_refuse(l,
+                        "graph %" PRId64 " where graph %" PRId64
+                        "%s is expected: number the graphs from 1 in the order of their nodes, without gaps",
+                        graph, current, next);
+}
 
 /* Each line has the graph of the next node. */
 static bool read_indicator(struct collector *to, struct text_lines *l)
@@ -15,8 +28,7 @@ static bool read_indicator(struct collector *to, struct text_lines *l)
         if (!words_within(&w, "graph", 1, CSR_MAX_NODES, &graph) || !words_end(&w, "the graph"))
             return lines_refuse(l, "%s", w.reason);
         if (graph != current && (nodes == 0 || graph != current + 1))
-            return lines_refuse(l, "graph %" PRId64 " where graph %" PRId64 " or the next is expected", graph,
-                                current);
+            return refuse_graph(l, graph, current, nodes == 0);
         if (all++ == CSR_MAX_NODES)
             return lines_refuse(l, "more than %" PRId64 " nodes", CSR_MAX_NODES);
         if (graph != current) {

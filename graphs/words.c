@@ -99,7 +99,7 @@ bool words_whole(struct words *w, const char *which, const char *what, uint64_t 
     if (w->at == word || !words_at_separator(w))
         return refuse_whole(w, which, what, word);
     char format[FORMAT];
-    snprintf(format, sizeof format, "%s %%s exceeds 64 bits", what);
+    snprintf(format, sizeof format, "%s %%s exceeds 64 bits: number the nodes anew, from 0", what);
     return fits || words_refuse(w, format, word);
 }
 
@@ -132,19 +132,32 @@ static bool skip_character(struct words *w, const char *any)
     return found;
 }
 
+/* What C's strtod takes in place of digits. */
+static bool skip_name(struct words *w)
+{
+    static const char *const names[] = {"nan", "infinity", "inf"};
+    for (size_t i = 0, length; i < sizeof names / sizeof *names; i++)
+        if ((size_t)(w->end - w->at) >= (length = strlen(names[i])) &&
+            strncasecmp(w->at, names[i], length) == 0) {
+            w->at += length;
+            return true;
+        }
+    return false;
+}
+
 bool words_number(struct words *w, const char *what)
 {
     const char *word = w->at;
     char format[FORMAT];
     skip_character(w, "+-");
-    bool number = skip_digits(w);
-    if (skip_character(w, "."))
+    bool named = skip_name(w), number = !named && skip_digits(w);
+    if (!named && skip_character(w, "."))
         number = skip_digits(w) || number;
     if (number && skip_character(w, "eE")) {
         skip_character(w, "+-");
         number = skip_digits(w);
     }
-    if (number && words_at_separator(w))
+    if ((named || number) && words_at_separator(w))
         return true;
     snprintf(format, sizeof format,
              w->at == word && words_at_separator(w) ? "the %s is missing" : "'%%s' is not a %s", what);

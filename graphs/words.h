@@ -46,6 +46,7 @@ bool words_within(struct words *w, const char *what, int64_t least, int64_t most
 
 /*
  *     number = [+|-] (digits ["." [digits]] | "." digits) [(e|E) [+|-] digits]
+ *            | [+|-] ("nan" | "inf" | "infinity"), in any case
  */
 bool words_number(struct words *w, const char *what);
 

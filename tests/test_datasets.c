@@ -51,6 +51,8 @@ static void check(const struct test_file *temp, const char *const names[FILES], 
     remove_all(temp, names);
 }
 
+#define NUMBERED ": number the graphs from 1 in the order of their nodes, without gaps"
+
 static void folders_of_tudataset(void **state)
 {
     static const struct folder folders[] = {
@@ -65,13 +67,13 @@ static void folders_of_tudataset(void **state)
         {{"1, -1\n", "1\n1\n"}, false, "/X_A.txt:1: '-1' is not a node: a whole number from 1 to 2"},
         {{"1\n", "1\n1\n"}, false, "/X_A.txt:1: the node is missing"},
         {{"1, 2, 3\n", "1\n1\n"}, false, "/X_A.txt:1: unexpected ',' after the two nodes"},
-        {{"1, 2\n", "2\n"}, false, "/X_graph_indicator.txt:1: graph 2 where graph 1 or the next is expected"},
+        {{"1, 2\n", "2\n"}, false, "/X_graph_indicator.txt:1: graph 2 where graph 1 is expected" NUMBERED},
         {{"1, 2\n", "1\n3\n"},
          false,
-         "/X_graph_indicator.txt:2: graph 3 where graph 1 or the next is expected"},
+         "/X_graph_indicator.txt:2: graph 3 where graph 1 or 2 is expected" NUMBERED},
         {{"1, 2\n", "1\n2\n1\n"},
          false,
-         "/X_graph_indicator.txt:3: graph 1 where graph 2 or the next is expected"},
+         "/X_graph_indicator.txt:3: graph 1 where graph 2 or 3 is expected" NUMBERED},
         {{"1, 2\n", "1\nx\n"},
          false,
          "/X_graph_indicator.txt:2: 'x' is not a graph: a whole number from 1 to 2147483647"},
@@ -143,6 +145,13 @@ static void tables_are_found(void **state)
     assert_int_equal(d.table[0].of, TABLE_OF_NODES);
     assert_string_equal(d.table[1].path + strlen(temp->root), "/raw/X_graph_labels.txt.gz");
     assert_string_equal(graph_shown(temp->root, false, shown), "1: 0>0");
+    static const char *const beside[] = {"raw/._X_A.txt", "raw/.Y_A.txt", "raw/X_A.txt.gz"};
+    for (size_t i = 0; i < LENGTH(beside); i++) {
+        in_folder(temp, beside[i], path);
+        write_bytes(path, TEXT("\0\5\x16\7"));
+        assert_string_equal(graph_shown(temp->root, false, shown), "1: 0>0");
+        unlink(path);
+    }
     in_folder(temp, "raw/Y_A.txt", path);
     write_bytes(path, TEXT("1,1\n"));
     assert_string_equal(graph_shown(temp->root, false, shown),
@@ -173,6 +182,8 @@ static const char *table_shown(const struct test_file *temp, const char *name, c
     return shown;
 }
 
+#define TOO_LARGE " does not fit float32, whose largest number is 3.4028235e38"
+
 static void texts_are_tables(void **state)
 {
     static const char *const known[][2] = {
@@ -181,7 +192,15 @@ static void texts_are_tables(void **state)
         {"\n7\r\n\n8", "2x1 text 7..8 -0"},
         {",1\n1,\nnan,NaN\n", "3x2 text 1..1 -4"},
         {"nan\n", "1x1 text inf..-inf -1"},
-        {"1e999\n2", "2x1 text 2..2 -1"},
+        {"1e38 -3.4028235e38\n2 3.4028235e+38", "2x2 text -3.40282e+38..3.40282e+38 -0"},
+        {"\xef\xbb\xbf"
+         "1,2\r\n",
+         "1x2 text 1..2 -0"},
+        {"2\n1e999\n", ":2: '1e999'" TOO_LARGE},
+        {"1 3.4028236e38\n", ":1: '3.4028236e38'" TOO_LARGE},
+        {"1e39 1\n", ":1: '1e39'" TOO_LARGE},
+        {"1\n2,inf\n", ":2: 'inf'" TOO_LARGE},
+        {"-Infinity\n", ":1: '-Infinity'" TOO_LARGE},
         {"", ": the file has no rows"},
         {"1,2\n3\n", ":2: a row of 1, after rows of 2"},
         {"1,2\n3,4,\n", ":2: a row of 3, after rows of 2"},
@@ -239,6 +258,16 @@ static void npy_files_are_tables(void **state)
         {TEXT(NPY("\2\0", "8\0\0\0",
                   "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)} ") "\0\0\x80\x3f\0\0\xc0\x7f"),
          "2x1 f4 1..1 -1"},
+        {TEXT(VERSION1("8", "{'descr': '<f4', 'fortran_order': False, 'shape': (1,2)}") "\0\0\x80\x3f\0\0\x80"
+                                                                                        "\xff"),
+         ": -inf in row 1, column 2" TOO_LARGE},
+        {TEXT(VERSION1("8",
+                       "{'descr': '<f8', 'fortran_order': True, 'shape': (2, 1)}") "\0\0\0\0\0\0\0\0"
+                                                                                   "\0\0\0\0\0\0\xf0\x47"),
+         ": 3.40282e+38 in row 2, column 1" TOO_LARGE},
+        {TEXT(VERSION1("8", "{'descr': '<i2', 'order': False, 'shape': (1,)}         ")),
+         ": its header does not say whether its elements are in Fortran's order"},
+        {TEXT("PK\3\4\x14"), ": is a ZIP archive: unzip it first"},
         {TEXT(VERSION1("8", "{'descr': '<i2', 'fortran_order': False, 'shape': (3,)} ") "\1\0\2\0\3"),
          ": the file ends after 2 of 3 elements"},
         {TEXT(VERSION1("8", "{'descr': '<i2', 'fortran_order': False, 'shape': (1,)} ") "\1\0\2"),
@@ -266,12 +295,45 @@ static void npy_files_are_tables(void **state)
                             known[i].shown);
 }
 
+/* The same matrix in both orders, in files named .npy and not, has the same rows. */
+static void orders_of_elements(void **state)
+{
+    static const int64_t shapes[][2] = {{5, 4}, {1, 4}, {4, 1}, {2, 3}};
+    const struct test_file *temp = *state;
+    for (size_t s = 0; s < LENGTH(shapes); s++)
+        for (int fortran = 0; fortran < 2; fortran++) {
+            int64_t rows = shapes[s][0], cols = shapes[s][1], count = rows * cols;
+            char path[128], text[80], bytes[300] = "", error[GRAPH_SHOWN] = "";
+            float value[32];
+            struct number_table t;
+            snprintf(text, sizeof text, "{'descr': '<i2', 'fortran_order': %s, 'shape': (%d, %d)}",
+                     fortran ? "True" : "False", (int)rows, (int)cols);
+            int at = sprintf(bytes, "\x93NUMPY\1") + 3;
+            bytes[at - 2] = 64;
+            at += sprintf(bytes + at, "%-64s", text);
+            for (int64_t i = 0; i < count; i++) {
+                int64_t row = fortran ? i % rows : i / cols, col = fortran ? i / rows : i % cols;
+                bytes[at + 2 * i] = (char)(10 * row + col);
+            }
+            in_folder(temp, fortran ? "x.npy" : "x", path);
+            (fortran ? write_gzip : write_bytes)(path, bytes, (size_t)(at + 2 * count));
+            assert_true(table_read(&t, path, NEVER_CANCELLED, error, sizeof error));
+            assert_true(t.rows == rows && t.cols == cols && t.least == 0);
+            assert_true(table_values(path, value, count, NEVER_CANCELLED, error, sizeof error));
+            for (int64_t i = 0; i < count; i++)
+                assert_true(value[i] == (float)(10 * (i / cols) + i % cols));
+            assert_false(table_values(path, value, count - 1, NEVER_CANCELLED, error, sizeof error));
+            unlink(path);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(folders_of_tudataset), cmocka_unit_test(folders_of_ogb),
-        cmocka_unit_test(tables_are_found),     cmocka_unit_test(texts_are_tables),
-        cmocka_unit_test(npy_files_are_tables), cmocka_unit_test(long_lines_are_refused),
+        cmocka_unit_test(folders_of_tudataset),   cmocka_unit_test(folders_of_ogb),
+        cmocka_unit_test(tables_are_found),       cmocka_unit_test(texts_are_tables),
+        cmocka_unit_test(npy_files_are_tables),   cmocka_unit_test(orders_of_elements),
+        cmocka_unit_test(long_lines_are_refused),
     };
     return cmocka_run_group_tests_name("data sets", tests, test_file_open, test_file_close);
 }

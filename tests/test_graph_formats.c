@@ -59,6 +59,11 @@ static void matrices_are_graphs(void **state)
         {MARKET "real skew-symmetric\n2 2 1\n2 1 1\n", false, "2: 1>0 0>1"},
         {MARKET "complex hermitian\n2 2 2\n1 1 1 0\n2 1 0 -1\n", false, "2: 0>0 1>0 0>1"},
         {MARKET "complex general\n1 1 0\n", false, "1:"},
+        {MARKET "unsigned-integer general\n3 3 2\n1 2 1\n2 3 1\n", false, "3: 0>1 1>2"},
+        {MARKET "real general\n2 2 2\n1 2 nan\n2 1 -inf\n", false, "2: 0>1 1>0"},
+        {"%MatrixMarket matrix coordinate pattern symmetric\n4 4 2\n2 1\n3 1\n", false, "4: 1>0 0>1 2>0 0>2"},
+        {"\xef\xbb\xbf%% MatrixMarket matrix coordinate pattern general\r\n%\r\n2 2 1\r\n2 1\r\n", false,
+         "2: 1>0"},
         {"%%mAtRiXmArKeT MATRIX Coordinate Pattern\tGENERAL \r\n2 2 1\r\n2 1\r\n", false, "2: 1>0"},
     };
     check_known(*state, "", known, LENGTH(known));
@@ -75,7 +80,8 @@ static void bad_matrices_are_refused(void **state)
          ":1: 'vector' is not 'matrix', the only object that is a graph"},
         {TEXT("%%MatrixMarket matrix array real general\n2 2\n1\n1\n1\n1\n"),
          ":1: 'array' is not 'coordinate': dense matrices are no graphs here"},
-        {TEXT(MARKET "double general\n"), ":1: 'double' is not pattern, real, integer or complex"},
+        {TEXT(MARKET "double general\n"),
+         ":1: 'double' is not pattern, real, integer, unsigned-integer or complex"},
         {TEXT(MARKET "real\n"), ":1: '' is not general, symmetric, skew-symmetric or hermitian"},
         {TEXT(MARKET "real hermitian\n"), ":1: hermitian matrices are complex"},
         {TEXT(MARKET "pattern skew-symmetric\n"), ":1: skew-symmetric matrices are no patterns"},
@@ -111,6 +117,58 @@ static void bad_matrices_are_refused(void **state)
          ":3: the line has a NUL byte: this is not a text file"},
     };
     check_refused(*state, ".mtx", refused, LENGTH(refused));
+}
+
+/* Files that are no text, whatever their name is, and compressed, too. */
+static void containers_are_named(void **state)
+{
+    static const struct refused files[] = {
+        {TEXT("PK\3\4\x14\0\0\0\0\0abcdefghijklmnop\5\0\0\0x.txt0 1\n"),
+         ": is a ZIP archive: unzip it first"},
+        {TEXT("PK\3\4\x14\0\0\0\0\0abcdefghijklmnop\5\0\0\0a.npy\x93NUMPY"),
+         ": is a .npz archive of NumPy: write its arrays as .npy files, a sparse matrix by scipy.io.mmwrite, "
+         "edges as text by numpy.savetxt"},
+        {TEXT("PK\3\4\x14\0\0\0\0\0abcdefghijklmnop\xa\0\0\0x/data.pkl\x80\2"),
+         ": is written by torch.save: write its edges or numbers as text"},
+        {TEXT("PK\3\4\x14"), ": is a ZIP archive: unzip it first"},
+        {TEXT("BZh91AY&SY"), ": is compressed by bzip2: bunzip2 it first"},
+        {TEXT("\xfd"
+              "7zXZ\0\0"),
+         ": is compressed by xz: unxz it first"},
+        {TEXT("\x28\xb5\x2f\xfd\4"), ": is compressed by zstd: unzstd it first"},
+        {TEXT("7z\xbc\xaf\x27\x1c\0"), ": is a 7z archive: unpack it first (7z x)"},
+        {TEXT("\x89HDF\r\n\x1a\n"), ": is an HDF5 file: write its edges or numbers as text"},
+        {TEXT("PAR1\x15"), ": is a Parquet file: write its edges or numbers as text"},
+        {TEXT("\x93NUMPY\1\0v\0{'descr'"),
+         ": is an array of NumPy: write it as text, an edge a line (numpy.savetxt with fmt='%d')"},
+        {TEXT("\xff\xfe"
+              "0\0 \0"
+              "1\0"),
+         ": is text in UTF-16: save it as UTF-8"},
+        {TEXT("\xfe\xff\0"
+              "0\0 \0"
+              "1"),
+         ": is text in UTF-16: save it as UTF-8"},
+    };
+    static const char *const endings[] = {"", ".txt.gz", ".mtx", ".graph"};
+    char tar[1024] = "el_tab.txt", shown[GRAPH_SHOWN];
+    memcpy(tar + 257, "ustar", 5);
+    for (size_t i = 0; i < LENGTH(endings); i++) {
+        check_refused(*state, endings[i], files, LENGTH(files));
+        assert_string_equal(read_as(*state, endings[i], tar, sizeof tar, false, shown),
+                            ": is a tar archive: unpack it first (tar -xf)");
+    }
+    const struct test_file *temp = *state;
+    char path[80], packed[200];
+    snprintf(path, sizeof path, "%s.once", temp->path);
+    write_gzip(path, TEXT("0 1\n"));
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    size_t size = fread(packed, 1, sizeof packed, file);
+    fclose(file);
+    unlink(path);
+    assert_string_equal(read_as(temp, ".txt.gz", packed, size, false, shown),
+                        ": is compressed by gzip twice: gunzip it first");
 }
 
 static void metis_files_are_graphs(void **state)
@@ -228,7 +286,7 @@ int main(void)
         cmocka_unit_test(matrices_are_graphs),    cmocka_unit_test(bad_matrices_are_refused),
         cmocka_unit_test(metis_files_are_graphs), cmocka_unit_test(bad_metis_files_are_refused),
         cmocka_unit_test(both_ends_list_an_edge), cmocka_unit_test(long_lines),
-        cmocka_unit_test(cut_files_are_refused),
+        cmocka_unit_test(cut_files_are_refused),  cmocka_unit_test(containers_are_named),
     };
     return cmocka_run_group_tests_name("graph formats", tests, test_file_open, test_file_close);
 }
