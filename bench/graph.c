@@ -15,6 +15,7 @@
 #include "bench/show/graph_facts.h"
 #include "graphs/graph.h"
 #include "graphs/graph_write.h"
+#include "graphs/inputs.h"
 
 enum { TABLES = 3, FAMILY_TEXT = PATH_MAX + 16 };
 
@@ -47,12 +48,12 @@ static const char *const headings[] = {
 static const struct flag flags[] = {
     {READING, "undirected", NULL, "add to each edge the one back, unless the format has both", FLAG_ON,
      .field = FIELD(undirected)},
-    {DESCRIBE, "features", "FILE", "features of nodes, a row for each: .npy, or numbers as text", FLAG_PATH,
-     FIELD(table[0]), .what = "the name of a file"},
-    {DESCRIBE, "edge-features", "FILE", "features of edges, a row for each edge of the file", FLAG_PATH,
-     FIELD(table[1]), .what = "the name of a file"},
-    {DESCRIBE, "labels", "FILE", "labels, a row for each graph, node or edge", FLAG_PATH, FIELD(table[2]),
-     .what = "the name of a file"},
+    {DESCRIBE, "features", "FILE", "features of nodes: .npy, or numbers as text; none: not the folder's",
+     FLAG_PATH, FIELD(table[0]), .what = "the name of a file"},
+    {DESCRIBE, "edge-features", "FILE", "features of edges, a row for each edge of the file, or none",
+     FLAG_PATH, FIELD(table[1]), .what = "the name of a file"},
+    {DESCRIBE, "labels", "FILE", "labels, a row for each graph, node or edge, or none", FLAG_PATH,
+     FIELD(table[2]), .what = "the name of a file"},
     {GENERATE, "nodes", "N", "nodes of a graph, in a batch on average; shapes have their own", AMOUNT(nodes),
      .min = 1, .max = (double)CSR_MAX_NODES},
     {GENERATE, "degree", "X", "mean degree (default 5)", AMOUNT(degree), .min = 0, .max = 1e9},
@@ -134,9 +135,10 @@ struct described {
 };
 
 /* Reads a table, which must have a row for each node, edge or graph. */
-static bool read_table(struct described *d, const struct batch *b, struct message *error)
+static bool read_table(struct described *d, const struct batch *b, const struct graph_source *s,
+                       struct message *error)
 {
-    char wanted[160] = "";
+    char wanted[160] = "", gap[160] = "";
     const struct {
         bool allowed;
         int64_t rows;
@@ -153,7 +155,9 @@ static bool read_table(struct described *d, const struct batch *b, struct messag
             snprintf(wanted + used, sizeof wanted - used, "%s%lld %s%s", used ? " or " : "",
                      (long long)owners[i].rows, owners[i].what, owners[i].rows == 1 ? "" : "s");
     }
-    return complain(error, "%.200s: %lld rows for %s", d->path, (long long)d->table.rows, wanted);
+    if (d->node)
+        graph_file_say_gap(s, d->table.rows, gap, sizeof gap);
+    return complain(error, "%.200s: %lld rows for %s%s", d->path, (long long)d->table.rows, wanted, gap);
 }
 
 /* The tables of the flags and of a folder; returns how many. */
@@ -161,17 +165,19 @@ static int find_tables(const struct options *o, const struct dataset *d,
                        struct described all[TABLES + DATASET_TABLES])
 {
     static const char *const names[TABLES] = {"node features", "edge features", "labels"};
+    const struct graph_tables given = {o->table[0], o->table[1], o->table[2]};
     int count = 0;
     for (int i = 0; i < d->tables; i++) {
         const struct dataset_table *t = &d->table[i];
-        all[count++] = (struct described){.name = t->name,
-                                          .path = t->path,
-                                          .node = t->of == TABLE_OF_NODES,
-                                          .edge = t->of == TABLE_OF_EDGES,
-                                          .graph = t->of == TABLE_OF_GRAPHS};
+        if (!graph_table_none(graph_table_given(&given, d, t)))
+            all[count++] = (struct described){.name = t->name,
+                                              .path = t->path,
+                                              .node = t->of == TABLE_OF_NODES,
+                                              .edge = t->of == TABLE_OF_EDGES,
+                                              .graph = t->of == TABLE_OF_GRAPHS};
     }
     for (int i = 0; i < TABLES; i++)
-        if (o->table[i])
+        if (o->table[i] && !graph_table_none(o->table[i]))
             all[count++] = (struct described){
                 .name = names[i], .path = o->table[i], .node = i != 1, .edge = i != 0, .graph = i == 2};
     return count;
@@ -188,9 +194,10 @@ static bool describe_batch(const struct options *o, const char *path, const stru
         return false;
     if (format == GRAPH_TU || format == GRAPH_OGB)
         dataset_find(&d, path, unused, sizeof unused);
+    const struct graph_source s = {path, o->undirected, limits_of(o), unused, sizeof unused};
     int count = find_tables(o, &d, all);
     for (int i = 0; i < count; i++)
-        if (!read_table(&all[i], b, error))
+        if (!read_table(&all[i], b, &s, error))
             return false;
     plain_put(stdout, path);
     printf(": %s\n\n", graph_format_name(format));

@@ -150,6 +150,20 @@ int32_t *csr_number_transpose(const struct csr *t, const struct csr *g)
     return number;
 }
 
+void csr_drop_repeated(struct csr *g)
+{
+    int64_t kept = 0, first = 0;
+    for (int64_t i = 0; i < g->nodes; i++) {
+        int64_t end = g->row_ptr[i + 1];
+        for (int64_t e = first; e < end; e++)
+            if (e == first || g->col[e] != g->col[e - 1])
+                g->col[kept++] = g->col[e];
+        first = end;
+        g->row_ptr[i + 1] = kept;
+    }
+    g->edges = kept;
+}
+
 bool csr_equal(const struct csr *a, const struct csr *b)
 {
     return a->nodes == b->nodes && a->edges == b->edges &&

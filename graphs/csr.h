@@ -74,6 +74,9 @@ bool csr_transpose(struct csr *t, const struct csr *g, struct cancel cancel, cha
  */
 int32_t *csr_number_transpose(const struct csr *t, const struct csr *g);
 
+/* Leaves each edge once. */
+void csr_drop_repeated(struct csr *g);
+
 /* Whether two graphs are equal: the same nodes with the same rows. */
 bool csr_equal(const struct csr *a, const struct csr *b);
 

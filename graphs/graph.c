@@ -100,8 +100,9 @@ static bool say_one_way(const struct batch *b, const char *path, char *error, si
 
 static bool read_file(struct batch *b, const struct graph_config *c, char *error, size_t size)
 {
-    const struct graph_source source = {strchr(c->family, ':') + 1, *c->family == 'u', c->limits, error,
-                                        size};
+    struct graph_file_name name;
+    graph_file_name(c->family, &name);
+    const struct graph_source source = {name.path, name.undirected, c->limits, error, size};
     struct edge_list list;
     if (!graph_file_read(&list, &source)) {
         b->peak = list.peak;
@@ -115,6 +116,8 @@ static bool read_file(struct batch *b, const struct graph_config *c, char *error
     if (done)
         b->peak = csr_build_peak(&b->adj, list_bytes(b, &list));
     edge_list_free(&list);
+    if (done && name.unique)
+        csr_drop_repeated(&b->adj);
     return done && reverse_edges(b, c, mirrored, error, size) &&
            (!both_listed || b->symmetric || say_one_way(b, source.path, error, size));
 }

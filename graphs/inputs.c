@@ -40,12 +40,14 @@ static bool take_values(struct batch_table *to, const struct dataset_table *t, i
 {
     static const char *const whose[] = {"nodes", "edges", "graphs"};
     struct number_table seen;
-    char text[120];
+    char text[256];
     if (!table_read(&seen, t->path, s->limits.cancel, s->error, s->error_size))
         return false;
     if (seen.rows != rows) {
-        snprintf(text, sizeof text, "has %" PRId64 " rows, for %" PRId64 " %s", seen.rows, rows,
-                 whose[t->of]);
+        int used = snprintf(text, sizeof text, "has %" PRId64 " rows, for %" PRId64 " %s", seen.rows, rows,
+                            whose[t->of]);
+        if (t->of == TABLE_OF_NODES)
+            graph_file_say_gap(s, seen.rows, text + used, sizeof text - (size_t)used);
         return refuse(s, t->path, text);
     }
     if (seen.missing > 0 && is_label(t) && !t->given)
@@ -134,20 +136,22 @@ static int64_t first_from(const struct csr *g, int64_t from, int64_t to)
 
 /*
  * From a row for each edge of the file to one for each edge of the batch: both directions of an edge that was
- * mirrored have the same; parallel edges come in the order of the file.
+ * mirrored have the same; parallel edges come in the order of the file, and of those the batch has once the
+ * first counts.
  */
 static bool order_edges(struct batch_table *t, const struct batch *b, const struct edge_list *list)
 {
     const uint64_t *edge = list->edge;
     int64_t row = 0, edges = b->adj.edges;
-    bool back = false;
+    bool back = false, once = list->edges > edges;
     int32_t *taken = calloc((size_t)edges + 1, sizeof *taken);
     float *value = reallocarray(NULL, (size_t)(edges * t->cols) + 1, sizeof *value);
-    for (int64_t e = 0; e < edges && taken && value; e++) {
+    for (int64_t e = 0; e < list->edges && taken && value; e++) {
         int64_t from = csr_edge_from(edge[e]), to = csr_edge_to(edge[e]),
                 first = first_from(&b->adj, from, to);
-        memcpy(value + (first + taken[first]++) * t->cols, t->value + row * t->cols,
-               (size_t)t->cols * sizeof *value);
+        if (!once || !taken[first])
+            memcpy(value + (first + taken[first]++) * t->cols, t->value + row * t->cols,
+                   (size_t)t->cols * sizeof *value);
         back = list->mirrored && from != to && !back; /* the next one is this one's other direction */
         row += !back;
     }
@@ -163,7 +167,7 @@ static bool place_edges(struct batch *b, const struct graph_source *s)
     struct edge_list list;
     if (!graph_file_read(&list, s))
         return false;
-    bool good = list.edges == b->adj.edges && order_edges(&b->inputs.edge_features, b, &list);
+    bool good = list.edges >= b->adj.edges && order_edges(&b->inputs.edge_features, b, &list);
     edge_list_free(&list);
     return good || refuse(s, s->path, "no memory for the rows of its edges");
 }
@@ -188,7 +192,45 @@ static int64_t own_nodes(const struct batch *b)
     return nodes;
 }
 
-static bool read_tables(struct batch *b, const struct dataset *d, const struct graph_source *s)
+/* The flag whose table comes in place of a folder's. */
+enum role { FEATURES, EDGE_FEATURES, LABELS };
+
+static enum role role_of(const struct dataset *d, const struct dataset_table *t)
+{
+    if (t->of == TABLE_OF_GRAPHS || takes_classes(d, t))
+        return LABELS;
+    return t->of == TABLE_OF_NODES ? FEATURES : EDGE_FEATURES;
+}
+
+const char *graph_table_given(const struct graph_tables *given, const struct dataset *d,
+                              const struct dataset_table *t)
+{
+    const char *const tables[] = {given->features, given->edge_features, given->labels};
+    return tables[role_of(d, t)];
+}
+
+/* False; a table of the folder need not be read. */
+static bool say_none(const struct dataset *d, const struct dataset_table *t, const struct graph_source *s)
+{
+    static const char *const flags[] = {"features", "edge-features", "labels"};
+    size_t used = strlen(s->error);
+    if (!t->given && used < s->error_size)
+        snprintf(s->error + used, s->error_size - used, "; --%s none leaves it out", flags[role_of(d, t)]);
+    return false;
+}
+
+/* Whether a table of the folder is not read, since another comes in its place, or none. Given labels are the
+ * last table. */
+static bool is_left_out(const struct dataset *d, const struct dataset_table *t,
+                        const struct graph_tables *given)
+{
+    const char *other = graph_table_given(given, d, t);
+    bool labels = role_of(d, t) == LABELS && !graph_table_none(other);
+    return !t->given && other && (!labels || d->table[d->tables - 1].of == t->of);
+}
+
+static bool read_tables(struct batch *b, const struct dataset *d, const struct graph_tables *given,
+                        const struct graph_source *s)
 {
     const int64_t rows[] = {own_nodes(b), b->entries, b->graphs};
     struct batch_inputs *in = &b->inputs;
@@ -197,23 +239,24 @@ static bool read_tables(struct batch *b, const struct dataset *d, const struct g
         const struct dataset_table *t = &d->table[i];
         struct batch_table *to = place_of(in, t);
         bool classes = takes_classes(d, t);
-        if (padded && (classes || t->of == TABLE_OF_EDGES))
+        if (is_left_out(d, t, given) || (padded && (classes || t->of == TABLE_OF_EDGES)))
             continue;
         if (classes)
             good = take_classes(in, t, rows[t->of], s);
         else
             good = (is_label(t) && to != &in->targets ? take_types : take_values)(to, t, rows[t->of], s);
+        good = good || say_none(d, t, s);
     }
     if (good && padded && b->adj.row_ptr && in->features.cols > 0 && !pad_rows(&in->features, b))
         return refuse(s, s->path, "no memory for the rows of its nodes");
     return good && (!b->adj.row_ptr || in->edge_features.cols == 0 || place_edges(b, s));
 }
 
-/* Adds a table given by name, if there is one. */
+/* Adds a table given by name, if one is. */
 static struct dataset_table *add_given(struct dataset *d, const char *path, const char *name,
                                        enum table_of of)
 {
-    if (!path)
+    if (!path || graph_table_none(path))
         return NULL;
     struct dataset_table *t = &d->table[d->tables++];
     *t = (struct dataset_table){.name = name, .of = of, .given = true};
@@ -243,14 +286,14 @@ bool batch_read_inputs(struct batch *b, const struct graph_config *c, const stru
 {
     struct dataset d = {.tables = 0};
     enum graph_format format;
-    if (!graph_is_file(c->family))
+    struct graph_file_name name;
+    if (!graph_file_name(c->family, &name))
         return true;
-    const struct graph_source s = {strchr(c->family, ':') + 1, *c->family == 'u', c->limits, error,
-                                   error_size};
+    const struct graph_source s = {name.path, name.undirected, c->limits, error, error_size};
     if (!graph_format_find(s.path, &format, error, error_size))
         return false;
     bool good = (format < GRAPH_TU || dataset_find(&d, s.path, error, error_size)) &&
-                find_given(&d, b, given, &s) && read_tables(b, &d, &s);
+                find_given(&d, b, given, &s) && read_tables(b, &d, given, &s);
     if (!b->adj.row_ptr)
         batch_drop_inputs(b);
     if (!good)

@@ -6,20 +6,33 @@
  * CLASSES_MOST, and labels and targets of which some are missing, as of molecules that were not measured for
  * every task, are not taken.
  *
- * Tables that are given by name (struct graph_tables), for a file or a folder, come in place of the folder's.
+ * Tables that are given by name (struct graph_tables), for a file or a folder, come in place of the folder's,
+ * which are not read; the name "none" gives none.
  * Labels that have a row for each node are classes, otherwise one for each graph, targets.
  */
 #ifndef GTMARK_GRAPHS_INPUTS_H
 #define GTMARK_GRAPHS_INPUTS_H
 
+#include <string.h>
+
 #include "graphs/batch.h"
+#include "graphs/dataset.h"
 
 enum { CLASSES_MOST = 65536 };
 
-/* Files of features and labels beside the graph of a file; null: none. */
+/* Files of features and labels beside the graph of a file; null: those of its folder. */
 struct graph_tables {
     const char *features, *edge_features, *labels;
 };
+
+static inline bool graph_table_none(const char *path)
+{
+    return path && strcmp(path, "none") == 0;
+}
+
+/* What is given for this table of a folder; null: nothing. */
+const char *graph_table_given(const struct graph_tables *given, const struct dataset *d,
+                              const struct dataset_table *t);
 
 /*
  * Sets b->inputs of a batch from a file or folder, which was made with this configuration; of a shape,

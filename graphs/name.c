@@ -10,9 +10,18 @@ static bool is_word(const char *text, size_t length, const char *word)
     return strlen(word) == length && memcmp(text, word, length) == 0;
 }
 
-bool graph_is_file(const char *text)
+bool graph_file_name(const char *text, struct graph_file_name *n)
 {
-    return strncmp(text, "file:", 5) == 0 || strncmp(text, "undirected:", 11) == 0;
+    static const char *const prefixes[] = {"file:", "undirected:", "unique:"};
+    for (int i = 0; i < 3; i++) {
+        size_t length = strlen(prefixes[i]);
+        if (strncmp(text, prefixes[i], length) != 0)
+            continue;
+        if (n)
+            *n = (struct graph_file_name){.path = text + length, .undirected = i > 0, .unique = i == 2};
+        return true;
+    }
+    return false;
 }
 
 /* Sets family and values; for a shape, those of its graph. */
@@ -38,7 +47,7 @@ static bool say_unknown(const char *text, char *error, size_t size)
         length += snprintf(error + length, size - (size_t)length, " %s,", s->name);
     if (length < (int)size)
         snprintf(error + length, size - (size_t)length,
-                 " each also as NAME:giant, file:PATH and undirected:PATH");
+                 " each also as NAME:giant, file:PATH, undirected:PATH and unique:PATH");
     return false;
 }
 

@@ -3,7 +3,9 @@
  *
  *     FAMILY[:KEY=VALUE[,KEY=VALUE]...][:giant]     a family of graph_families, with its parameters
  *     SHAPE[:giant]                                 a shape of graph_shapes
- *     file:PATH, undirected:PATH                    a file of edges: one direction a line, or both
+ *     file:PATH                                     a file of edges, as they are there
+ *     undirected:PATH                               with the edge back to each
+ *     unique:PATH                                   in addition each edge once, however often the file has it
  *
  * With ":giant" each graph is reduced to its largest component.
  */
@@ -34,9 +36,19 @@ enum { GRAPH_NAME_TEXT = 128, GRAPH_NAME_ERROR = 512 /* room for both */ };
  */
 void graph_name_text(const struct graph_name *n, char text[GRAPH_NAME_TEXT]);
 
-/* Whether `text` is the name of a file of edges: "file:..." (one direction per line) or "undirected:..."
- * (both). */
-bool graph_is_file(const char *text);
+/* A name of a file of edges. */
+struct graph_file_name {
+    const char *path; /* in the name */
+    bool undirected, unique;
+};
+
+/* Whether `text` is one; then also which, unless n is null. */
+bool graph_file_name(const char *text, struct graph_file_name *n);
+
+static inline bool graph_is_file(const char *text)
+{
+    return graph_file_name(text, NULL);
+}
 
 /* The shape of a name; null if it has none, or is not a name. */
 const struct graph_shape *graph_shape_of(const char *text);

@@ -50,9 +50,10 @@ static void test_canonical(void **state)
 static void test_files(void **state)
 {
     (void)state;
-    static const char *const files[] = {"file:x", "undirected:/a b/c.gz", "file:a=1:giant"};
-    static const char *const unknown[] = {
-        "", "e", "err", "ER", "file", "file:", "undirected:", "File:x", "directed:x", ":", "giant"};
+    static const char *const files[] = {"file:x", "undirected:/a b/c.gz", "file:a=1:giant", "unique:x"};
+    static const char *const unknown[] = {"",       "e",           "err",    "ER",         "file",
+                                          "file:",  "undirected:", "File:x", "directed:x", "unique:",
+                                          "unique", ":",           "giant"};
     struct graph_name n;
     char error[ERROR_SIZE];
     for (size_t i = 0; i < LENGTH(files); i++) {

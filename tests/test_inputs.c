@@ -89,6 +89,20 @@ static void test_edges_keep_their_rows(void **state)
     }
 }
 
+/* Each edge once: with the row of the first of the file, which is also that of the edge back. */
+static void test_unique_edges_keep_the_first_row(void **state)
+{
+    char folder[PATH_MAX];
+    struct batch b = batch_of("unique", folder_of(*state, folder));
+    static const float rows[] = {1, 1, 21, 21, 22, 110, 110}; /* 1>0 0>1 2>1 1>2 2>2 4>3 3>4 */
+    assert_true(b.symmetric);
+    assert_int_equal(b.adj.edges, 7);
+    assert_int_equal(b.entries, 7);
+    for (int64_t e = 0; e < 7; e++)
+        assert_true(b.inputs.edge_features.value[2 * e] == rows[e]);
+    batch_free(&b);
+}
+
 static void test_values(void **state)
 {
     char folder[PATH_MAX];
@@ -306,6 +320,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_edges_keep_their_rows),
+        cmocka_unit_test(test_unique_edges_keep_the_first_row),
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_given),

@@ -39,7 +39,7 @@ static const char *batching_choice(int index)
 
 static const char *graph_choice(int index)
 {
-    static const char *const others[] = {"NAME:giant", "file:PATH", "undirected:PATH", NULL};
+    static const char *const others[] = {"NAME:giant", "file:PATH", "undirected:PATH", "unique:PATH", NULL};
     for (const struct graph_family *f = graph_families; f->name; f++)
         if (index-- == 0)
             return f->name;
@@ -325,16 +325,25 @@ static bool is_parameter(const char *text)
     return key > 0 && text[key] == '=';
 }
 
-/* Cuts the first item off a list. A comma before KEY= separates the parameters of a graph. */
+/* Cuts the first item off a list. A comma before KEY= separates the parameters of a graph, and one after a
+ * backslash, which is left out, is part of a name. */
 static char *cut_item(char **list)
 {
-    char *item = *list, *comma = strchr(item, ',');
-    while (comma && is_parameter(comma + 1))
-        comma = strchr(comma + 1, ',');
-    *list = comma ? comma + 1 : NULL;
-    if (comma)
-        *comma = '\0';
+    char *item = *list, *to = item, *from = item;
+    for (; *from && (*from != ',' || is_parameter(from + 1)); *to++ = *from++)
+        from += from[0] == '\\' && from[1] == ',';
+    *list = *from ? from + 1 : NULL;
+    *to = '\0';
     return item;
+}
+
+/* After a file, an item that is no graph may be the rest of its name. */
+static void say_comma(const struct axis_values *v, const char *item, struct message *why)
+{
+    const char *last = v->count ? axis_text(v, v->values[v->count - 1]) : "";
+    if (!*why->text && graph_is_file(last))
+        complain(why, "'%.80s' is no graph (--list-graphs); a comma in a name needs quotes: '%.80s\\,%.80s'",
+                 item, last, item);
 }
 
 bool axis_parse(enum axis a, const char *text, struct axis_values *out, struct message *error)
@@ -342,15 +351,18 @@ bool axis_parse(enum axis a, const char *text, struct axis_values *out, struct m
     struct axis_values v = {0};
     struct message why = {""};
     char *copy = strdup(text);
-    bool good = copy && *text && text[strlen(text) - 1] != ',' && *text != ',' && !strstr(text, ",,");
+    bool good = copy;
     char *rest = copy;
     const char *item = "";
     while (good && rest)
-        good = parse_item(&axes[a], item = cut_item(&rest), &v, &why);
-    if (good)
+        good = *(item = cut_item(&rest)) && parse_item(&axes[a], item, &v, &why);
+    if (good) {
         good = !say_repeated(&axes[a], text, &v, error);
-    else
+    } else {
+        if (a == AXIS_GRAPH)
+            say_comma(&v, item, &why);
         say_allowed(&axes[a], text, item, &why, error);
+    }
     axis_values_free(good ? out : &v);
     if (good)
         *out = v;

@@ -235,7 +235,9 @@ static bool check_segments(const struct options *o, const struct config *c, stru
 static bool check_taken(const struct options *o, const struct batch_inputs *in, struct message *error)
 {
     const struct graph_tables *t = &o->tables;
-    bool features = !t->features, edges = !t->edge_features, labels = !t->labels;
+    bool features = !t->features || graph_table_none(t->features),
+         edges = !t->edge_features || graph_table_none(t->edge_features),
+         labels = !t->labels || graph_table_none(t->labels);
     for (int64_t i = 0, count = config_count(o); i < count; i++) {
         struct model_config c = config_at(o, i).parts;
         model_take_inputs(&c, in);

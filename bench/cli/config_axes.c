@@ -69,6 +69,8 @@ void config_axis(const struct config *c, enum axis a, struct axis_value *v)
     }
     if (c->kernel && places[a].of_model)
         v->missing = "a single op";
+    else if (a == AXIS_DEGREE && graph_is_file(c->graph.family))
+        v->missing = "the graph is from a file";
     else if (a == AXIS_SOLVER)
         v->missing = encoding_without_pairs(pe);
 }
@@ -101,7 +103,7 @@ static void file_word(const struct config *c, const char *path, char text[WORD_T
         hash = file_hash(part[i], hash);
     for (int i = 0; i < 3; i++)
         if (tables[i])
-            hash = file_hash(tables[i], rng_mix(hash + (uint64_t)i + 1));
+            hash = file_hash(graph_table_none(tables[i]) ? "" : tables[i], rng_mix(hash + (uint64_t)i + 1));
     snprintf(text, WORD_TEXT, "%.*s%s%s %016" PRIx64, (int)strcspn(c->graph.family, ":"), c->graph.family,
              format ? " " : "", format ? graph_format_name(format) : "", hash);
 }

@@ -57,6 +57,7 @@ void list_graphs(void)
     put_name("file:PATH",
              "read from an edge list, Matrix Market or METIS file, or a folder of TUDataset or OGB");
     put_name("undirected:PATH", "the same, with the edge back to each");
+    put_name("unique:PATH", "as undirected:PATH, each edge once");
 }
 
 void list_ops(const struct backend *b)

@@ -184,6 +184,21 @@ static void note_clamped(const struct measurement *m)
         warnings_add(&row, &clamped, degree, "%g", degree);
 }
 
+/* A file that has both directions of its edges should not get them once more. */
+static void note_repeated(const struct measurement *m)
+{
+    static const struct warning_kind repeated = {"note", "%s edges repeat another",
+                                                 "the file has both directions, or lines twice; --graph "
+                                                 "unique:PATH takes each edge once"};
+    const struct graph_result *g = &m->result.graph;
+    struct subject row = subject_of(m, NULL);
+    struct graph_file_name file;
+    if (graph_file_name(m->job->config.graph.family, &file) && file.undirected && !g->planned &&
+        g->degrees.duplicates > 0)
+        warnings_add(&row, &repeated, (double)g->degrees.duplicates, "%lld of %lld",
+                     (long long)g->degrees.duplicates, (long long)g->edges);
+}
+
 /* Only in bench_model. */
 static void measure_cold_start(struct measurement *m)
 {
@@ -253,6 +268,7 @@ static void visit(struct visit *v)
         return;
     if (v->plan->first) {
         note_clamped(m);
+        note_repeated(m);
         if (!m->job->options->device.meta)
             look_at_machine(m);
     }

@@ -67,16 +67,17 @@ static void print_context(const struct bench *b, const struct options *o, const 
     struct config c = config_at(o, 0);
     char work[17];
     config_work(&c, o->seed, work);
-    char text[MESSAGE_SIZE];
+    char text[MESSAGE_SIZE], degree[32] = "";
+    if (!graph_is_file(c.graph.family))
+        snprintf(degree, sizeof degree, " degree %g,", c.graph.degree);
     snprintf(text, sizeof text,
-             "%s: %s, %lld layer%s of width %lld, %lld head%s, FFN %lld, %s, degree %g, %s, seed %llu; %s, "
+             "%s: %s, %lld layer%s of width %lld, %lld head%s, FFN %lld, %s,%s %s, seed %llu; %s, "
              "%d thread%s; work of the first row %s",
              b->name, models[c.model].name, (long long)c.parts.layers, c.parts.layers == 1 ? "" : "s",
              (long long)c.parts.hidden, (long long)c.parts.heads, c.parts.heads == 1 ? "" : "s",
-             (long long)c.parts.ffn, activation_name((int)c.parts.act), c.graph.degree,
-             dtype_name(MODEL_DTYPE), (unsigned long long)o->seed,
-             o->device.meta ? "planned only" : o->device.backend->doc, c.threads, c.threads == 1 ? "" : "s",
-             work);
+             (long long)c.parts.ffn, activation_name((int)c.parts.act), degree, dtype_name(MODEL_DTYPE),
+             (unsigned long long)o->seed, o->device.meta ? "planned only" : o->device.backend->doc, c.threads,
+             c.threads == 1 ? "" : "s", work);
     wrap_text(stderr, text, 0, 4);
     if (*o->device.ignored)
         fprintf(stderr, "note: unset, since it changes what f32 means on a GPU: %s\n", o->device.ignored);
