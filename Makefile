@@ -270,9 +270,10 @@ emulated_obj   := $(patsubst %,$(BUILD)/emulated/obj/%.o,\
                     $(wildcard tests/emulator/*.cc kernels/cuda/*.c kernels/cuda/*.cu))
 $(BUILD)/emulated/obj/%.c.o:  emulated_as = -std=gnu11 -O1
 $(BUILD)/emulated/obj/%.cc.o: emulated_as = -x c++ $(CXX_FLAGS) -O2
-# Every access to memory by a kernel calls a function, which is the emulated device's (tests/emulator/access.cc).
+# Every access to memory by a kernel calls a function, which is the emulated device's (tests/emulator/access.cc). Where
+# functions begin with an instruction against attacks, the list of kernels would point behind it (launch.cc).
 $(BUILD)/emulated/obj/%.cu.o: emulated_as = -x c++ $(CXX_FLAGS) -O1 -include tests/emulator/language.h \
-                                            -fsanitize=thread -Wno-unknown-pragmas -Wno-sign-compare
+                                            -fsanitize=thread -fcf-protection=none -Wno-unknown-pragmas -Wno-sign-compare
 
 $(emulated_obj) $(BUILD)/emulated/obj/tests/emulator/test_emulator.cu.o: $(BUILD)/emulated/obj/%.o: % $(BUILD)/config.mk Makefile
 	@mkdir -p $(@D) $(if $(V),,&& echo "  cc    $(@:$(BUILD)/%=%)")

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 
 enum {
     DEVICES = 2,
@@ -26,11 +27,16 @@ enum {
 /* The same with the source line of an address of code. */
 [[noreturn]] void emulator_fail_at(const void *code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* The name of the function at an address of code, with the arguments of templates. */
+std::string emulator_function(const void *code);
 /* Makes an overflow of a thread's stack such a failure. */
 void emulator_watch_stacks(void);
 
 /* Returns the status; an error is also stored for cudaGetLastError. */
 cudaError_t emulator_status(cudaError_t status);
+
+/* Writes the names of the kernels that were not launched, a line each; returns the number of all. */
+extern "C" int emulated_kernels(char *idle, size_t size);
 
 /* Set by cudaSetDevice. */
 int current_device(void);

@@ -48,6 +48,13 @@ static void find_source(const void *code, char function[NAME], char line[NAME])
     pclose(in);
 }
 
+std::string emulator_function(const void *code)
+{
+    char function[NAME], line[NAME];
+    find_source(code, function, line);
+    return function;
+}
+
 [[noreturn]] static void fail(const void *code, const char *format, va_list arguments)
 {
     char name[NAME], line[NAME];

@@ -9,7 +9,9 @@
 #include "tests/emulator/language.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <random>
+#include <set>
 
 enum order { ASCENDING, DESCENDING, SHUFFLED, ORDERS };
 
@@ -18,6 +20,23 @@ static const void *running;
 const void *grid_kernel(void)
 {
     return running;
+}
+
+/* The kernels, a section that the compiler fills for __global__, and those that were launched. */
+extern "C" __attribute__((visibility("hidden"))) const void *const __start___patchable_function_entries[];
+extern "C" __attribute__((visibility("hidden"))) const void *const __stop___patchable_function_entries[];
+static std::set<const void *> launched;
+
+extern "C" int emulated_kernels(char *idle, size_t size)
+{
+    const void *const *first = __start___patchable_function_entries;
+    const void *const *end = __stop___patchable_function_entries;
+    std::string names;
+    for (const void *const *kernel = first; kernel < end; kernel++)
+        if (!launched.count(*kernel))
+            names += emulator_function(*kernel) + "\n";
+    snprintf(idle, size, "%s", names.c_str());
+    return (int)(end - first);
 }
 
 /* Selects the orders, the same in every run of a program. */
@@ -88,6 +107,7 @@ cudaError_t emulated_launch(const cudaLaunchConfig_t *config, const void *kernel
     cudaError_t status = cudaFuncGetAttributes(NULL, kernel);
     if (status != cudaSuccess)
         return status;
+    launched.insert(kernel);
     dim3 grid = config->gridDim, size = config->blockDim;
     stream_queue(config->stream, [=] { run_grid(kernel, grid, size, thread); });
     return cudaSuccess;
