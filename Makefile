@@ -150,10 +150,10 @@ cuda_obj  := $(patsubst %,build/cuda/obj/%.o,$(wildcard kernels/cuda/*.c kernels
 cuda_host := -fPIC,-Wall,-Wextra,-Werror
 nvcc      := $(NVCC) -O3 -I. -Xcompiler $(cuda_host)
 # The machine code of every GPU is made from PTX for the oldest: compiling for each takes twice the time. The PTX is
-# embedded too: from it the driver makes code for GPUs that are newer than all of these.
+# embedded too, as text (tests/test_ptx.sh): from it the driver makes code for GPUs that are newer than all of these.
 ptx       := $(firstword $(CUDA_ARCHS:sm_%=compute_%))
 gpu       := $(foreach code,$(CUDA_ARCHS) $(ptx),-gencode arch=$(ptx),code=$(code)) \
-             -std=c++17 -lineinfo -Xptxas -warn-spills,-warn-lmem-usage
+             -std=c++17 -lineinfo -no-compress -Xptxas -warn-spills,-warn-lmem-usage
 # ptxas warns of registers that spill and of other local memory. Which kernels spill depends on its version, so
 # warnings are errors only where the tests run by themselves (CI=true) with the toolkit that the kernels were tuned with.
 gpu_strict := $(if $(filter-out 0 false,$(CI)),$(if $(filter 13.0,$(NVCC_RELEASE)),-Werror all-warnings))

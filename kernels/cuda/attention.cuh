@@ -111,7 +111,7 @@ __device__ static inline void load_tile(float *tile, struct mat m, int64_t first
             vec<PIECE> v = {};
             if (row < rows && column < h.dh)
                 v = load<PIECE>(from + row * m.ld + column);
-            store(tile + at * PIECE, v);
+            store_shared(tile + at * PIECE, v);
         }
     } else {
         for (int at = threadIdx.x; at < padded * DH; at += ATTENTION_THREADS) {

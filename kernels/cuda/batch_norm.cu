@@ -30,27 +30,23 @@ template <int V> __device__ void follow(welford<V> &w, vec<V> x)
 }
 
 /*
- * Combines, in order, the moments of `rows` rows, which the block's teams processed in turn: column first +
- * lane V + v of each lane to to[k] (mean) and to[D + k] (m2).
+ * Combines, in order, the moments of `rows` rows, which the block's teams processed in turn, for columns
+ * first .. first + lanes V - 1: of column k to to[k] (mean) and to[D + k] (m2).
  */
 template <int V>
 __device__ void write_moments(const welford<V> &mine, int lanes, int64_t rows, int64_t first, int64_t D,
-                              float *to, float (*shared)[BLOCK])
+                              float *to, float (*shared)[V * BLOCK])
 {
-    int teams = BLOCK / lanes;
-#pragma unroll
-    for (int v = 0; v < V; v++) {
-        shared[v][threadIdx.x] = mine.mean.at[v];
-        shared[V + v][threadIdx.x] = mine.m2.at[v];
-    }
+    int teams = BLOCK / lanes, cols = V * lanes;
+    store_shared(shared[0] + threadIdx.x * V, mine.mean);
+    store_shared(shared[1] + threadIdx.x * V, mine.m2);
     __syncthreads();
-    for (int number = (int)threadIdx.x; number < V * lanes; number += BLOCK) {
-        int v = number / lanes, lane = number % lanes;
-        int64_t k = first + (int64_t)lane * V + v;
+    for (int col = (int)threadIdx.x; col < cols; col += BLOCK) {
+        int64_t k = first + col;
         struct moments all = {0, 0, 0};
         for (int team = 0; team < teams && team < rows; team++) {
-            struct moments part = {(double)blocks_of(rows - team, teams), shared[v][team * lanes + lane],
-                                   shared[V + v][team * lanes + lane]};
+            struct moments part = {(double)blocks_of(rows - team, teams), shared[0][team * cols + col],
+                                   shared[1][team * cols + col]};
             all = moments_union(all, part);
         }
         if (k < D) {
@@ -64,7 +60,7 @@ __device__ void write_moments(const welford<V> &mine, int lanes, int64_t rows, i
 template <int V>
 __global__ void __launch_bounds__(BLOCK, 1) column_moments(struct columns c, struct mat x, float *partial)
 {
-    __shared__ float shared[2 * V][BLOCK];
+    alignas(16) __shared__ float shared[2][V * BLOCK];
     int lane = (int)threadIdx.x % c.lanes, teams = BLOCK / c.lanes;
     int64_t begin = (int64_t)blockIdx.x * c.chunk, end = min_of(c.rows, begin + c.chunk);
     for (int64_t strip = blockIdx.y; strip < c.strips; strip += gridDim.y) {

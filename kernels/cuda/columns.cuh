@@ -19,27 +19,24 @@ static inline int64_t columns_bytes(int64_t chunks, int64_t cols)
 
 /*
  * Adds, in order, the partial sums of the block's teams of `lanes` lanes for columns first .. first + lanes V
- * - 1, V columns per lane, and writes the totals to to[k] and to[D + k]. `shared` has 2 V BLOCK floats. All
- * threads must call it.
+ * - 1, V columns per lane, and writes the totals to to[k] and to[D + k], neighbouring columns by neighbouring
+ * threads. `shared` has 2 V BLOCK floats. All threads must call it.
  */
 template <int V>
 static __device__ void write_column_sums(column_sums<V> mine, int lanes, int64_t first, int64_t D, float *to,
                                          float *shared)
 {
-#pragma unroll
-    for (int v = 0; v < V; v++) {
-        shared[v * BLOCK + threadIdx.x] = mine.s.at[v];
-        shared[(V + v) * BLOCK + threadIdx.x] = mine.t.at[v];
-    }
+    const int half = V * BLOCK, cols = V * lanes;
+    store_shared(shared + threadIdx.x * V, mine.s);
+    store_shared(shared + half + threadIdx.x * V, mine.t);
     __syncthreads();
-    for (int number = (int)threadIdx.x; number < 2 * V * lanes; number += BLOCK) {
-        int plane = number / lanes, lane = number % lanes;
-        int64_t k = first + (int64_t)lane * V + plane % V;
+    for (int number = (int)threadIdx.x; number < 2 * cols; number += BLOCK) {
+        int which = number / cols, col = number % cols;
         float sum = 0;
-        for (int from = lane; from < BLOCK; from += lanes)
-            sum += shared[plane * BLOCK + from];
-        if (k < D)
-            to[(plane / V) * D + k] = sum;
+        for (int from = col; from < half; from += cols)
+            sum += shared[which * half + from];
+        if (first + col < D)
+            to[which * D + first + col] = sum;
     }
     __syncthreads(); /* before shared is written again */
 }
@@ -48,7 +45,7 @@ static __device__ void write_column_sums(column_sums<V> mine, int lanes, int64_t
 template <int V, class F>
 __global__ void __launch_bounds__(BLOCK, 1) column_partials(struct columns c, const F f, float *partial)
 {
-    __shared__ float shared[2 * V * BLOCK];
+    alignas(16) __shared__ float shared[2 * V * BLOCK];
     int lane = (int)threadIdx.x % c.lanes, teams = BLOCK / c.lanes;
     for (int64_t strip = blockIdx.y; strip < c.strips; strip += gridDim.y) {
         int64_t first = strip * c.lanes * V, k = first + (int64_t)lane * V;

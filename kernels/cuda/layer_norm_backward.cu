@@ -79,7 +79,7 @@ __device__ void slope_row(const struct slope_work &w, const struct row_teams &t,
 template <int V, int ITEMS>
 __global__ void __launch_bounds__(BLOCK, 1) norm_slopes(struct row_teams t, const struct slope_work w)
 {
-    __shared__ float shared[2 * V * BLOCK];
+    alignas(16) __shared__ float shared[2 * V * BLOCK];
     int teams = BLOCK / t.lanes;
     int64_t step = (int64_t)gridDim.x * teams;
     column_sums<V> sums[ITEMS];

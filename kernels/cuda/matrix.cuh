@@ -42,9 +42,19 @@ template <int V> __device__ inline vec<V> load(const float *from)
     return *(const vec<V> *)from;
 }
 
-template <int V> __device__ inline void store(float *to, vec<V> x)
+/* To shared memory. */
+template <int V> __device__ inline void store_shared(float *to, vec<V> x)
 {
     *(vec<V> *)to = x;
+}
+
+/* To device memory. Not as the copy of a struct, which nvcc may divide into a store for each float. */
+template <int V> __device__ inline void store(float *to, vec<V> x)
+{
+    if constexpr (V == 4)
+        __stwb((float4 *)to, float4{x.at[0], x.at[1], x.at[2], x.at[3]});
+    else
+        *to = x.at[0];
 }
 
 template <int V> __device__ inline vec<V> operator+(vec<V> a, vec<V> b)

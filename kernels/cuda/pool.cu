@@ -75,7 +75,7 @@ template <int V, class F>
 __global__ void __launch_bounds__(BLOCK, 1)
     reduce_blocks(struct graph_blocks blocks, struct columns c, const F f, struct mat parts)
 {
-    __shared__ float shared[V][BLOCK];
+    alignas(16) __shared__ float shared[V * BLOCK];
     int lane = (int)threadIdx.x % c.lanes, teams = BLOCK / c.lanes;
     for (int64_t number = blockIdx.x; number < blocks.count; number += gridDim.x) {
         struct row_block b = graph_block(blocks, number);
@@ -89,17 +89,15 @@ __global__ void __launch_bounds__(BLOCK, 1)
                 for (int v = 0; v < V; v++)
                     all.at[v] = F::rule::unite(all.at[v], x.at[v]);
             }
-#pragma unroll
-            for (int v = 0; v < V; v++)
-                shared[v][threadIdx.x] = all.at[v];
+            store_shared(shared + threadIdx.x * V, all);
             __syncthreads();
-            for (int e = (int)threadIdx.x; e < V * c.lanes; e += BLOCK) {
-                int v = e / c.lanes, from = e % c.lanes;
+            int cols = V * c.lanes;
+            for (int col = (int)threadIdx.x; col < cols; col += BLOCK) {
                 float whole = F::rule::none();
-                for (int t = from; t < BLOCK; t += c.lanes)
-                    whole = F::rule::unite(whole, shared[v][t]);
-                if (first + (int64_t)from * V + v < c.cols)
-                    *entry(parts, number, first + (int64_t)from * V + v) = whole;
+                for (int from = col; from < V * BLOCK; from += cols)
+                    whole = F::rule::unite(whole, shared[from]);
+                if (first + col < c.cols)
+                    *entry(parts, number, first + col) = whole;
             }
             __syncthreads(); /* before shared is written again */
         }

@@ -9,6 +9,7 @@
  */
 #include "tests/emulator/block.h"
 #include "tests/emulator/emulator.h"
+#include "tests/emulator/language.h"
 
 #include <cstring>
 
@@ -99,6 +100,14 @@ static void access_aligned(const void *address, size_t bytes, bool writes, const
     if (block_now.thread >= 0 && (uintptr_t)address % bytes)
         emulator_fail_at(code, "%s %zu bytes at a misaligned address", writes ? "writes" : "reads", bytes);
     access(address, bytes, writes, code);
+}
+
+void emulated_device_store(const void *to, size_t bytes, struct source_location at)
+{
+    if (!memory_of_device(to))
+        emulator_fail("%s:%d: writes with an instruction for device memory elsewhere", at.file, at.line);
+    if ((uintptr_t)to % bytes)
+        emulator_fail("%s:%d: writes %zu bytes at a misaligned address", at.file, at.line, bytes);
 }
 
 void access_shared_range(char *start, char *end)

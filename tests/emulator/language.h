@@ -43,6 +43,8 @@ struct source_location {
 void emulated_barrier(struct source_location at);
 /* Waits for all lanes of `mask`, and returns the bits that lane `from` of the warp passed. */
 uint64_t emulated_exchange(unsigned mask, uint64_t bits, int from, struct source_location at);
+/* A store of `bytes` with an instruction for device memory. */
+void emulated_device_store(const void *to, size_t bytes, struct source_location at);
 /* Queues a grid of calls of `thread`, which calls `kernel`; its arguments take `bytes`. */
 cudaError_t emulated_launch(const cudaLaunchConfig_t *config, const void *kernel,
                             std::function<void()> thread, size_t bytes);
@@ -105,6 +107,13 @@ static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, v
     std::tuple<Parameters...> copies(std::forward<Arguments>(arguments)...);
     return emulated_launch(
         config, (const void *)kernel, [=] { std::apply(kernel, copies); }, sizeof copies);
+}
+
+static inline void __stwb(float4 *to, float4 value, const char *file = __builtin_FILE(),
+                          int line = __builtin_LINE())
+{
+    emulated_device_store(to, sizeof value, {file, line});
+    *to = value;
 }
 
 /* Rounded before anything is added to it. */

@@ -99,6 +99,24 @@ static __global__ void read_before_write(float *x, bool fault)
     x[here()] = fresh[here()];
 }
 
+/* Four numbers as one store, from each fourth thread. */
+static __device__ void store_four(float *to)
+{
+    if (threadIdx.x % 4 == 0)
+        __stwb((float4 *)to, float4{1, 2, 3, 4});
+}
+
+static __global__ void device_store_of_shared(float *x, bool fault)
+{
+    alignas(16) __shared__ float s[THREADS];
+    store_four(fault ? s + threadIdx.x : x + here());
+}
+
+static __global__ void misaligned_store(float *x, bool fault)
+{
+    store_four(x + here() + (fault && here() == 68 ? 1 : 0));
+}
+
 static __device__ int deep(int depth, volatile int *from)
 {
     volatile int room[256];
@@ -159,6 +177,9 @@ static const struct planted {
      "thread 54: ", "reads shared memory that no thread of the block has written"},
     {"read_before_write", read_before_write, true,
      "block (1, 0), thread 36: ", "reads device memory that was never written"},
+    {"device_store_of_shared", device_store_of_shared, false, "", "for device memory elsewhere"},
+    {"misaligned_store", misaligned_store, false,
+     "block (1, 0), thread 4: ", "writes 16 bytes at a misaligned"},
     {"stack_overflow", stack_overflow, false, "block (2, 0), thread 2: ", "stack overflow"},
     {"shuffle_of_some", shuffle_of_some, false, "thread 33: ", "should be in mask"},
 };

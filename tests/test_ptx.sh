@@ -1,0 +1,68 @@
+#!/bin/sh
+# What nvcc made of the GPU's kernels, in the PTX that their library contains as text (with line numbers, for each GPU once
+# more): four neighbouring floats are loaded and stored at once by every kernel of width 4, and the emulated device, where
+# tests launch each kernel, has them all.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
+
+build=${GTMARK_BUILD:-build}
+emulated=$build/emulated/cuda/libgtmark_cuda.so
+
+skip()
+{
+    echo "ok 1 # SKIP the PTX of GPU kernels: $*"
+    checked=1
+    tap_end
+    exit
+}
+
+# divided: reads PTX; of kernels whose first argument is 4, accesses to four neighbouring floats by more than one
+# instruction, as "KERNEL st [REGISTER]"
+divided()
+{
+    awk '
+        /\.entry / {
+            kernel = $0
+            sub(/.*\.entry /, "", kernel)
+            sub(/[^A-Za-z0-9_].*/, "", kernel)
+            delete seen
+        }
+        kernel !~ /ILi4E/ || !/(ld|st)\.global.*32[ \t]/ || /\.v4\./ { next }
+        {
+            does = /st\.global/ ? "st" : "ld"
+            at = $0
+            sub(/.*\[/, "", at)
+            sub(/\].*/, "", at)
+            split(at, part, "+")
+            seen[does, part[1], part[2] + 0] = 1
+            if (/\.v2\./)
+                seen[does, part[1], part[2] + 4] = 1
+            for (first = part[2] - 12; first <= part[2] + 0; first += 4)
+                if ((does, part[1], first) in seen && (does, part[1], first + 4) in seen &&
+                    (does, part[1], first + 8) in seen && (does, part[1], first + 12) in seen)
+                    print kernel, does, "[" part[1] "]"
+        }' | sort -u
+}
+
+grep -q '^HAVE_CUDA *:= *1' "$build/config.mk" || skip 'built without CUDA'
+ptx=$(mktemp) || exit 1
+trap 'rm -f "$ptx"' EXIT
+strings -a build/cuda/libgtmark_cuda.so | grep -E '^\.version|\.entry |(ld|st)\.global' >"$ptx"
+
+check 'four stores and loads in place of one are found' "$(printf '%s\n' '.visible .entry _Z1kILi4EE(' \
+    '	st.global.f32 	[%rd7], %f1;' '	st.global.v2.f32 	[%rd7+4], {%f2, %f3};' '	st.global.u32 	[%rd7+12], %r4;' \
+    '	st.global.f32 	[%rd8], %f1;' '	st.global.f32 	[%rd8+4], %f2;' '	st.global.f32 	[%rd8+8], %f3;' \
+    '	ld.global.f32 	%f5, [%rd7+16];' '	ld.global.v4.f32 	{%f1, %f2, %f3, %f4}, [%rd7];' |
+    divided)" '_Z1kILi4EE st [%rd7]'
+check 'there are kernels of width 4' "$([ "$(grep -c '\.entry .*ILi4E' "$ptx")" -gt 50 ] && echo yes)" yes
+check 'kernels of width 4 access four neighbouring floats at once' "$(divided <"$ptx" | c++filt)" ''
+if [ -f "$emulated" ]; then
+    # A place of 8 bytes for each kernel (tests/emulator/launch.cc); each source's PTX begins with its version.
+    copies=$(($(grep -c '^\.version' "$ptx") / $(find kernels/cuda -name "*.cu" | wc -l)))
+    check 'the emulated device has each kernel' "$((0x$(objdump -h "$emulated" |
+        awk '$2 == "__patchable_function_entries" { print $3 }') / 8))" "$(($(grep -c '\.entry ' "$ptx") / copies))"
+else
+    echo "ok $((checked += 1)) # SKIP the kernels of the emulated device: not built"
+fi
+tap_end
