@@ -106,11 +106,14 @@ extern const struct backend backend_ref;
 
 /*
  * ref's loops over a type that only counts: running a kernel computes nothing and accesses no operand's
- * memory except the offsets of graphs; ref_count_take returns the FLOPs counted since the last call. Not
- * thread-safe.
+ * memory except the offsets of graphs; ref_count_take returns the FLOPs, and the exps of ops.def, counted
+ * since the last call. Not thread-safe.
  */
 extern const struct backend backend_count;
-int64_t ref_count_take(void);
+struct ref_count {
+    int64_t flops, exps;
+};
+struct ref_count ref_count_take(void);
 
 /* The reference in double (F64) and float (F32), with its product-heavy ops on CBLAS, for checking whole
  * steps. */

@@ -1,4 +1,4 @@
-/* The counter of the counting type (real.h); empty for the other types. */
+/* The counters of the counting type (real.h); empty for the other types. */
 #include "kernels/ref/real.h"
 
 #ifdef REF_COUNT
@@ -7,11 +7,11 @@ extern "C" {
 #include "kernels/backend.h"
 }
 
-int64_t ref_count_take(void)
+struct ref_count ref_count_take(void)
 {
-    int64_t flops = real::flops;
-    real::flops = 0;
-    return flops;
+    struct ref_count taken = {real::flops, real::exps};
+    real::flops = real::exps = 0;
+    return taken;
 }
 
 #endif

@@ -7,7 +7,8 @@
  * The counting type has no value, hence neither comparisons nor conversions: data-dependent control flow does
  * not compile with it, and compilers collapse loops that only count. An addition, subtraction,
  * multiplication, division and each function below counts 1, except r_log1p, an addition and a logarithm,
- * which counts 2; r_max, r_gate, r_match, r_choose, negation, and constants made by R() count 0.
+ * which counts 2; r_max, r_gate, r_match, r_choose, negation, and constants made by R() count 0. r_exp, r_erf
+ * and r_tanh are counted by themselves too.
  *
  * Scalars computed once per call (a scale, a bias correction) are not counted: they are plain double, may use
  * <math.h>, and enter the loops through R().
@@ -23,7 +24,7 @@
 #define REF_TYPE count
 
 struct real {
-    static inline int64_t flops;
+    static inline int64_t flops, exps;
 
     real() = default;
     explicit real(double)
@@ -33,6 +34,11 @@ struct real {
     {
         flops++;
         return real();
+    }
+    static real exponential()
+    {
+        exps++;
+        return counted();
     }
     void operator+=(real)
     {
@@ -67,7 +73,7 @@ static inline real operator-(real)
 
 static inline real r_exp(real)
 {
-    return real::counted();
+    return real::exponential();
 }
 
 static inline real r_log(real)
@@ -88,12 +94,12 @@ static inline real r_sqrt(real)
 
 static inline real r_erf(real)
 {
-    return real::counted();
+    return real::exponential();
 }
 
 static inline real r_tanh(real)
 {
-    return real::counted();
+    return real::exponential();
 }
 
 static inline real r_max(real, real)

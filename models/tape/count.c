@@ -42,7 +42,7 @@ static int64_t count_entry(const struct tape *t, const struct entry *e)
     backend_kernel(&backend_count, e->op, tape_config(t)->dtype, NULL)->run(&args);
     while (count > 0)
         free(copies[--count]);
-    return ref_count_take();
+    return ref_count_take().flops;
 }
 
 bool tape_learn(struct tape *t)
