@@ -126,18 +126,18 @@ def place(p: Parameters) -> Tensor:
     return r.linear(p, "encoder.", torch.tensor(r.uniform(SEED, "values", NODES, PAIRS)))
 
 
-def gine(eslap: bool) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
+def gine(act: str, eslap: bool) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
     shapes = X | E | two_dense("layer.", D, D) | (dense("encoder.", PAIRS, D) | weight("layer.") if eslap else {})
-    return shapes, lambda p: r.gine(p, "layer.", p["x"], p["e"], ORDERED, "relu", place(p) if eslap else None)
+    return shapes, lambda p: r.gine(p, "layer.", p["x"], p["e"], ORDERED, act, place(p) if eslap else None)
 
 
-def gatedgcn(eslap: bool) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
+def gatedgcn(act: str, eslap: bool) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
     """Two layers, of which the second reads the edges of the first."""
 
     def forward(p: Parameters) -> Tensor:
         z = place(p) if eslap else None
-        x, e = r.gatedgcn(p, "first.", p["x"], p["e"], ORDERED, "relu", EPS, place=z)
-        return r.gatedgcn(p, "second.", x, e, ORDERED, "relu", EPS, place=z)[0]
+        x, e = r.gatedgcn(p, "first.", p["x"], p["e"], ORDERED, act, EPS, place=z)
+        return r.gatedgcn(p, "second.", x, e, ORDERED, act, EPS, place=z)[0]
 
     shapes = X | E | gated("first.", D) | gated("second.", D)
     return shapes | (dense("encoder.", PAIRS, D) | weight("first.") | weight("second.") if eslap else {}), forward
@@ -221,10 +221,10 @@ LAYERS: dict[str, tuple[Shapes, Callable[[Parameters], Tensor]]] = {
     "gin_layer": (X | two_dense("layer.", D, D), lambda p: r.gin(p, "layer.", p["x"], BATCH, "relu")),
     **{f"{kind}_layer": mpnn(kind) for kind in ("gcn", "gatv2", "pna")},
     **{f"{kind}_layer": mpnn_of_edges(kind) for kind in ("gatv2-edge", "pna-edge")},
-    "gine_layer": gine(False),
-    "gine_eslap_layer": gine(True),
-    "gatedgcn_layers": gatedgcn(False),
-    "gatedgcn_eslap_layers": gatedgcn(True),
+    "gine_layer": gine("relu", False),
+    "gine_eslap_layer": gine("gelu", True),
+    "gatedgcn_layers": gatedgcn("relu", False),
+    "gatedgcn_eslap_layers": gatedgcn("gelu", True),
     "attention": attention("dense"),
     "sparse_attention": attention("sparse"),
     "performer": linear_attention("performer"),
