@@ -300,6 +300,45 @@ static void test_checked_runs(void **state)
     run_checked(*state, TINY "--norm batch", "rows", both);
 }
 
+/* By a unit in the last place at most, and once. */
+static void test_moved_values(void **state)
+{
+    (void)state;
+    int moves = 0;
+    for (uint64_t key = 1; key <= 100; key++) {
+        double value = 1 + (double)key / 128, by = check_moved(value, key) - value;
+        assert_true(fabs(by) == 0x1p-23 || by == 0);
+        assert_true(check_moved(value + by, key) == value + by);
+        moves += by != 0;
+    }
+    assert_true(moves > 20 && moves < 80);
+    assert_true(check_moved(0, 1) == 0 && check_moved(0, 2) == 0);
+    assert_true(check_moved(INFINITY, 1) == INFINITY && check_moved(INFINITY, 2) == INFINITY);
+}
+
+/*
+ * Right rows whose results move much with the last bit: a rectifier near 0, which falls to the other side;
+ * and a logarithm of a single term, near 0.
+ */
+static void test_right_rows(void **state)
+{
+    static const char *const rows[] = {
+        "--mpnn gine --attention performer-relu --act relu --layers 3 --hidden 64 --heads 8 --nodes 60 "
+        "--task node "
+        "--seed 25 --phase step",
+        "--norm batch --nodes 1 --model graph_transformer --hidden 40 --heads 4 --layers 2",
+        "--mpnn gatv2-edge --norm batch --task node --layers 1 --hidden 1 --heads 1 --seed 458 --nodes 1 "
+        "--batch 6 "
+        "--degree 0",
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char words[512];
+        snprintf(words, sizeof words, "%s --runs 1 --threads 1 --output x.json", rows[i]);
+        struct ended e = run_words(*state, words, 0);
+        ended_free(&e);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -312,6 +351,8 @@ int main(void)
         cmocka_unit_test(test_gates_on_unchecked_rows),
         cmocka_unit_test(test_unchecked_run),
         cmocka_unit_test(test_checked_runs),
+        cmocka_unit_test(test_moved_values),
+        cmocka_unit_test(test_right_rows),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }

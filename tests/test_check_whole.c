@@ -26,30 +26,46 @@ static struct recording record_small_gradient(const struct backend *backend, enu
     return (struct recording){.tape = t, .output = y, .loss = loss};
 }
 
-static void spoil_small_gradient(const void *args)
+/* Spoils the gradient of the weight of this shape. */
+static void spoil(const void *args, int64_t rows, int64_t cols)
 {
     const struct linear_backward_args *a = args;
     backend_kernel(backend_cpu(), OP_linear_backward, F32, NULL)->run(args);
-    for (int64_t i = 0; i < mat_size(a->dw) && a->dw.rows == SMALL_ROWS; i++)
+    for (int64_t i = 0; i < mat_size(a->dw) && a->dw.rows == rows && a->dw.cols == cols; i++)
         ((float *)a->dw.data)[i] *= 1.005F;
 }
 
-/* The floor is a hundredth of the size of all gradients: an error of a hundred thousandth of that size is
- * found. */
-static void test_small_gradient(void **state)
+static void spoil_v(const void *args)
+{
+    spoil(args, SMALL_ROWS, 6);
+}
+
+static void spoil_u(const void *args)
+{
+    spoil(args, 4, SMALL_ROWS);
+}
+
+/*
+ * The floor is a hundredth of the size of all gradients: an error of a hundred thousandth of that size is
+ * found. So is one of the last parameter.
+ */
+static void test_spoiled_gradients(void **state)
 {
     (void)state;
-    for (int i = 0; i < 2; i++) {
+    void (*const spoilers[])(const void *) = {NULL, spoil_v, spoil_u};
+    const char *const found[] = {NULL, "gradient of v", "gradient of u"};
+    for (int i = 0; i < 3; i++) {
         struct kernel wrong = *backend_kernel(backend_cpu(), OP_linear_backward, F32, NULL);
-        wrong.run = spoil_small_gradient;
-        struct backend spoiled = {.name = "spoiled", .kernels = &wrong, .count = i, .base = backend_cpu()};
+        wrong.run = spoilers[i];
+        struct backend spoiled = {
+            .name = "spoiled", .kernels = &wrong, .count = i > 0, .base = backend_cpu()};
         struct recording ours = record_small_gradient(&spoiled, F32);
         struct recording oracle = record_small_gradient(&backend_oracle, F64);
         struct check c = {0};
         check_whole(&c, &ours, &oracle);
-        assert_int_equal(c.excess > 1, i);
-        if (i == 1)
-            assert_string_equal(c.tensor, "gradient of v");
+        assert_int_equal(c.excess > 1, i > 0);
+        if (found[i])
+            assert_string_equal(c.tensor, found[i]);
         tape_free(ours.tape);
         tape_free(oracle.tape);
     }
@@ -143,6 +159,38 @@ static void test_error_of_float(void **state)
     batch_free(&b);
 }
 
+/* --- one node of many that are pooled */
+
+static void spoil_last_node(const void *args)
+{
+    const struct add_layer_norm_args *a = args;
+    backend_kernel(backend_cpu(), OP_add_layer_norm, F32, NULL)->run(args);
+    for (int64_t k = 0; k < a->y.cols; k++)
+        ((float *)a->y.data)[(a->y.rows - 1) * a->y.ld + k] *= 1 + 5e-4F;
+}
+
+/* An error of 5e-4 is far below the limit in a mean of a thousand. */
+static void test_single_node(void **state)
+{
+    (void)state;
+    struct batch b = batch_er(1000, 1);
+    struct kernel wrong = *backend_kernel(backend_cpu(), OP_add_layer_norm, F32, NULL);
+    wrong.run = spoil_last_node;
+    for (int i = 0; i < 2; i++) {
+        struct backend spoiled = {.name = "spoiled", .kernels = &wrong, .count = i, .base = backend_cpu()};
+        struct recording ours = ready(&spoiled, F32, &config, &b);
+        struct recording oracle = ready(&backend_oracle, F64, &config, &b);
+        struct check c = {0};
+        check_whole(&c, &ours, &oracle);
+        assert_int_equal(c.excess > 1, i);
+        if (i == 1)
+            assert_string_equal(c.tensor, "nodes before pooling");
+        tape_free(ours.tape);
+        tape_free(oracle.tape);
+    }
+    batch_free(&b);
+}
+
 /* --- inference with batch norm */
 
 static void forget_mean(const void *args)
@@ -175,7 +223,8 @@ static void test_inference_with_batch_norm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small_gradient),
+        cmocka_unit_test(test_spoiled_gradients),
+        cmocka_unit_test(test_single_node),
         cmocka_unit_test(test_error_of_float),
         cmocka_unit_test(test_inference_with_batch_norm),
     };

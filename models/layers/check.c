@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/rng.h"
+
 /* Squared norms of the difference of two rows and of the oracle's row. */
 static void row_norms(struct mat ours, struct mat oracle, int64_t i, double *difference, double *size)
 {
@@ -79,6 +81,16 @@ void check_tensor(struct check *c, const char *name, struct mat ours, struct mat
         return;
     bool by_floor = excess_of(error_of(ours, oracle, rows, count, rule.floor), rule.limit) <= 1;
     note_exception(c, by_floor ? EXCEPTION_FLOOR : rule.wide.by, name);
+}
+
+double check_moved(double value, uint64_t key)
+{
+    float moved = (float)value;
+    uint32_t bits;
+    memcpy(&bits, &moved, sizeof bits);
+    bits ^= (bits ^ (uint32_t)rng_bits(key, bits >> 1)) & 1;
+    memcpy(&moved, &bits, sizeof bits);
+    return value == 0 || !isfinite(value) ? value : moved;
 }
 
 void check_found(struct check *c, const char *format, ...)

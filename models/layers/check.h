@@ -17,7 +17,7 @@
 /* Error limits in f32; ten times larger for a single row, and kernel_allowance times for each kernel. */
 #define CHECK_LIMIT_OUTPUT   1e-5 /* outputs and the loss */
 #define CHECK_LIMIT_GRADIENT 1e-4
-#define CHECK_FORGIVEN       3 /* times the error that float has */
+#define CHECK_FORGIVEN       3 /* times what a result moves with the last bit of its operands */
 
 /* Exceptions of the error rules: what can make an error pass that is beyond the plain limit. */
 enum exception {
@@ -57,31 +57,38 @@ struct rule {
 void check_tensor(struct check *c, const char *name, struct mat ours, struct mat oracle, const int64_t *rows,
                   int64_t count, struct rule rule);
 
+/*
+ * A value with the last bit of a float drawn by `key` and the bits before it. So what was moved does not move
+ * again, and equal values move equally, since some ops look for the largest of others. Zero stays.
+ */
+double check_moved(double value, uint64_t key);
+
 /* The exceptions that were needed: "floor (2 tensors, first loss); cut operands (1 tensor, ...)"; or "". */
 enum { CHECK_EXCEPTIONS_TEXT = 512 };
 void check_exceptions(const struct check *c, char text[CHECK_EXCEPTIONS_TEXT]);
 
 /*
  * The whole program: copies our parameters and inputs to the oracle, runs both once and compares output, loss
- * and every gradient. Both recordings are of the same program, laid out and initialised; `oracle` is in
- * double. In inference, batch norm has running statistics of the batch then, in both.
+ * and every gradient, and the nodes before they are pooled, in which a fault of one node is not diluted. Both
+ * recordings are of the same program, laid out and initialised; `oracle` is in double. In inference, batch
+ * norm has running statistics of the batch then, in both.
  */
 void check_whole(struct check *c, struct recording *ours, struct recording *oracle);
 
 /*
- * The same results once more, where check_whole has just found them beyond their limits: sets the check,
- * allowing three times the error of `rounded`, the program recorded with the oracle's kernels in float, laid
- * out. Runs it and the oracle up to 16 times, and ours not. False without memory.
+ * The same once more, where check_whole has just found results beyond their limits: sets the check, allowing
+ * three times as much as the results move with the last bits of what every op reads. `moved` is the program
+ * recorded with the oracle's kernels in float, laid out; it is run up to 16 times. False without memory.
  */
 bool check_whole_again(struct check *c, struct recording *ours, struct recording *oracle,
-                       struct recording *rounded);
+                       struct recording *moved);
 
 /*
  * Op by op: runs the program once and, after each entry, recomputes the first, the last and 64 random rows of
  * each output with ref in double, from the entry's actual inputs. If any differ by more than is allowed, the
- * program is initialised and run once more, and the error that float has in those entries is measured better.
- * Needs memory for the operands of one entry in double and in float; returns false without it, or when
- * cancelled.
+ * program is initialised and run once more, and it is measured how far those entries move with the last bit
+ * of their operands. Needs memory for the operands of one entry in double and in float, and once more in
+ * double then; returns false without it, or when cancelled.
  */
 bool check_rows(struct check *c, struct tape *t, uint64_t seed);
 

@@ -5,9 +5,10 @@
  * large terms cancel (the mean after batch norm, the gradient of a preceding bias), three times its error is
  * allowed. For kernels whose products use fewer bits (TF32), the float copy is truncated to these.
  *
- * The error of one float says little: of a sum that cancels, ref's own rounding errors may cancel too, by
- * luck. So where an output has few entries, as norms over one column have, and is beyond its limit, the entry
- * is checked again with the largest of several errors, which ref has for inputs that differ in the last bit.
+ * One float result says little: its own rounding errors may cancel by luck, or an entry may be as sensitive
+ * as check_whole.c says of a program. So an entry that is beyond its limit is checked again, with the largest
+ * distance from the reference of float results for operands that are moved in the last bit: as many as it
+ * takes, up to MOVES.
  */
 #include <math.h>
 #include <stdio.h>
@@ -18,19 +19,14 @@
 #include "kernels/rng.h"
 #include "models/layers/check.h"
 
-enum {
-    SEEDED = 64,
-    ROWS_MAX = SEEDED + 2,
-    FLOAT_BITS = 24,
-    ERRORS = 16 /* of single entries, from which the error of float is taken, at least */
-};
+enum { SEEDED = 64, ROWS_MAX = SEEDED + 2, FLOAT_BITS = 24, MOVES = 16 };
 
 /* An op's arguments copied to one dtype, in memory of their own. */
 struct shadow {
     union any_args args;
     enum dtype dtype;
     int bits; /* significant bits that the kernel reads; below FLOAT_BITS, floats are truncated to them */
-    uint64_t jitter; /* key of changes in the last bit; 0: none */
+    uint64_t jitter; /* key of moves in the last bit; 0: none */
     void *copies[OPERANDS_MAX];
     int count;
 };
@@ -46,23 +42,27 @@ static double truncated(double x, int significand)
     return value;
 }
 
-/* Entry n of an operand, as the copy has it; changed in the last bit unless the key is 0. */
-static double copied_value(const struct shadow *s, enum dtype dtype, double value, uint64_t key, uint64_t n)
+static double copied_value(const struct shadow *s, enum dtype dtype, double value)
 {
-    if (key && dtype_is_real(dtype))
-        value = (float)(value * (1 + rng_int24(key, n) * 0x1p-46));
+    if (s->jitter && dtype_is_real(dtype))
+        value = check_moved(value, s->jitter);
     return dtype == F32 && s->bits < FLOAT_BITS ? truncated(value, s->bits) : value;
+}
+
+/* An operand of the program, or of a shadow, which is on the host. */
+static struct mat readable(const struct tape *t, struct mat m, void **copy)
+{
+    *copy = NULL;
+    return m.storage ? tape_read(t, m, copy) : m;
 }
 
 static void copy_values(const struct shadow *s, struct mat to, const struct tape *t, struct mat m)
 {
     void *copy;
-    uint64_t key = s->jitter ? rng_bits(s->jitter, (uint64_t)s->count) : 0;
-    struct mat from = tape_read(t, m, &copy);
+    struct mat from = readable(t, m, &copy);
     for (int64_t i = 0; i < from.rows; i++)
         for (int64_t k = 0; k < from.cols; k++)
-            mat_set(to, i, k,
-                    copied_value(s, to.dtype, mat_get(from, i, k), key, (uint64_t)(i * from.cols + k)));
+            mat_set(to, i, k, copied_value(s, to.dtype, mat_get(from, i, k)));
     free(copy);
 }
 
@@ -209,19 +209,20 @@ static double gradient_scale(const struct tape *t, const struct entry *e)
     return entries > 0 ? sqrt(sum / entries) : 0;
 }
 
-/* The error of the reference in float, of each operand that an op writes: the largest measured. */
+/* How far results in float are from the reference, of each operand that an op writes: the largest measured.
+ */
 struct float_errors {
     double of[OPERANDS_MAX];
 };
 
-/* |float - double| over the given rows. */
+/* |float - double| over the given rows; an overflow is no measure. */
 static double float_error(struct mat in_float, struct mat in_double, const int64_t *rows, int count)
 {
     double sum = 0;
     for (int n = 0; n < count && in_float.dtype != in_double.dtype; n++)
         for (int64_t k = 0; k < in_float.cols; k++)
             sum += pow(mat_get(in_float, rows[n], k) - mat_get(in_double, rows[n], k), 2);
-    return sqrt(sum);
+    return isfinite(sum) ? sqrt(sum) : 0;
 }
 
 /* The operand, if the entry writes it; absent otherwise. */
@@ -244,34 +245,6 @@ static void note_errors(struct float_errors *errors, const struct entry *e, cons
     }
 }
 
-/* How often the error of float is measured, so that each operand's comes from at least ERRORS entries. */
-static int repeats(const struct entry *e, const struct chosen *chosen)
-{
-    const struct op_info *info = op_info(e->op);
-    int64_t least = ERRORS;
-    for (int i = 0; i < info->operand_count; i++) {
-        struct mat m = written(e, &info->operands[i]);
-        if (mat_present(m))
-            least = min_of(least, chosen_within(chosen, m.rows) * m.cols);
-    }
-    return least > 0 ? (int)blocks_of(ERRORS, least) : 1;
-}
-
-/* Measures it once more, for inputs that differ in the last bit. False without memory. */
-static bool measure_again(struct float_errors *errors, const struct tape *t, const struct entry *e,
-                          const struct chosen *chosen, uint64_t jitter)
-{
-    struct shadow exact, rounded;
-    bool done = shadow_open(&exact, t, e, F64, jitter);
-    done = shadow_open(&rounded, t, e, F32, jitter) && done;
-    done = done && recompute(&exact, e->op, chosen) && recompute(&rounded, e->op, chosen);
-    if (done)
-        note_errors(errors, e, &exact, &rounded, chosen);
-    shadow_close(&exact);
-    shadow_close(&rounded);
-    return done;
-}
-
 /*
  * Far from 0 an activation and its slope are 0 next to the rounding of its argument. So with an activation,
  * 1e-6 of the size of the terms is a floor: |x| |w| + |b| of outputs, |dy| |w| of dx, |dy| |x| of dw, |dy| of
@@ -291,6 +264,20 @@ static double activation_floor(enum op op, const struct operand *o, const struct
     return 1e-6 * size * sqrt(share);
 }
 
+/*
+ * What the norm of some rows of an output is taken for at least. A gradient's share of all; 1 for each
+ * logarithm of a sum, whose absolute error is the sum's relative one: beside a sum of 1, log loses what is
+ * below its unit.
+ */
+static double floor_of(const struct entry *e, const struct operand *o, const struct shadow *exact,
+                       double scale, int rows)
+{
+    struct mat m = *operand_mat(o, e->args);
+    double entries = sqrt((double)rows * (double)m.cols);
+    double small = o->role == ROLE_GRAD ? 1e-2 * scale * entries : strcmp(o->name, "lse") ? 0 : entries;
+    return fmax(small, activation_floor(e->op, o, exact, (double)rows / (double)m.rows));
+}
+
 static void compare(struct check *c, const struct tape *t, const struct entry *e, const struct shadow *exact,
                     const struct float_errors *errors, const struct chosen *chosen)
 {
@@ -303,10 +290,8 @@ static void compare(struct check *c, const struct tape *t, const struct entry *e
             continue;
         int within = chosen_within(chosen, ours.rows);
         bool gradient = o->role == ROLE_GRAD;
-        double tail = activation_floor(e->op, o, exact, (double)within / (double)ours.rows);
-        double small = gradient ? 1e-2 * scale * sqrt((double)within * (double)ours.cols) : 0;
         struct rule rule = {.limit = gradient ? CHECK_LIMIT_GRADIENT : CHECK_LIMIT_OUTPUT,
-                            .floor = fmax(tail, small)};
+                            .floor = floor_of(e, o, exact, scale, within)};
         rule.wide.limit = rule.limit * kernel_allowance(e->kernel);
         rule.wide.floor = CHECK_FORGIVEN / rule.wide.limit * errors->of[i];
         rule.wide.by = e->kernel->bits < FLOAT_BITS ? EXCEPTION_CUT : EXCEPTION_FLOAT;
@@ -319,17 +304,28 @@ static void compare(struct check *c, const struct tape *t, const struct entry *e
     }
 }
 
-/* Runs an entry and checks it; `carefully`: with the error of float measured repeatedly, if outputs are
- * small. */
+/* Measures how far results in float are, from the operands of an entry or of a copy. False without memory. */
+static bool measure(struct float_errors *errors, const struct tape *t, const struct entry *e,
+                    const struct shadow *exact, const struct chosen *chosen, uint64_t jitter)
+{
+    struct shadow rounded;
+    bool done = shadow_open(&rounded, t, e, F32, jitter) && recompute(&rounded, e->op, chosen);
+    if (done)
+        note_errors(errors, e, exact, &rounded, chosen);
+    shadow_close(&rounded);
+    return done;
+}
+
+/* Runs an entry and checks it; `carefully`: with moved operands, as long as it is beyond its limit. */
 static bool check_entry(struct check *c, const struct tape *t, const struct entry *e, uint64_t key,
                         bool carefully)
 {
-    struct shadow exact, rounded;
+    struct shadow exact, rounded, before = {0};
     struct float_errors errors = {{0}};
     struct chosen chosen = choose_rows(output_rows(e), key);
-    bool done = true;
-    for (int n = 1, end = carefully ? repeats(e, &chosen) : 1; n < end && done; n++)
-        done = measure_again(&errors, t, e, &chosen, rng_bits(key, (uint64_t)(ROWS_MAX + n)) | 1);
+    struct entry copy = *e;
+    bool done = !carefully || shadow_open(&before, t, e, F64, 0);
+    copy.args = &before.args;
     done = shadow_open(&exact, t, e, F64, 0) && done;
     done = shadow_open(&rounded, t, e, F32, 0) && done;
     e->kernel->run(e->args);
@@ -338,8 +334,14 @@ static bool check_entry(struct check *c, const struct tape *t, const struct entr
         note_errors(&errors, e, &exact, &rounded, &chosen);
         compare(c, t, e, &exact, &errors, &chosen);
     }
+    for (int n = 1; carefully && done && n <= MOVES && c->excess > 1; n++) {
+        *c = (struct check){0};
+        done = measure(&errors, t, &copy, &exact, &chosen, rng_bits(key, (uint64_t)(ROWS_MAX + n)) | 1);
+        compare(c, t, e, &exact, &errors, &chosen);
+    }
     shadow_close(&exact);
     shadow_close(&rounded);
+    shadow_close(&before);
     return done;
 }
 

@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
 """Dumps steps of random configurations and verifies each in PyTorch: verify_random.py [--count N]
 
+With --statuses, the benchmark's own check of each is judged instead: all are right, so none may be `wrong`.
+
 Exit status 1 if a step is wrong; one beyond the limits is not necessarily wrong: see `judge`.
 """
 
 import argparse
+import json
 import random
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+import numpy as np
 
 import reference as r
 from verify_dump import judge
@@ -39,13 +44,16 @@ def draw_parts(rng: random.Random) -> dict[str, object]:
 
 
 def draw_graphs(rng: random.Random, scratch: str) -> dict[str, object]:
-    """A graph family, or a list of directed edges with loops, duplicates and isolated nodes."""
+    """A graph family, or a list of directed edges with loops, duplicates and isolated nodes, and features of any size."""
     nodes = rng.choice([1, rng.randint(2, 40), rng.randint(41, 400)])
     if rng.random() < 0.3:
         ends = [(rng.randrange(nodes), rng.randrange(nodes)) for _ in range(rng.randint(1, 3 * nodes))]
         path = Path(scratch, "edges.txt")
         path.write_text("".join(f"{sender} {receiver}\n" for sender, receiver in ends))
-        return {"graph": f"file:{path}"}
+        rows = len({end for pair in ends for end in pair})
+        features = np.random.default_rng(rng.randrange(2**32)).uniform(-1, 1, (rows, rng.randint(1, 20)))
+        np.save(Path(scratch, "features.npy"), (features * 10.0 ** rng.randint(-3, 6)).astype(np.float32))
+        return {"graph": f"file:{path}", "features": f"{scratch}/features.npy"}
     return {
         "graph": rng.choice(["er", "er", "grid", "ba", "rmat"]),
         "nodes": nodes,
@@ -89,20 +97,34 @@ def random_flags(rng: random.Random, scratch: str) -> dict[str, object]:
     }
 
 
+def verdict(flags: str, command: list[str], record: Path) -> bool:
+    """Whether the benchmark calls both programs ok; prints what it says otherwise."""
+    subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    row = json.loads(record.read_text())["rows"][0]
+    if row["status"] != "ok":
+        print(f"{flags}: {row['status']}: {row['reason']}", flush=True)
+    return row["status"] == "ok"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--count", type=int, default=10, help="configurations (10)")
     parser.add_argument("--seed", type=int, default=1, help="of the configurations (1)")
     parser.add_argument("--bench", default=ROOT / "build/bench_node_scaling", help="the benchmark to run")
+    parser.add_argument("--statuses", action="store_true", help="judge the benchmark's check, without PyTorch")
     arguments = parser.parse_args()
     rng = random.Random(arguments.seed)
     good = True
     for _ in range(arguments.count):
         with tempfile.TemporaryDirectory() as scratch:
             flags = " ".join(f"--{name} {value}" for name, value in random_flags(rng, scratch).items())
-            dump = Path(scratch, "dump")
-            command = [str(arguments.bench), *flags.split(), "--phase", "step", "--runs", "1"]
-            command += ["--warmup", "0", "--no-check", "--output", f"{scratch}/row.json", "--dump", str(dump)]
+            dump, record = Path(scratch, "dump"), Path(scratch, "row.json")
+            command = [str(arguments.bench), *flags.split(), "--runs", "1", "--warmup", "0", "--output", str(record)]
+            if arguments.statuses:
+                command += ["--turns", "1", "--no-roofline", "--no-charts"]
+                good &= verdict(flags, command, record)
+                continue
+            command += ["--phase", "step", "--no-check", "--dump", str(dump)]
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             good &= judge(flags, dump, rows=2)
     return 0 if good else 1
