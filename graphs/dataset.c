@@ -59,8 +59,8 @@ static bool find_all(struct dataset *d, const char *folder, const char *prefix, 
     return true;
 }
 
-/* How many data sets of TUDataset are in a folder, and the name of the last. Hidden files are none of theirs:
- * macOS adds a "._NAME" to each. */
+/* How many data sets of TUDataset are in a folder, and the name of the last. Hidden files are not data: macOS
+ * adds a "._NAME" to each. */
 static int names_of(const char *folder, char name[NAME_MAX + 1])
 {
     const char *const *part = layouts[DATASET_TU].part;
@@ -68,13 +68,11 @@ static int names_of(const char *folder, char name[NAME_MAX + 1])
     int count = 0;
     for (struct dirent *e; all && (e = readdir(all)) != NULL;) {
         const char *end = *e->d_name == '.' ? NULL : strstr(e->d_name, part[0]);
-        int length = end ? (int)(end - e->d_name) : 0;
-        bool found = end && (end[strlen(part[0])] == '\0' || strcmp(end + strlen(part[0]), ".gz") == 0);
-        bool again = found && count > 0 && (int)strlen(name) == length &&
-                     strncmp(e->d_name, name, (size_t)length) == 0;
-        if (found && !again) {
-            snprintf(name, NAME_MAX + 1, "%.*s", length, e->d_name);
-            count++;
+        if (end && (end[strlen(part[0])] == '\0' || strcmp(end + strlen(part[0]), ".gz") == 0)) {
+            char own[NAME_MAX + 1];
+            snprintf(own, sizeof own, "%.*s", (int)(end - e->d_name), e->d_name);
+            count += count == 0 || strcmp(own, name) != 0;
+            strcpy(name, own);
         }
     }
     if (all)
