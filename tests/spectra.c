@@ -1,9 +1,10 @@
 /*
  * Closed forms: Brouwer and Haemers, "Spectra of Graphs", 2012, chapter 1. A path of n nodes has eigenvalues
  * 2 - 2 cos(pi k / n), normalised 1 - cos(pi k / (n - 1)); a cycle 2 - 2 cos(2 pi k / n); the complete graph
- * n; a star 1 and n; a hypercube of dimension d has 2 k, with the multiplicity of d-bit numbers with k ones.
- * The eigenvalues of a product of graphs, e.g. a grid, are the sums of theirs. For regular graphs of degree d
- * the normalised eigenvalues are divided by d.
+ * n; a star 1 and n; a complete bipartite one as many nodes as either side has, and n; a hypercube of
+ * dimension d has 2 k, with the multiplicity of d-bit numbers with k ones. The eigenvalues of a product of
+ * graphs, e.g. a grid, are the sums of theirs. For regular graphs of degree d the normalised eigenvalues are
+ * divided by d.
  */
 #include "tests/spectra.h"
 
@@ -109,6 +110,23 @@ static double star_value(int64_t n, int64_t k, bool normalised)
     return k == 0 ? 0 : k < n - 1 ? 1 : normalised ? 2 : (double)n;
 }
 
+/* A third of the nodes, each joined to all others. */
+static void build_bipartite(struct builder *d, int64_t n)
+{
+    builder_graph(d, n);
+    for (int64_t i = 0; i < n / 3; i++)
+        for (int64_t j = n / 3; j < n; j++)
+            builder_edge(d, i, j);
+}
+
+static double bipartite_value(int64_t n, int64_t k, bool normalised)
+{
+    int64_t fewer = n / 3, more = n - fewer;
+    if (normalised)
+        return star_value(n, k, true);
+    return (double)(k == 0 ? 0 : k < more ? fewer : k < n - 1 ? more : n);
+}
+
 /* The largest hypercube with at most n nodes. */
 static int dimension(int64_t n)
 {
@@ -176,6 +194,7 @@ const struct known_graph known_graphs[] = {
     {"cycle", build_cycle, cycle_value, true, false, true},
     {"complete graph", build_complete, complete_value, true, false, false},
     {"star", build_star, star_value, true, false, false},
+    {"complete bipartite graph", build_bipartite, bipartite_value, true, false, false},
     {"hypercube", build_hypercube, hypercube_value, true, false, false},
     {"grid", build_grid, grid_value, false, true, true},
     {0},

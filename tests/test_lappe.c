@@ -61,6 +61,18 @@ static void test_closed_forms(void **state)
             }
 }
 
+/* Eigenvalues with more copies than the iterative solver's block has columns. */
+static void test_many_copies(void **state)
+{
+    (void)state;
+    needs_lapack();
+    for (const struct known_graph *g = known_graphs; g->name; g++)
+        for (int i = 0; i < 4 && g->both && !g->smooth; i++) {
+            enum encoding_kind kind = i / 2 ? ENCODING_LAP_PYG : ENCODING_LAP;
+            check_known(g, i % 2 ? 300 : 520, i % 2 ? 90 : 40, kind, i % 2 ? SOLVER_AUTO : SOLVER_ITERATIVE);
+        }
+}
+
 /* Graphs whose eigenvectors are computed through coarser graphs, the smoothest at the limit of float. */
 static void test_coarser_graphs(void **state)
 {
@@ -214,6 +226,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_closed_forms),
+        cmocka_unit_test(test_many_copies),
         cmocka_unit_test(test_coarser_graphs),
         cmocka_unit_test(test_coarsening_that_stops),
         cmocka_unit_test(test_large_grid),

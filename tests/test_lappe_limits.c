@@ -32,6 +32,26 @@ static void test_limit_shows(void **state)
     batch_free(&b);
 }
 
+/* `auto` then asks LAPACK, for a component that is small enough. */
+static void test_limit_is_no_end(void **state)
+{
+    (void)state;
+    needs_lapack();
+    struct batch b = graph_generated("grid", 900, 0, 1, 1);
+    struct encoding_config c = {.kind = ENCODING_LAP, .k = 8, .solver = SOLVER_AUTO};
+    struct encoding e, f = lappe_of(&b, ENCODING_LAP, 8, SOLVER_LAPACK, 1);
+    char error[256];
+    assert_true(lappe_compute(&c, &b, &(struct encoding_options){.threads = 1, .products = 12}, &e, error,
+                              sizeof error));
+    assert_string_equal(e.method, "lapack and iterative");
+    assert_string_equal(e.flops_label, "nominal");
+    assert_true(e.excess <= 1 && e.cost.flops > f.cost.flops && e.iterations > 0);
+    assert_int_equal(encoding_missed(&e, &f) + encoding_missed(&f, &e), 0);
+    encoding_free(&e);
+    encoding_free(&f);
+    batch_free(&b);
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -143,6 +163,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_limit_shows),
+        cmocka_unit_test(test_limit_is_no_end),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_refused_memory_is_a_line),
         cmocka_unit_test(test_too_large_for_lapack),

@@ -4,9 +4,13 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "bench/row/workload.h"
 #include "bench/sweep/estimate.h"
 #include "bench/sweep/shard.h"
 #include "kernels/rng.h"
+#include "models/encodings/bound.h"
+#include "models/encodings/compute.h"
+#include "tests/encodings.h"
 #include "tests/records.h"
 #include "tests/sweeps.h"
 #include "tests/test.h"
@@ -93,7 +97,7 @@ static void test_costs(void **state)
     struct options o = options_of(&bench, "--pe lap:4 --nodes 50 --hidden 32 --heads 2");
     struct config c = config_at(&o, 0);
     struct estimate e = estimate_row(&o, &c, NULL);
-    double sum = (double)e.encoding;
+    double sum = e.encoding;
     for (enum program_kind p = 0; p < PROGRAMS; p++)
         sum += (double)e.program[p].flops;
     options_free(&o);
@@ -107,6 +111,57 @@ static void test_costs(void **state)
     snprintf(words, sizeof words, "--hidden 16 --heads 2 --mem-limit 1B --graph file:%s", file);
     assert_true(cost_of(words) > 0);
     unlink(file);
+}
+
+/* FLOPs of an encoding over what they were taken to be. */
+static double unlikeliness(const struct options *o, const struct config *c)
+{
+    struct workload w;
+    struct encoding e;
+    struct message error;
+    struct encoding_options with = {.threads = 1};
+    assert_true(workload_generate(&w, o, c, &error));
+    double likely = encoding_likely_flops(&c->parts.pe, &w.batch);
+    assert_true(encoding_compute(&c->parts.pe, &w.batch, &with, &e, error.text, sizeof error.text));
+    double ratio = (double)e.cost.flops / likely;
+    encoding_free(&e);
+    workload_close(&w);
+    return ratio;
+}
+
+/* Encodings cost about what they are taken to cost, and none of the published models' fills a part. */
+static void test_encodings(void **state)
+{
+    (void)state;
+    needs_lapack();
+    static const struct bench published = {.name = "bench", .doc = "", .axis = AXIS_PRESET, .values = "zinc"};
+    static const char *const words[] = {"--graph er:giant --nodes 600 --pe lap:16:4",
+                                        "--graph grid --nodes 900 --pe lap-pyg:8:4",
+                                        "--graph ba --nodes 600 --pe rwse:16:4",
+                                        "--graph er --nodes 600 --pe heat:8:4",
+                                        "--graph er --nodes 60 --batch 16 --pe rwse:8:4",
+                                        "--graph er --nodes 40 --degree 30 --batch 4 --pe heat:8:4"};
+    for (size_t i = 0; i <= sizeof words / sizeof *words; i++) {
+        bool own = i < sizeof words / sizeof *words;
+        struct options o = options_of(own ? &bench : &published, own ? words[i] : "--preset all --batch 2");
+        for (int64_t row = 0; row < config_count(&o); row++) {
+            struct config c = config_at(&o, row);
+            double ratio = c.parts.pe.kind ? unlikeliness(&o, &c) : 1;
+            if (!(ratio > 0.2 && ratio < 5))
+                fail_msg("%s: row %d: %g times the likely FLOPs", own ? words[i] : "presets", (int)row,
+                         ratio);
+        }
+        options_free(&o);
+    }
+    struct options o = options_of(&published, "--preset all");
+    int part[COSTS];
+    double *cost = shard_costs(&o), sum[3] = {0};
+    assert_true(shard_divide(cost, config_count(&o), 3, part));
+    for (int64_t i = 0; i < config_count(&o); i++)
+        sum[part[i]] += cost[i];
+    assert_true(fmax(fmax(sum[0], sum[1]), sum[2]) < 1.1 * fmin(fmin(sum[0], sum[1]), sum[2]));
+    free(cost);
+    options_free(&o);
 }
 
 /* The hash of a sweep, which its parts share. */
@@ -249,6 +304,7 @@ int main(void)
         cmocka_unit_test(test_known_division),
         cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_costs),
+        cmocka_unit_test(test_encodings),
         cmocka_unit_test(test_hash),
         cmocka_unit_test(test_same_everywhere),
         cmocka_unit_test_setup_teardown(test_refused, house_setup, house_teardown),

@@ -48,7 +48,7 @@ struct estimate estimate_row(const struct options *o, const struct config *confi
     e.known = workload_plan(&w, o, config, &error) && !together_beyond(config);
     e.batch = w.batch.peak;
     if (e.known && config->parts.pe.kind != ENCODING_NONE)
-        e.encoding = encoding_bound(&config->parts.pe, &w.batch, 1).flops;
+        e.encoding = encoding_likely_flops(&config->parts.pe, &w.batch);
     for (enum program_kind p = 0; p < PROGRAMS && e.known; p++) {
         e.program[p].seconds = c ? 0 : NAN;
         if (!config_runs(o, config, p))

@@ -11,9 +11,9 @@
 #include "bench/machine/ceilings.h"
 
 struct estimate {
-    bool known;       /* false: the graph cannot be planned */
-    int64_t batch;    /* of host memory, to generate it */
-    int64_t encoding; /* upper bound of its FLOPs; negative: beyond 63 bits */
+    bool known;      /* false: the graph cannot be planned */
+    int64_t batch;   /* of host memory, to generate it */
+    double encoding; /* likely FLOPs */
     struct {
         int64_t flops, bytes; /* negative: beyond 63 bits */
         int64_t arena;        /* bytes of the planned arena */

@@ -80,7 +80,7 @@ double *shard_costs(const struct options *o)
         cost[i] = e.known ? 0 : NAN;
         for (enum program_kind p = 0; p < PROGRAMS; p++)
             cost[i] += e.program[p].flops < 0 ? most : (double)e.program[p].flops;
-        cost[i] += e.encoding < 0 ? most : (double)e.encoding;
+        cost[i] += e.encoding;
     }
     return cost;
 }

@@ -16,8 +16,8 @@
  */
 bool shard_divide(const double *cost, int64_t count, int of, int *part);
 
-/* The cost of every row of the sweep: FLOPs of a run of each of its programs, and the bound of its
- * encoding's; NAN if the graph cannot be planned. To be freed; null without memory. */
+/* The cost of every row of the sweep: FLOPs of a run of each of its programs, and likely ones of its
+ * encoding; NAN if the graph cannot be planned. To be freed; null without memory. */
 double *shard_costs(const struct options *o);
 
 /* With --shard: chooses the rows, after which config_count and config_at know no others. False with a message

@@ -1,4 +1,4 @@
-/* Upper bounds of what computing an encoding takes, from the shape of the batch alone. */
+/* Upper bounds of what computing an encoding takes, and what is likely, from the shape of the batch alone. */
 #ifndef GTMARK_MODELS_ENCODING_BOUND_H
 #define GTMARK_MODELS_ENCODING_BOUND_H
 
@@ -11,5 +11,8 @@ struct encoding_bound {
 
 /* For any graphs with these numbers of nodes and edges. */
 struct encoding_bound encoding_bound(const struct encoding_config *c, const struct batch *b, int threads);
+
+/* FLOPs, to divide work by. */
+double encoding_likely_flops(const struct encoding_config *c, const struct batch *b);
 
 #endif

@@ -28,6 +28,7 @@ struct eigenpairs {
     struct mat x;       /* n x count, F32 */
     double *value;      /* ascending */
     int64_t iterations; /* products of L with a vector or a block of vectors */
+    double excess;      /* x */
 };
 
 /* The largest acceptable residual of a pair: |L v - lambda v| / |v| of the symmetric matrix. */

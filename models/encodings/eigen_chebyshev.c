@@ -24,6 +24,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels/arithmetic.h"
 #include "models/encodings/eigen_block.h"
 #include "models/encodings/eigen_coarsen.h"
 
@@ -39,6 +40,8 @@ static const double FLOOR = 1e-6;      /* of the bound: residuals that a long re
 static const double HALF = 0.5;        /* of the bound: start of the first filter of a prolonged block */
 static const double SKEW = 5e-6;       /* deviation from orthonormality beyond what rounding causes */
 static const double SMOOTH_FROM = 0.1; /* of the bound: filters from here on preserve smooth vectors */
+static const double LIFT = 0.125;      /* of the block's last value: see iterate_block */
+static const double CLOSE = 0.05;      /* relative, of copies of an eigenvalue that has not converged */
 
 enum {
     DEGREE_LEAST = 4,
@@ -89,13 +92,19 @@ static bool at_floor(const struct iteration *s)
     return most < FLOOR * s->p->bound;
 }
 
-/* Whether all residuals are within their limits, though eigenvalues may still move. */
-static bool allowed(const struct iteration *s)
+/* The largest ratio of a residual to its limit. */
+static double limits_taken(const struct iteration *s)
 {
     double most = 0;
     for (int64_t j = 0; j < s->wanted; j++)
         most = fmax(most, s->residual[j] / eigen_allowed(s->value[j], s->p->norm));
-    return most < 0.5;
+    return most;
+}
+
+/* Whether all residuals are within their limits, though eigenvalues may still move. */
+static bool allowed(const struct iteration *s)
+{
+    return limits_taken(s) < 0.5;
 }
 
 /* The number of steps without progress to tolerate. */
@@ -139,9 +148,9 @@ static int64_t smooth_degree(int i)
  * near the allowed residual, shorter and shorter filters remove their high part, which dominates the
  * residual, without damping the block itself.
  */
-static void filter_block(struct iteration *s)
+static void filter_block(struct iteration *s, double lift)
 {
-    double a = s->value[s->wide - 1], b = s->p->bound;
+    double b = s->p->bound, last = s->value[s->wide - 1], a = fmin((1 + lift) * last, (last + b) / 2);
     int64_t degree = next_degree(s, a);
     filter(s, a, degree);
     if (eigen_allowed(s->value[0], s->p->norm) >= 1e-5 * b)
@@ -165,7 +174,17 @@ static bool smooth(const struct iteration *s)
     return s->p->n >= COARSEST && s->value[s->wide - 1] < SMOOTH * (double)s->p->adj.col.rows / s->total;
 }
 
-/* Filters the block until all pairs meet their targets. */
+/* Whether the last value of the block may be one of the wanted eigenvalues. */
+static bool end_is_wanted(const struct iteration *s)
+{
+    return s->value[s->wide - 1] < (1 + CLOSE) * s->value[s->wanted - 1];
+}
+
+/*
+ * Filters the block until all pairs meet their targets. An eigenvalue with more copies than the block has
+ * columns left is both among the wanted values and at their end, where the filter begins: it would not grow
+ * against those above. Each step without progress but the first therefore lifts the filter's start.
+ */
 static bool iterate_block(struct iteration *s, int64_t most)
 {
     bool done = block_ritz(s);
@@ -175,7 +194,7 @@ static bool iterate_block(struct iteration *s, int64_t most)
         if (step == 1 && s->random && smooth(s))
             coarse_start(s, most);
         else if (now > 1)
-            filter_block(s);
+            filter_block(s, end_is_wanted(s) ? LIFT * (double)max_of(0, idle - 1) : 0);
         done = block_ritz(s);
         now = excess(s);
         idle = now < 0.9 * least ? 0 : idle + 1;
@@ -220,6 +239,7 @@ bool eigen_chebyshev(struct eager *e, const struct pencil *p, int64_t most, stru
         run_op(e, copy, .y = pairs->x, .x = mat_cols(s.x, 0, pairs->count));
         memcpy(pairs->value, s.value, (size_t)pairs->count * sizeof *pairs->value);
         pairs->iterations = s.count;
+        pairs->excess = limits_taken(&s);
     }
     block_free(&s);
     return done && eager_good(e);

@@ -27,9 +27,6 @@
 
 static const double TAIL = 1e-8;
 
-/* Chebyshev FLOPs that take as long as one of LAPACK's: 8 to 14 were measured, on a Zen 4 with OpenBLAS. */
-static const double FASTER = 8;
-
 struct heat {
     const struct encoding_config *c;
     const struct batch *b;
@@ -116,7 +113,7 @@ static bool takes_lapack(const struct heat *h)
         dense += n > 1 ? heat_dense_flops(n, (double)h->c->k) : 0;
         steps += n * (edges + 10 * n);
     }
-    return FASTER * dense < steps * (double)heat_steps(h->c->k, h->largest);
+    return HEAT_FASTER * dense < steps * (double)heat_steps(h->c->k, h->largest);
 }
 
 /* --- LAPACK */

@@ -49,6 +49,18 @@ static struct mat vectors_of(const struct lappe *l, int64_t c)
                         .dtype = F32};
 }
 
+/* Returns what dense_symmetric returns. */
+static int solve_part(const struct lappe *l, int64_t c, double *work)
+{
+    struct pencil p = lappe_pencil(l, c);
+    return eigen_dense(&p, l->s.wanted[c], l->s.value + l->s.first[c], vectors_of(l, c), work);
+}
+
+static bool is_solved(struct lappe *l, int failed)
+{
+    return eager_goes_on(&l->e) && (!failed || eager_fail(&l->e, "lapack failed, info %d", failed));
+}
+
 /* All small components, one thread each. */
 static bool solve_dense(struct lappe *l)
 {
@@ -72,13 +84,24 @@ static bool solve_dense(struct lappe *l)
     for (int64_t c = 0; c < s->parts.count; c++) {
         if (!work || !s->wanted[c] || !is_dense(l, c) || is_cancelled(l->e.cancel))
             continue;
-        struct pencil p = lappe_pencil(l, c);
-        int info = eigen_dense(&p, s->wanted[c], s->value + s->first[c], vectors_of(l, c),
-                               work + omp_get_thread_num() * most);
+        int info = solve_part(l, c, work + omp_get_thread_num() * most);
         failed = abs(info) > failed ? abs(info) : failed;
     }
     eager_free(&l->e, work, threads * most * 8);
-    return eager_goes_on(&l->e) && (!failed || eager_fail(&l->e, "lapack failed, info %d", failed));
+    return is_solved(l, failed);
+}
+
+/* A component once more, after the iterative solver. */
+static bool solve_again(struct lappe *l, int64_t c)
+{
+    int64_t n = component_size(&l->s.parts, c), wanted = l->s.wanted[c],
+            bytes = eigen_dense_work(n, wanted) * 8;
+    double *work = eager_alloc(&l->e, bytes);
+    int failed = work ? solve_part(l, c, work) : 0;
+    eager_charge(&l->e, dense_flops(n, wanted), 8 * n * (n + wanted));
+    eager_free(&l->e, work, bytes);
+    l->used |= USED_DENSE;
+    return is_solved(l, failed);
 }
 
 /* The larger components one after another, with all threads each. */
@@ -95,6 +118,8 @@ static bool solve_iterated(struct lappe *l)
         done = (arpack ? eigen_arpack : eigen_chebyshev)(&l->e, &p, l->most, &pairs);
         l->iterations += pairs.iterations;
         l->used |= arpack ? USED_ARPACK : USED_ITERATIVE;
+        if (done && l->c->solver == SOLVER_AUTO && pairs.excess > 1 && p.n <= LAPPE_DENSE_AGAIN)
+            done = solve_again(l, c);
     }
     return done;
 }

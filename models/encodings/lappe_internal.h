@@ -6,9 +6,10 @@
 #include "models/encodings/encoding.h"
 
 enum {
-    LAPPE_DENSE_ALWAYS = 40, /* nodes of a component up to which every solver uses LAPACK */
-    LAPPE_DENSE_AUTO = 192,  /* the same for `auto` */
-    LAPPE_PRODUCTS = 100000  /* with the Laplacian, after which a solver stops */
+    LAPPE_DENSE_ALWAYS = 40,  /* nodes of a component up to which every solver uses LAPACK */
+    LAPPE_DENSE_AUTO = 192,   /* the same for `auto` */
+    LAPPE_DENSE_AGAIN = 2048, /* the same for `auto` where the iterative solver has missed the limits */
+    LAPPE_PRODUCTS = 100000   /* with the Laplacian, after which a solver stops */
 };
 
 /*
