@@ -107,6 +107,25 @@ static void test_nothing_fits(void **state)
     }
 }
 
+/* A row that is only planned says nothing of the limit by itself. */
+static void test_nothing_fits_a_plan(void **state)
+{
+    static const char *const words[] = {
+        "nodes=memory", "batch=memory", "layers=memory", "hidden=memory", "layers=memory --pe lap:4",
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        char line[256];
+        snprintf(line, sizeof line,
+                 "--device meta --threads 1 --mem-limit 1KiB --output x.json --find-max %s", words[i]);
+        struct ended e = run_words(*state, line, 1);
+        struct record *record = record_in(*state, "work/x.json");
+        assert_non_null(strstr(e.err, "nothing fits 1.00 KiB ("));
+        assert_string_equal(text_at(row_at(record, 0), "status"), "skipped");
+        record_free(record);
+        ended_free(&e);
+    }
+}
+
 static void test_real_rows(void **state)
 {
     static const char *const kinds[] = {"memory:512KiB", "latency:20ms"};
@@ -163,9 +182,9 @@ static void test_latency_is_a_gate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memory_exactly),    cmocka_unit_test(test_other_axes),
-        cmocka_unit_test(test_nothing_fits),      cmocka_unit_test(test_real_rows),
-        cmocka_unit_test(test_latency_is_a_gate),
+        cmocka_unit_test(test_memory_exactly), cmocka_unit_test(test_other_axes),
+        cmocka_unit_test(test_nothing_fits),   cmocka_unit_test(test_nothing_fits_a_plan),
+        cmocka_unit_test(test_real_rows),      cmocka_unit_test(test_latency_is_a_gate),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }
