@@ -13,7 +13,8 @@
 #include "tests/sanitized.h"
 #include "tests/test.h"
 
-#define TINY "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --turns 1 --nodes 8 --output x.json "
+#define SIZED "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --turns 1 --output x.json "
+#define TINY  SIZED "--nodes 8 "
 
 /* Sets the soft limit of the address space in KiB, as ulimit -v does; returns the one before. */
 static rlim_t limit_to(rlim_t kib)
@@ -87,6 +88,17 @@ static void test_what_needs_the_blas(void **state)
     check(*state, RLIM_INFINITY, TINY "--impl linear=blas --pe lap:4:4", 0, "ok");
 }
 
+/* What is not counted beforehand, or is free but beyond the address space, is missing memory too. */
+static void test_graphs_and_encodings(void **state)
+{
+    if (SANITIZED)
+        skip();
+    check(*state, 300000, SIZED "--threads 1 --nodes 20M --mem-limit 1TiB", 1, "oom: no memory to ");
+    check(*state, 300000,
+          SIZED "--threads 1 --nodes 300k --degree 1 --pe rwse:200:4 --mpnn gin --attention none", 1,
+          "oom: rwse:200 of 300000 nodes: no memory for ");
+}
+
 /* The buffers for four threads are asked for, taken at once, and used by all of them. */
 static void test_buffers(void **state)
 {
@@ -131,6 +143,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_programs),
         cmocka_unit_test(test_what_needs_the_blas),
+        cmocka_unit_test(test_graphs_and_encodings),
         cmocka_unit_test(test_buffers),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);

@@ -3,11 +3,13 @@
  * open; its JSON; --link; and its measurement between ranks that are threads.
  */
 #include <math.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "bench/cli/link_parse.h"
 #include "bench/machine/link.h"
 #include "tests/rank_threads.h"
+#include "tests/sanitized.h"
 #include "tests/test.h"
 
 static void assert_near(double value, double expected, double tolerance)
@@ -177,6 +179,10 @@ static void test_given(void **state)
     assert_near(l.fit[LINK_EXCHANGE].beta, 50e9, 1e-12);
     link_text(&l, LINK_SUM, &error);
     assert_string_equal(error.text, "2.00 µs, 50.0 GB/s, given (--link)");
+    assert_true(link_parse("1GB/s,0us", &all, &error));
+    l = *links_for(&all, 4);
+    assert_true(l.fit[LINK_MESSAGE].alpha == 0 && l.fit[LINK_MESSAGE].beta == 1e9);
+    assert_near(link_predict(&l, LINK_SUM, 4, 2e6), 3e-3, 1e-12);
     static const char *const bad[] = {"",
                                       "400Gb/s",
                                       "400Gb/s,",
@@ -187,7 +193,7 @@ static void test_given(void **state)
                                       "400Gb/s,2us,1us",
                                       "x,y",
                                       "400,2us",
-                                      "400Gb/s,0us",
+                                      "400Gb/s,-1us",
                                       "-1Gb/s,2us",
                                       "nanGb/s,2us",
                                       "/nowhere"};
@@ -262,13 +268,61 @@ static void test_measured(void **state)
     }
 }
 
+/* Bytes of the address space in use. */
+static rlim_t address_space(void)
+{
+    long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    assert_true(f && fscanf(f, "%ld", &pages) == 1);
+    fclose(f);
+    return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+struct pressed {
+    rlim_t room;
+    struct link link;
+};
+
+static void measure_pressed(const struct ranks *r, void *context)
+{
+    struct pressed *p = context;
+    struct rlimit before, little;
+    getrlimit(RLIMIT_AS, &before);
+    little = before;
+    little.rlim_cur = address_space() + p->room;
+    r->barrier(r);
+    if (r->rank == 0)
+        setrlimit(RLIMIT_AS, &little);
+    r->barrier(r);
+    struct link l = link_measure(r, 0);
+    r->barrier(r);
+    if (r->rank == 0) {
+        setrlimit(RLIMIT_AS, &before);
+        p->link = l;
+    }
+}
+
+/* Whichever rank has no memory, none waits for it, and nothing is measured. */
+static void test_no_memory(void **state)
+{
+    (void)state;
+    if (SANITIZED)
+        skip();
+    int refused = 0;
+    for (struct pressed p = {0}; p.link.ranks == 0; p.room += (rlim_t)32 << 20) {
+        rank_threads_run(2, measure_pressed, &p);
+        refused += p.link.ranks == 0;
+    }
+    assert_true(refused > 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_loads),       cmocka_unit_test(test_holds),  cmocka_unit_test(test_fails),
-        cmocka_unit_test(test_cannot_tell), cmocka_unit_test(test_bounds), cmocka_unit_test(test_json),
-        cmocka_unit_test(test_predicted),   cmocka_unit_test(test_given),  cmocka_unit_test(test_file),
-        cmocka_unit_test(test_measured),
+        cmocka_unit_test(test_loads),       cmocka_unit_test(test_holds),     cmocka_unit_test(test_fails),
+        cmocka_unit_test(test_cannot_tell), cmocka_unit_test(test_bounds),    cmocka_unit_test(test_json),
+        cmocka_unit_test(test_predicted),   cmocka_unit_test(test_given),     cmocka_unit_test(test_file),
+        cmocka_unit_test(test_measured),    cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -165,6 +165,19 @@ check 'a rank that refuses its arguments' "$(parts --runs=3 --runs=x)" 2
 check 'is one of these' "$(said)" 'bench_rank_scaling: rank 1 was started with other arguments, or is of another build'
 check 'rank 0 that refuses its arguments' "$(parts --runs=x --runs=3)" 2
 check 'says so' "$(said | cut -d: -f2)" ' --runs x'
+# Sizes of two graphs are apart: the larger is that of rank 1, and does not fit
+check 'a rank without memory for its part' \
+    "$(bench 2 --ranks 2 --batch 2 --seed 5 --mem-limit 220B --format csv --columns ranks.count)" \
+    'status,reason,nodes,ranks.count
+oom,rank 1: building the graph needs 320 B (320 bytes); --mem-limit is 220 B,12,2
+1'
+if grep -q avx2 /proc/cpuinfo; then
+    check 'ranks with other instruction sets' "$(tests/mpirun.sh 1 env GTMARK_ISA=base "$build/bench_rank_scaling" $small \
+        --output "$house/x.json" --batch 2 : -n 1 "$build/bench_rank_scaling" $small --output "$house/x.json" --batch 2 \
+        >/dev/null 2>"$house/err"; echo $?)" 2
+    check 'are refused, too' "$(said | sed 's/cpu-avx[0-9]*/cpu-x/')" \
+        'bench_rank_scaling: rank 1 has the kernels cpu-x and rank 0 cpu-base, which round differently; set GTMARK_ISA=base or avx2 on all ranks'
+fi
 check 'help' "$(bench 2 --help | head -n 1 | cut -d: -f1)" bench_rank_scaling
 # A calibration between the ranks, in a directory of its own, where the ceilings of this busy machine are kept too
 cp "$build/bench_rank_scaling" "$house"

@@ -26,8 +26,8 @@ static const struct unit units[QUANTITIES][UNITS_MAX] = {
     [QUANTITY_RATIO] = {{"", 1}},
 };
 
-/* Reads a number followed by exactly this suffix. */
-static bool read_with(const char *text, const struct unit *u, double *value)
+/* Reads a number, at least this, followed by exactly this suffix. */
+static bool read_with(const char *text, const struct unit *u, double least, double *value)
 {
     size_t length = strlen(text), suffix = strlen(u->suffix);
     char number[32] = "";
@@ -35,18 +35,28 @@ static bool read_with(const char *text, const struct unit *u, double *value)
         strcmp(text + length - suffix, u->suffix) != 0)
         return false;
     memcpy(number, text, length - suffix);
-    if (!parse_number(number, false, 1e-12, 1e15, value))
+    if (!parse_number(number, false, least, 1e15, value))
         return false;
     *value *= u->factor;
     return true;
 }
 
-bool quantity_parse(const char *text, enum quantity_kind q, double *value)
+static bool read_from(const char *text, enum quantity_kind q, double least, double *value)
 {
     for (const struct unit *u = units[q]; u < units[q] + UNITS_MAX && u->suffix; u++)
-        if (read_with(text, u, value))
+        if (read_with(text, u, least, value))
             return true;
     return false;
+}
+
+bool quantity_parse(const char *text, enum quantity_kind q, double *value)
+{
+    return read_from(text, q, 1e-12, value);
+}
+
+bool quantity_parse_or_zero(const char *text, enum quantity_kind q, double *value)
+{
+    return read_from(text, q, 0, value);
 }
 
 const char *quantity_allowed(enum quantity_kind q)

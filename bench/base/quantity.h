@@ -20,6 +20,9 @@ enum quantity_kind {
 /* Reads a positive number with one of the quantity's units, as bytes, seconds, 1/s or a bare number. */
 bool quantity_parse(const char *text, enum quantity_kind q, double *value);
 
+/* The same, and 0. */
+bool quantity_parse_or_zero(const char *text, enum quantity_kind q, double *value);
+
 /* What is allowed: "a number with B, KiB, MiB, GiB or TiB, as in 8GiB". */
 const char *quantity_allowed(enum quantity_kind q);
 

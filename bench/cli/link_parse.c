@@ -14,7 +14,7 @@ static bool parse_rates(const char *text, struct link *l)
         return false;
     snprintf(rate, sizeof rate, "%.*s", (int)(comma - text), text);
     if (!quantity_parse(rate, QUANTITY_LINK_RATE, &beta) ||
-        !quantity_parse(comma + 1, QUANTITY_SECONDS, &alpha))
+        !quantity_parse_or_zero(comma + 1, QUANTITY_SECONDS, &alpha))
         return false;
     *l = link_given(alpha, beta);
     return true;

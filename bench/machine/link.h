@@ -83,7 +83,8 @@ double link_predict(const struct link *l, enum link_kind kind, int ranks, double
 
 /*
  * Measures it, on each of several ranks; what counts is rank 0's. Ends after LINK_TURNS turns, or when so
- * many seconds are over or a signal came: then some sizes have fewer turns or none, but the smallest.
+ * many seconds are over or a signal came: then some sizes have fewer turns or none, but the smallest. Where a
+ * rank has no memory for it, the link that is returned has no ranks.
  */
 enum { LINK_TURNS = 9 };
 #define LINK_SECONDS 4.0

@@ -25,10 +25,19 @@ struct trial {
 static void *allocate(size_t count, size_t size)
 {
     void *memory = calloc(count, size);
-    if (!memory)
-        abort();
-    memset(memory, 0, count * size); /* maps its pages */
+    if (memory)
+        memset(memory, 0, count * size); /* maps its pages */
     return memory;
+}
+
+/* Whether all ranks are ready. */
+static bool all_ready(const struct ranks *r, bool ready)
+{
+    int32_t waits = !ready;
+    int64_t request;
+    r->reduce_start(r, REDUCE_MAX, &waits, 1, I32, &request);
+    r->wait(r, &request);
+    return !waits;
 }
 
 /* Offsets of so many bytes for each other rank, or only for one (-1: all). */
@@ -142,6 +151,20 @@ static void set_conditions(struct link *l, const struct ranks *r)
     snprintf(l->mpi, sizeof l->mpi, "%s", r->mpi);
 }
 
+/* What the times of all kinds and sizes say. */
+static struct link summarise(const struct ranks *r, struct times *all)
+{
+    struct link l = {0};
+    set_conditions(&l, r);
+    for (enum link_kind kind = 0; kind < LINK_KINDS; kind++) {
+        for (int i = 0; i < LINK_SIZES && all->n[kind][i] > 0; i++)
+            l.point[kind][l.points[kind]++] =
+                point_of(r, kind, link_size(i), all->seconds[kind][i], (size_t)all->n[kind][i]);
+        l.fit[kind] = link_fit(kind, r->count, l.point[kind], l.points[kind]);
+    }
+    return l;
+}
+
 struct link link_measure(const struct ranks *r, double seconds)
 {
     struct link l = {0};
@@ -149,13 +172,9 @@ struct link link_measure(const struct ranks *r, double seconds)
     struct trial t = {r, allocate(most, 1), allocate(most, 1), allocate(bounds, sizeof *t.to_at),
                       allocate(bounds, sizeof *t.from_at)};
     struct times *all = allocate(1, sizeof *all);
-    set_conditions(&l, r);
-    take_turns(&t, all, clock_now() + seconds);
-    for (enum link_kind kind = 0; kind < LINK_KINDS; kind++) {
-        for (int i = 0; i < LINK_SIZES && all->n[kind][i] > 0; i++)
-            l.point[kind][l.points[kind]++] =
-                point_of(r, kind, link_size(i), all->seconds[kind][i], (size_t)all->n[kind][i]);
-        l.fit[kind] = link_fit(kind, r->count, l.point[kind], l.points[kind]);
+    if (all_ready(r, t.to && t.from && t.to_at && t.from_at && all)) {
+        take_turns(&t, all, clock_now() + seconds);
+        l = summarise(r, all);
     }
     free(all);
     free(t.to);

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench/base/build.h"
 #include "bench/base/child.h"
@@ -14,6 +15,7 @@
 struct arrival {
     bool parsed; /* it takes the command line */
     uint64_t command;
+    char kernels[16]; /* cpu-avx2: other instruction sets round otherwise */
 };
 
 /* A hash of the program, its build and its arguments. */
@@ -38,7 +40,8 @@ static uint64_t hash_command(const char *program, int argc, char **argv)
 static int find_odd(const struct ranks *world, const struct arrival *all)
 {
     for (int p = 1; p < world->count; p++)
-        if (all[p].parsed != all[0].parsed || all[p].command != all[0].command)
+        if (all[p].parsed != all[0].parsed || all[p].command != all[0].command ||
+            strcmp(all[p].kernels, all[0].kernels) != 0)
             return p;
     return 0;
 }
@@ -46,21 +49,29 @@ static int find_odd(const struct ranks *world, const struct arrival *all)
 bool group_agrees(const struct ranks *world, const char *program, int argc, char **argv, bool parsed,
                   struct message *error)
 {
-    struct arrival own = {parsed, hash_command(program, argc, argv)};
+    struct arrival own = {.parsed = parsed, .command = hash_command(program, argc, argv)};
+    snprintf(own.kernels, sizeof own.kernels, "%s", backend_cpu()->name);
     struct arrival *all = calloc((size_t)world->count, sizeof *all);
     if (!all)
         abort();
     world->gather(world, all, &own, sizeof own);
     int odd = world->rank == 0 ? find_odd(world, all) : 0;
-    bool other = odd && all[odd].command != own.command;
+    bool other = odd && all[odd].command != own.command,
+         mixed = odd && !other && strcmp(all[odd].kernels, own.kernels) != 0;
     struct {
         bool good;
         int speaker; /* the rank that says why not */
-    } answer = {parsed && !odd, parsed && !other ? odd : 0};
-    free(all);
+    } answer = {parsed && !odd, parsed && !other && !mixed ? odd : 0};
     world->broadcast(world, &answer, sizeof answer);
     if (world->rank == 0 && parsed && other)
         complain(error, "rank %d was started with other arguments, or is of another build", odd);
+    else if (parsed && mixed)
+        complain(
+            error,
+            "rank %d has the kernels %s and rank 0 %s, which round differently; set GTMARK_ISA=base or avx2 "
+            "on all ranks",
+            odd, all[odd].kernels, own.kernels);
+    free(all);
     if (!answer.good && answer.speaker != world->rank)
         *error->text = '\0';
     return answer.good;
@@ -112,7 +123,10 @@ void group_calibrate(struct options *o)
         int ranks = (int)v->values[i];
         orders_tell(o, (struct group_order){.kind = GROUP_LINK, .index = ranks});
         struct link l = measure_link(o, ranks, LINK_SECONDS / groups);
-        links_add(&o->links, &l);
+        if (l.ranks)
+            links_add(&o->links, &l);
+        else
+            o->links.missing = "no memory to measure the link";
     }
 }
 
@@ -123,11 +137,10 @@ struct kept {
     struct partition partition; /* what it has of rank 0, if nodes are divided by one */
 };
 
-static bool open_kept(struct kept *k, const struct options *o, struct config *c)
+static bool open_kept(struct kept *k, const struct options *o, struct config *c, struct outcome *outcome)
 {
-    struct message error;
     c->graph.partition = k->partition.number ? &k->partition : NULL;
-    k->is_open = k->is_open || workload_generate(&k->work, o, c, &error);
+    k->is_open = k->is_open || workload_open(&k->work, o, c, outcome);
     return k->is_open;
 }
 
@@ -135,12 +148,12 @@ static void run_program(struct kept *k, const struct options *o, struct group_or
 {
     struct config c = config_at(o, order.index);
     const struct ranks *ranks = o->world->first(o->world, c.ranks);
-    struct outcome ignored;
+    struct outcome outcome;
     if (!ranks)
         return;
-    bool good = open_kept(k, o, &c);
+    bool good = open_kept(k, o, &c, &outcome);
     struct recording r = good ? workload_record(&k->work, order.program) : (struct recording){0};
-    if (workload_lay_out(&k->work, ranks, good ? &r : NULL, &ignored)) {
+    if (workload_lay_out(&k->work, ranks, good ? &r : NULL, &outcome)) {
         workload_map_pages(r.tape);
         tape_follow(r.tape);
     }

@@ -8,8 +8,9 @@
 #include "bench/row/orders.h"
 
 /*
- * On all ranks, once each has read its command line: whether all could, and have the same one and the same
- * build. If not, one of them has the message why; it is empty on the others.
+ * On all ranks, once each has read its command line: whether all could, and have the same one, the same
+ * build and kernels of the same instruction set. If not, one of them has the message why; it is empty on the
+ * others.
  */
 bool group_agrees(const struct ranks *world, const char *program, int argc, char **argv, bool parsed,
                   struct message *error);

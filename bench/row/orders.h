@@ -10,7 +10,9 @@
 
 /* A rank's part of a program. */
 struct rank_facts {
-    bool good; /* so far */
+    bool good;             /* so far */
+    bool oom;              /* it is not, for want of memory */
+    struct message reason; /* if it is not */
     int64_t nodes, edges, arena;
     int64_t ghosts, cut; /* of nodes that are divided (graphs/halo.h) */
     struct cost cost[PHASES];

@@ -27,6 +27,11 @@ bool outcome_set(struct outcome *o, const char *status, const char *format, ...)
     return false;
 }
 
+bool outcome_fail(struct outcome *o, const char *reason)
+{
+    return outcome_set(o, strstr(reason, "no memory") ? "oom" : "failed", "%s", reason);
+}
+
 bool outcome_is_ok(const struct outcome *o)
 {
     return strcmp(o->status, "ok") == 0;
@@ -213,7 +218,7 @@ bool workload_open(struct workload *w, const struct options *o, const struct con
     return (o->device.meta ? workload_plan : workload_generate)(w, o, c, &error) ||
            (workload_fits(o, "building the graph", w->batch.peak, (double)w->config.graph.limits.memory,
                           outcome) &&
-            outcome_set(outcome, "failed", "%s", error.text));
+            outcome_fail(outcome, error.text));
 }
 
 /* Opens the BLAS for all threads of the workload, which must not wait for its memory later. */
@@ -256,7 +261,8 @@ bool workload_encode(struct workload *w, struct encoded *e, const struct samplin
     if (rule && encoding_calls_lapack(&w->config.parts.pe) && !open_blas(w, outcome))
         return false;
     if (rule && !encode(e, &w->config, &w->batch, rule))
-        return outcome_set(outcome, e->cancelled ? "skipped" : "failed", "%s", e->error.text);
+        return e->cancelled ? outcome_set(outcome, "skipped", "%s", e->error.text)
+                            : outcome_fail(outcome, e->error.text);
     struct cancel cancel = {sampling_cancelled, rule};
     if (rule)
         encode_check(e, &w->config, &w->batch, w->options, cancel);

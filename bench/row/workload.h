@@ -21,6 +21,9 @@ struct outcome {
 bool outcome_set(struct outcome *o, const char *status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* For a step that could not be done: "oom" if the reason says that there was no memory, else "failed". */
+bool outcome_fail(struct outcome *o, const char *reason);
+
 bool outcome_is_ok(const struct outcome *o);
 
 struct workload {
@@ -115,7 +118,7 @@ void workload_map_pages(const struct tape *t);
 
 /*
  * On each of several ranks: lays out a program if all have the memory and the libraries for it; on rank 0
- * with the outcome. A rank that could not make its part has no recording.
+ * with the outcome. A rank that could not make its part has no recording, and in `outcome` why.
  */
 bool workload_lay_out(const struct workload *w, const struct ranks *ranks, struct recording *r,
                       struct outcome *outcome);

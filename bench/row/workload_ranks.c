@@ -1,5 +1,6 @@
 /* What several ranks have of a workload together (workload.h). */
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench/row/parts.h"
 #include "bench/row/workload.h"
@@ -57,13 +58,24 @@ struct rank_facts workload_facts(const struct workload *w, const struct recordin
     return f;
 }
 
+/* As the first rank that could not make its part of the batch. False. */
+static bool fail_as_rank(const struct rank_facts *facts, struct outcome *outcome)
+{
+    int p = 0;
+    while (facts[p].good)
+        p++;
+    return outcome_set(outcome, facts[p].oom ? "oom" : "failed", "rank %d: %.400s", p, facts[p].reason.text);
+}
+
 bool workload_lay_out(const struct workload *w, const struct ranks *ranks, struct recording *r,
                       struct outcome *outcome)
 {
-    struct rank_facts own = r ? workload_facts(w, r) : (struct rank_facts){0};
+    struct rank_facts own =
+        r ? workload_facts(w, r)
+          : (struct rank_facts){.oom = strcmp(outcome->status, "oom") == 0, .reason = outcome->reason};
     struct rank_facts *facts = ranks->rank == 0 ? w->facts : NULL;
     if (!orders_all_good(ranks, facts, &own))
-        return outcome_set(outcome, "failed", "a rank could not make its part of the batch");
+        return facts && fail_as_rank(facts, outcome);
     int64_t bytes = 0;
     for (int p = 0; p < ranks->count && facts; p++)
         bytes += facts[p].arena;
