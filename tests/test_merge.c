@@ -73,6 +73,23 @@ static void test_missing(void **state)
     assert_int_equal(found.missing, 2);
 }
 
+/* Parts of two sweeps, which only the seed tells apart. */
+static void test_other_seed(void **state)
+{
+    static const char *const names[] = {"work/1.json", "work/seed.json"};
+    struct merge_found found;
+    char says[1024] = "";
+    const struct house *h = *state;
+    struct ended e = run_words(h, PLAN "--output 1.json --shard 1/2", 0);
+    ended_free(&e);
+    e = run_words(h, PLAN "--seed 7 --output seed.json --shard 2/2", 0);
+    ended_free(&e);
+    record_free(join(h, names, 2, &found, says));
+    assert_string_equal(says, "shard 2 of 2 is missing of the sweep of work/1.json, seed 42\n"
+                              "shard 1 of 2 is missing of the sweep of work/seed.json, seed 7\n");
+    assert_int_equal(found.missing, 2);
+}
+
 /* Changes 1.json: what `plant` does to its head and first row. */
 static void change(const struct house *h, void plant(struct value *head, struct row *row))
 {
@@ -148,8 +165,9 @@ static void test_sweeps(void **state)
     plan(*state, "--nodes 5,10,20 --shard 2/2 --output b.json");
     plan(*state, "--nodes 5,10,30 --shard 2/2 --output c.json");
     record_free(join(*state, names, 3, &found, says));
-    assert_string_equal(says,
-                        "shards 2 to 3 of 3 are missing\nshard 1 of 2 is missing\nshard 1 of 2 is missing\n");
+    assert_string_equal(says, "shards 2 to 3 of 3 are missing of the sweep of work/a.json, seed 42\n"
+                              "shard 1 of 2 is missing of the sweep of work/b.json, seed 42\n"
+                              "shard 1 of 2 is missing of the sweep of work/c.json, seed 42\n");
     assert_int_equal(found.missing, 4);
 }
 
@@ -277,6 +295,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_join, house_setup, house_teardown),
         cmocka_unit_test_setup_teardown(test_missing, house_setup, house_teardown),
+        cmocka_unit_test_setup_teardown(test_other_seed, house_setup, house_teardown),
         cmocka_unit_test_setup_teardown(test_unfinished, house_setup, house_teardown),
         cmocka_unit_test_setup_teardown(test_conflict, house_setup, house_teardown),
         cmocka_unit_test_setup_teardown(test_sweeps, house_setup, house_teardown),

@@ -228,15 +228,35 @@ static size_t sort_distinct(int64_t *numbers, size_t n)
     return left;
 }
 
-/* Names so many parts after one. */
-static void name_gap(int64_t part, int64_t missing, int64_t of, FILE *out, struct merge_found *found)
+/* Ends a line: which sweep it is about, if the files are parts of several. */
+static void name_sweep(const struct source *all, size_t count, size_t sweep, FILE *out)
 {
-    found->missing += (size_t)missing;
+    int64_t seed = 0;
+    bool several = false;
+    for (size_t i = 0; i < count; i++)
+        several = several || (all[i].shard && all[i].sweep != sweep);
+    if (several) {
+        value_get_count(record_head(all[sweep].record), "seed", &seed);
+        fputs(" of the sweep of ", out);
+        plain_put(out, all[sweep].name);
+        fprintf(out, ", seed %lld", (long long)seed);
+    }
+    putc('\n', out);
+}
+
+/* Names so many parts after one. */
+static void name_gap(const struct source *all, size_t count, size_t sweep, int64_t part, int64_t missing,
+                     FILE *out)
+{
+    int64_t of = 0;
+    value_get_count(all[sweep].shard, "of", &of);
     if (missing == 1)
-        fprintf(out, "shard %lld of %lld is missing\n", (long long)part + 1, (long long)of);
+        fprintf(out, "shard %lld of %lld is missing", (long long)part + 1, (long long)of);
     else if (missing > 1)
-        fprintf(out, "shards %lld to %lld of %lld are missing\n", (long long)part + 1,
+        fprintf(out, "shards %lld to %lld of %lld are missing", (long long)part + 1,
                 (long long)(part + missing), (long long)of);
+    if (missing > 0)
+        name_sweep(all, count, sweep, out);
 }
 
 /* Names the parts of a sweep of which there is no file. `numbers` has room for one for each file. */
@@ -251,11 +271,12 @@ static void find_missing_parts(const struct source *all, size_t count, size_t sw
             index <= of)
             numbers[n++] = index;
     n = sort_distinct(numbers, n);
+    found->missing += (size_t)of - n;
     for (size_t i = 0; i < n; i++) {
-        name_gap(last, numbers[i] - last - 1, of, out, found);
+        name_gap(all, count, sweep, last, numbers[i] - last - 1, out);
         last = numbers[i];
     }
-    name_gap(last, of - last, of, out, found);
+    name_gap(all, count, sweep, last, of - last, out);
 }
 
 /* Names what is missing of a sweep: parts of which there is no file, or, if there are none, rows. */
@@ -275,8 +296,9 @@ static void find_missing(const struct source *all, size_t count, size_t sweep, c
     value_get_count(all[sweep].shard, "rows", &rows);
     if (found->missing > before || there >= rows)
         return;
-    fprintf(out, "%lld of %lld rows are missing: a shard was not finished\n", (long long)(rows - there),
+    fprintf(out, "%lld of %lld rows are missing: a shard was not finished", (long long)(rows - there),
             (long long)rows);
+    name_sweep(all, count, sweep, out);
     found->missing++;
 }
 
