@@ -21,7 +21,7 @@ struct preset {
     int64_t parameters;        /* as published */
     enum preset_status status;
     const char *source;
-    const char *left_out; /* what was published and is not in the configuration; may be empty */
+    const char *left_out; /* what was published and is not in the configuration */
 };
 
 /* All presets; the last has no name. */

@@ -36,7 +36,7 @@ static void field_axis(struct row *row, const struct config *c, enum axis a)
 static void fields_preset(struct row *row, const struct config *c)
 {
     const struct preset *p = preset_at(c->preset);
-    char changes[256];
+    char changes[256], left_out[256];
     if (!p) {
         row_set_null(row, "published", "no preset");
         return;
@@ -45,7 +45,12 @@ static void fields_preset(struct row *row, const struct config *c)
     row_set_count(row, "published.parameters", p->parameters);
     row_set_count(row, "published.batch", p->batch);
     row_set_text(row, "published.changed", changes);
-    row_set_text(row, "published.left_out", p->left_out);
+    if (c->graph.graphs < p->batch)
+        snprintf(left_out, sizeof left_out, "%lld of %lld graphs, %s",
+                 (long long)(p->batch - c->graph.graphs), (long long)p->batch, p->left_out);
+    else
+        snprintf(left_out, sizeof left_out, "%s", p->left_out);
+    row_set_text(row, "published.left_out", left_out);
 }
 
 void fields_config(struct row *row, const struct config *c, const struct options *o)
