@@ -287,6 +287,45 @@ static void test_dense_powers(void **state)
     agrees_with_dense(batch_awkward(), "directed, with loops, duplicates and nodes that send nothing");
 }
 
+/* Each node sends to three others. */
+static struct batch directed_random(void)
+{
+    static struct edge_buffer l;
+    l.count = 0;
+    for (int64_t i = 0; i < 100; i++)
+        for (int64_t k = 1; k <= 3; k++)
+            directed(&l, i, (i + k * k) % 100);
+    return batch_of(&l, 100);
+}
+
+/* Rounding errors of float add up over the steps. */
+static void test_many_steps(void **state)
+{
+    enum { STEPS = 300, FAMILIES = 4 };
+    (void)state;
+    static const char *const families[] = {"er", "grid", "ba", "regular"};
+    double most[2] = {0};
+    for (size_t f = 0; f <= FAMILIES; f++) {
+        struct batch b = f < FAMILIES ? family_of(families[f], 100, 1) : directed_random();
+        int64_t n = b.adj.nodes;
+        double *right = malloc((size_t)(STEPS * n) * sizeof *right);
+        assert_non_null(right);
+        dense_powers(&b, STEPS, right);
+        struct encoding e = computed(&b, STEPS, 1);
+        for (int64_t step = 1; step <= STEPS; step++)
+            for (int64_t i = 0; i < n; i++) {
+                double truth = right[(step - 1) * n + i], off = fabs(value(&e, i, step) - truth);
+                if (truth > 1e-30)
+                    most[step > 50] = fmax(most[step > 50], off / truth);
+            }
+        encoding_free(&e);
+        free(right);
+        batch_free(&b);
+    }
+    assert_true(most[0] < 1e-6);
+    assert_true(most[1] < 4e-6);
+}
+
 /* --- properties */
 
 /* A symmetric graph marked as directed, for full powers. */
@@ -404,10 +443,14 @@ int main(void)
         {"ring", build_ring, right_ring},
     };
     enum { FAMILIES = sizeof families / sizeof *families };
-    struct CMUnitTest tests[FAMILIES + 6] = {
-        [FAMILIES] = cmocka_unit_test(test_dense_powers), cmocka_unit_test(test_half_powers_are_full_ones),
-        cmocka_unit_test(test_any_number_of_threads),     cmocka_unit_test(test_batch_is_its_graphs),
-        cmocka_unit_test(test_labels_do_not_matter),      cmocka_unit_test(test_what_it_cost),
+    struct CMUnitTest tests[FAMILIES + 7] = {
+        [FAMILIES] = cmocka_unit_test(test_dense_powers),
+        cmocka_unit_test(test_half_powers_are_full_ones),
+        cmocka_unit_test(test_any_number_of_threads),
+        cmocka_unit_test(test_batch_is_its_graphs),
+        cmocka_unit_test(test_labels_do_not_matter),
+        cmocka_unit_test(test_what_it_cost),
+        cmocka_unit_test(test_many_steps),
     };
     for (int f = 0; f < FAMILIES; f++)
         tests[f] = (struct CMUnitTest){families[f].name, test_closed_form, NULL, NULL, &families[f]};
