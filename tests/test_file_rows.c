@@ -1,4 +1,5 @@
 /* Rows of graphs from files: what they say of edges, degree, tables and names. */
+#include "analysis/record/row.h"
 #include "tests/files.h"
 #include "tests/records.h"
 #include "tests/refusals.h"
@@ -26,6 +27,15 @@ static void files_have_no_requested_degree(void **state)
     struct ended e = run_words(h, TINY "--graph file:w.txt --output w.json", 0);
     assert_null(strstr(e.err, "degree"));
     ended_free(&e);
+    e = run_words(h, TINY "--graph file:w.txt --output d.json --dump d", 0);
+    ended_free(&e);
+    char path[PATH_MAX], error[MESSAGE_SIZE];
+    snprintf(path, sizeof path, "%s/d/config.json", h->work);
+    struct value *config = value_load(path, error);
+    assert_non_null(config);
+    const struct value *degree = value_get(config, "graph.degree");
+    assert_true(degree && value_kind(degree) == VALUE_NULL);
+    value_free(config);
     e = run_words(h, TINY "--graph er --nodes 9 --output er.json", 0);
     assert_non_null(strstr(e.err, "degree 5"));
     ended_free(&e);
