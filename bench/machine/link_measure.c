@@ -172,7 +172,10 @@ struct link link_measure(const struct ranks *r, double seconds)
     struct trial t = {r, allocate(most, 1), allocate(most, 1), allocate(bounds, sizeof *t.to_at),
                       allocate(bounds, sizeof *t.from_at)};
     struct times *all = allocate(1, sizeof *all);
-    if (all_ready(r, t.to && t.from && t.to_at && t.from_at && all)) {
+    void *copy = allocate(most, 1); /* as large as what MPI takes for a sum */
+    bool ready = all_ready(r, t.to && t.from && t.to_at && t.from_at && all && copy);
+    free(copy);
+    if (ready) {
         take_turns(&t, all, clock_now() + seconds);
         l = summarise(r, all);
     }
