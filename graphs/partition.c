@@ -15,8 +15,6 @@
 #include <metis.h>
 
 _Static_assert(CSR_MAX_EDGES <= IDX_MAX && CSR_MAX_NODES <= IDX_MAX, "METIS counts nodes and edges in idx_t");
-#else
-typedef int32_t idx_t;
 #endif
 
 bool partition_possible(void)
@@ -67,6 +65,7 @@ int32_t *partition_list(const struct partition *p)
     return list;
 }
 
+#if HAVE_METIS
 /* A graph as METIS wants it: no edge twice, no loop. */
 struct plain {
     idx_t *row, *col;
@@ -92,7 +91,6 @@ static bool copy_plain(struct plain *to, const struct csr *g)
 /* What METIS may say against a graph is that there is no memory. */
 static bool call_metis(const struct csr *g, int parts, uint64_t seed, int32_t *part)
 {
-#if HAVE_METIS
     idx_t nodes = (idx_t)g->nodes, constraints = 1, count = parts, cut, option[METIS_NOPTIONS];
     struct plain plain;
     METIS_SetDefaultOptions(option);
@@ -100,11 +98,14 @@ static bool call_metis(const struct csr *g, int parts, uint64_t seed, int32_t *p
     return copy_plain(&plain, g) &&
            METIS_PartGraphKway(&nodes, &constraints, plain.row, plain.col, NULL, NULL, NULL, &count, NULL,
                                NULL, option, &cut, part) == METIS_OK;
+}
 #else
+static bool call_metis(const struct csr *g, int parts, uint64_t seed, int32_t *part)
+{
     (void)g, (void)parts, (void)seed, (void)part;
     return false;
-#endif
 }
+#endif
 
 /* The child's part: it ends with its parent, or by a signal, and frees nothing. */
 static void serve_metis(const struct csr *g, int parts, uint64_t seed, int32_t *part)

@@ -12,7 +12,7 @@ void small_pipe(int *reader, int *writer)
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
     *reader = ends[0];
     *writer = ends[1];
-    assert_in_range(fcntl(*writer, F_SETPIPE_SZ, 4096), 1, 4096);
+    assert_between(fcntl(*writer, F_SETPIPE_SZ, 4096), 1, 4096);
 }
 
 void open_terminal(unsigned short columns, int *master, int *slave)

@@ -17,7 +17,7 @@ set -u
 needs()
 {
     cat <<'END'
-cc|C compiler|required|gcc libc6-dev|gcc|gcc|nothing can be built
+cc|gcc 12 or clang|required|gcc libc6-dev|gcc|gcc|nothing can be built
 cxx|C++ compiler|required|g++|gcc-c++|gcc|FLOPs cannot be counted
 openmp|OpenMP|required|libgomp1|libgomp|gcc|no threads
 cjson|cJSON|required|libcjson-dev|cjson-devel|cjson|no result files
@@ -46,7 +46,8 @@ try()
 {
     program=$1 language=$2
     shift 2
-    printf '#include <stdio.h>\n%b' "$program" | $CC $FLAGS -x "$language" - -x none "$@" -o "$work/program"
+    printf '#include <stdio.h>\n%b' "$program" >"$work/program.$language" &&
+        $CC $FLAGS "$work/program.$language" "$@" -o "$work/program"
 } 2>/dev/null
 
 # link PROGRAM FLAGS...: sets `found` to the first of these sets of flags with which it links
@@ -88,7 +89,8 @@ pkg()
 
 find_cc()
 {
-    try 'int main(void) { return 0; }' c && found=$($CC --version | head -n 1)
+    try 'typedef int four __attribute__((vector_size(16)));
+int main(void) { four v = {0}; return __builtin_shufflevector(v, v, 3, 2, 1, 0)[0]; }' c && found=$($CC --version | head -n 1)
 }
 
 find_cxx()
@@ -265,7 +267,7 @@ probe()
             found="NOT FOUND: $lack"
             [ "$level" = optional ] || missing="$missing $name,"
         fi
-        printf '  %-13s %s\n' "$name" "$found"
+        printf '  %-15s %s\n' "$name" "$found"
     done <"$work/needs"
     problem="missing:${missing%,}. \`make setup\` installs what gtmark needs"
     case $BLAS:$have_cblas in

@@ -13,4 +13,13 @@
 
 #include <cmocka.h>
 
+/* Instead of assert_in_range, which cmocka 2 deprecates for others that cmocka 1 does not have. */
+#undef assert_in_range
+#define assert_between(value, least, most)                                                                   \
+    do {                                                                                                     \
+        intmax_t found_ = (intmax_t)(value), least_ = (intmax_t)(least), most_ = (intmax_t)(most);           \
+        if (found_ < least_ || found_ > most_)                                                               \
+            fail_msg("%s is %jd, not from %jd to %jd", #value, found_, least_, most_);                       \
+    } while (0)
+
 #endif

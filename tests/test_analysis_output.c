@@ -76,7 +76,7 @@ static void test_ticks(void **state)
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
         for (enum unit_base base = UNITS_SI; base <= UNITS_BINARY; base++) {
             size_t n = ticks_round(ranges[i][0], ranges[i][1], base, ticks);
-            assert_in_range(n, 3, 10);
+            assert_between(n, 3, 10);
             for (size_t k = 0; k < n; k++) {
                 assert_true(ticks[k] >= ranges[i][0] && ticks[k] <= ranges[i][1]);
                 assert_true(k == 0 || ticks[k] > ticks[k - 1]);

@@ -164,8 +164,8 @@ static void check_main_help(const struct house *h, const char *own)
     assert_string_equal(e.out, same.out);
     for (const char *at = e.out; (at = strstr(at, "\n  --")) != NULL; at++)
         flags++;
-    assert_in_range(flags, 13, 19);
-    assert_in_range(help_lines(e.out), 20, 40);
+    assert_between(flags, 13, 19);
+    assert_between(help_lines(e.out), 20, 40);
     assert_int_equal(strncmp(strstr(e.out, "\n  --") + 5, own, strlen(own)), 0);
     assert_non_null(strstr(e.out, "  --help-all "));
     check_examples(h, e.out);

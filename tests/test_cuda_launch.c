@@ -23,8 +23,8 @@ static bool power_of_two(int64_t n)
 
 static void assert_launchable(struct launch l)
 {
-    assert_in_range(l.grid_x, 1, LAUNCH_MAX_X);
-    assert_in_range(l.grid_y, 1, LAUNCH_MAX_Y);
+    assert_between(l.grid_x, 1, LAUNCH_MAX_X);
+    assert_between(l.grid_y, 1, LAUNCH_MAX_Y);
     assert_int_equal(l.block, BLOCK);
     assert_int_equal(l.shared, 0);
 }
@@ -127,7 +127,7 @@ static void test_columns(void **state)
         for (int k = 0; k < 7; k++)
             for (int width = 1; width <= WIDE; width += WIDE - 1) {
                 struct columns c = columns_of(rows[i], cols[k], width);
-                assert_in_range(c.chunks, 1, CHUNKS);
+                assert_between(c.chunks, 1, CHUNKS);
                 assert_true((c.chunks - 1) * c.chunk < rows[i] && rows[i] <= c.chunks * c.chunk);
                 assert_true((c.strips - 1) * c.lanes * width < cols[k] &&
                             cols[k] <= c.strips * c.lanes * width);

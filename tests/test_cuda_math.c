@@ -181,7 +181,7 @@ static void check_blocks(const int64_t at[], int count, int64_t size)
         int64_t first = at[g * LD], rows = at[(g + 1) * LD] - first;
         assert_int_equal(block_first(at, LD, size, g), number);
         int64_t next = g + 1 < count ? block_first(at, LD, size, g + 1) : end;
-        assert_in_range(next - number, blocks_of(rows, size), blocks_of(rows, size) + 1);
+        assert_between(next - number, blocks_of(rows, size), blocks_of(rows, size) + 1);
         for (int64_t done = 0; number < next; number++, done += size) {
             struct row_block b = block_at(at, LD, count, size, number);
             assert_int_equal(b.graph, g);
@@ -242,9 +242,9 @@ static void expect_grid(struct launch l, int64_t x, int64_t y)
 {
     assert_int_equal(l.grid_x, x);
     assert_int_equal(l.grid_y, y);
-    assert_in_range(l.grid_x, 1, LAUNCH_MAX_X);
-    assert_in_range(l.grid_y, 1, LAUNCH_MAX_Y);
-    assert_in_range(l.block, WARP, 1024);
+    assert_between(l.grid_x, 1, LAUNCH_MAX_X);
+    assert_between(l.grid_y, 1, LAUNCH_MAX_Y);
+    assert_between(l.block, WARP, 1024);
     assert_int_equal(l.block % WARP, 0);
 }
 

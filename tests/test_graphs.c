@@ -188,7 +188,7 @@ static void sizes_are_uniform(void **state)
     for (int64_t g = 0; g < GRAPHS; g++)
         count[b.offset[g + 1] - b.offset[g] - 4]++;
     for (int size = 0; size < 9; size++)
-        assert_in_range(count[size], 1800, 2200);
+        assert_between(count[size], 1800, 2200);
     assert_memory_not_equal(b.offset, other.offset, (GRAPHS + 1) * sizeof *b.offset);
     batch_free(&b);
     batch_free(&other);

@@ -96,7 +96,8 @@ static void assert_well_formed(const char *page)
         bool end = at[1] == '/';
         if (*at == '&') {
             size_t length = strcspn(at, ";");
-            if (length > 5 || !strstr("&amp; &lt; &gt; &quot; &#39;", (char[8]){at[0], at[1], at[2], at[3]}))
+            if (length > 5 ||
+                !strstr("&amp; &lt; &gt; &quot; &#39;", ((char[8]){at[0], at[1], at[2], at[3]})))
                 fail_msg("an entity: %.40s", at);
             at++;
             continue;

@@ -165,7 +165,7 @@ static void check_signal(const struct house *h, int number, const char *name)
     assert_non_null(strstr(text, says));
     assert_non_null(strstr(text, "--resume"));
     saved_of(h, &rows);
-    assert_in_range(rows.count, 3, ROWS - 1);
+    assert_between(rows.count, 3, ROWS - 1);
     finish(h, &rows);
     saved_free(&rows);
 }
@@ -250,7 +250,7 @@ static void test_kill_9(void **state)
         kill(pid, SIGKILL);
         assert_int_equal(let_end(pid, out), 128 + SIGKILL);
         saved_of(*state, &after);
-        assert_in_range(after.count, printed, ROWS - 1);
+        assert_between(after.count, printed, ROWS - 1);
         assert_nothing_lost(&before, &after);
         saved_free(&before);
         before = after;
@@ -280,7 +280,7 @@ static void test_full_disk(void **state)
     assert_null(strstr(files, ".tmp"));
     free(files);
     saved_of(*state, &rows);
-    assert_in_range(rows.count, 1, ROWS - 1);
+    assert_between(rows.count, 1, ROWS - 1);
     finish(*state, &rows);
     saved_free(&rows);
 }

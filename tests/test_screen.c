@@ -43,7 +43,7 @@ static void check_widths(size_t i, const char *more)
     house_of(&h, benchmarks[i].name);
     snprintf(words, sizeof words, "%s %s", benchmarks[i].words, more);
     struct ended e = program_run(h, words, NULL);
-    assert_in_range(e.status, 0, 1);
+    assert_between(e.status, 0, 1);
     assert_fits(benchmarks[i].name, e.out);
     assert_fits(benchmarks[i].name, e.err);
     ended_free(&e);

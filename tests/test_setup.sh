@@ -60,6 +60,13 @@ fake apt-get 'case $* in *" install "*) echo "exit 0" >"${0%/*}/gnuplot"; echo "
 check 'root installs' "$(setup 0)" 0
 check 'and then nothing is missing' "$(setup 0)" 'Nothing is missing.
 0'
+fake gcc "case \"\$*\" in *'-x none -o'*) exit 1 ;; esac; $compile"
+check 'a compiler that takes an option without effect for a mistake' "$(setup 0)" 'Nothing is missing.
+0'
+fake gcc "for file; do case \$file in *.c) grep -q shufflevector \"\$file\" && exit 1 ;; esac; done; $compile"
+check 'a compiler that is too old is one line' "$(setup 1000)" \
+    'gtmark: required, but not installed: gcc 12 or clang. As root: apt-get install gcc libc6-dev
+2'
 fake gnuplot 'exit 127'
 fake gcc "case \"\$*\" in *cjson*) exit 1 ;; esac; $compile"
 check 'what is required and missing is one line' "$(setup 1000)" \

@@ -29,7 +29,7 @@ static void check_division(const double *cost, int count, int of)
     int rows[COSTS] = {0};
     assert_true(shard_divide(cost, count, of, part));
     for (int i = 0; i < count; i++) {
-        assert_in_range(part[i], 0, of - 1);
+        assert_between(part[i], 0, of - 1);
         sum[part[i]] += cost[i];
         rows[part[i]]++;
         all += cost[i];

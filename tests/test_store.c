@@ -235,8 +235,8 @@ static void test_all_that_is_saved_is_read(void **state)
         journals += exists(p->journal);
         before = now;
     }
-    assert_in_range(merges, 3, 15);
-    assert_in_range(journals, 30, 59);
+    assert_between(merges, 3, 15);
+    assert_between(journals, 30, 59);
     end(store);
     to_be_whole = NULL;
     assert_saved(p->file, p->record);

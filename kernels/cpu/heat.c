@@ -10,9 +10,11 @@
 #include <omp.h>
 #include <string.h>
 
+#include "kernels/cpu/unaligned.h"
+
 enum { WIDE = LANES / 2, VECTORS = COLUMNS / WIDE };
 
-typedef double dvec __attribute__((vector_size(8 * WIDE), aligned(8), may_alias));
+UNALIGNED_VECTOR(dvec, double, 8 * WIDE);
 
 /* Per-thread scratch: the vectors, with a row of COLUMNS for each node, and the sums for each time. */
 struct space {

@@ -10,6 +10,7 @@
 #define GTMARK_KERNELS_CPU_LAPLACIAN_H
 
 #include "kernels/cpu/edges.h"
+#include "kernels/cpu/unaligned.h"
 #include "kernels/cpu/vectors.h"
 
 enum {
@@ -20,7 +21,7 @@ enum {
     NEAR = 1 << 19 /* floats of x and y that nearly fit a core's own cache: prefetches would only cost */
 };
 
-typedef float short_vec __attribute__((vector_size(4 * SHORT), aligned(4), may_alias));
+UNALIGNED_VECTOR(short_vec, float, 4 * SHORT);
 
 struct step {
     struct edge_tasks tasks;

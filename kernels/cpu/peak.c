@@ -5,12 +5,15 @@
  * 4 cycles times 4 pipes), and as many as the registers hold beside the operands. If the instruction set has
  * no fused multiply-add, half of the chains multiply and half add, so that both kinds of units are busy.
  *
- * Each step multiplies by a = -(1 - 2^-24): the values change sign at every step, so that the bits toggle as
- * in real work (constant data draws less power and may clock higher), yet they neither grow nor vanish.
+ * A step is x a + b with a = -(1 - 2^-24): the values change sign at every step, so that the bits toggle as
+ * in real work (constant data draws less power and may clock higher), yet they neither grow nor vanish. The
+ * fused multiply-add of aarch64 has its sum in the place of its addend, so that x a + b needs two moves more.
+ * There a step is x + a b: it grows until the chains are restarted, to 7e5 at most, and its bits change, too.
  */
 #include "kernels/peak.h"
 
 #include "kernels/cpu/cpu.h"
+#include "kernels/cpu/unaligned.h"
 
 #if defined(__AVX512F__)
 #define LANES  16
@@ -32,7 +35,7 @@ enum { FUSED = 1 };
 enum { FUSED = 0 };
 #endif
 
-typedef float vec __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+UNALIGNED_VECTOR(vec, float, 4 * LANES);
 
 #ifdef __clang__
 #define UNROLL _Pragma("clang loop unroll(full)")
@@ -52,6 +55,19 @@ static float total(int count, const vec *v)
     return sum;
 }
 
+/* A step of the i-th chain. */
+INLINE vec step(vec x, vec a, vec b, int i)
+{
+    if (!FUSED)
+        return i % 2 ? x * a : x + b;
+#ifdef __aarch64__ /* in C, a compiler would multiply only once, before the loop */
+    __asm__("fmla %0.4s, %1.4s, %2.4s" : "+w"(x) : "w"(a), "w"(b));
+    return x;
+#else
+    return x * a + b;
+#endif
+}
+
 static float run_chains(int64_t repetitions, float factor, float addend)
 {
     vec x[CHAINS], a = factor - (vec){0}, b = addend - (vec){0}, first;
@@ -63,7 +79,7 @@ static float run_chains(int64_t repetitions, float factor, float addend)
     for (int64_t r = 0; r < repetitions; r++) {
         UNROLL
         for (int i = 0; i < CHAINS; i++)
-            x[i] = FUSED ? x[i] * a + b : i % 2 ? x[i] * a : x[i] + b;
+            x[i] = step(x[i], a, b, i);
     }
     return total(CHAINS, x);
 }

@@ -17,6 +17,8 @@
 #include <immintrin.h>
 #endif
 
+#include "kernels/cpu/unaligned.h"
+
 #define VM_LN2   0.69314718f
 #define VM_LOG2E 1.44269504f
 
@@ -28,9 +30,9 @@
 #else
 #define VM_LANES 4
 #endif
-typedef float vm_vec __attribute__((vector_size(4 * VM_LANES), aligned(4), may_alias));
-typedef float vm_four __attribute__((vector_size(16), aligned(4), may_alias));
-typedef int32_t vm_ints __attribute__((vector_size(4 * VM_LANES), aligned(4), may_alias));
+UNALIGNED_VECTOR(vm_vec, float, 4 * VM_LANES);
+UNALIGNED_VECTOR(vm_four, float, 16);
+UNALIGNED_VECTOR(vm_ints, int32_t, 4 * VM_LANES);
 
 static inline uint32_t vm_bits(float x)
 {

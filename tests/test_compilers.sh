@@ -1,0 +1,74 @@
+#!/bin/sh
+# Does it compile elsewhere? Without each package that it can do without, and without all of them; with a C library whose
+# string functions are macros (C23; glibc 2.43); and for aarch64.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
+build=${GTMARK_BUILD:-build}
+
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+here=$PWD
+packages=$(sed -n 's/^\(PACKAGES\|SQLITE\|MPI_FLAGS\) *:=//p' "$build/config.mk" | tr ' ' '\n' | grep '^-I')
+
+# compile COMPILER FLAGS: the sources on stdin, quickly, with the Makefile's warnings; prints what is wrong
+compile()
+{
+    # shellcheck disable=SC2086 # words
+    (cd "$work" && sed "s|^|$here/|" | xargs -r $1 -c -std=c11 -O0 -Wall -Wextra -Werror -fopenmp -D_GNU_SOURCE \
+        "-I$here" "-I$here/$build/obj" $packages -DREF_F32 -DISA=base -DISA_X86=0 -DBLAS_LIBRARIES= '-DMPI_ID=""' \
+        '-DCUDA_ID=""' $2 2>&1 | grep -E 'error|not found' | sort -u)
+}
+
+could='HAVE_CBLAS HAVE_LAPACK HAVE_ARPACK HAVE_SQLITE HAVE_METIS HAVE_MPI HAVE_CUDA'
+
+# with VALUE: what the build may have, each with this value
+with()
+{
+    for one in $could; do
+        echo "-D$one=$1"
+    done
+}
+
+# uses NAMES: the sources that ask for one of them
+uses()
+{
+    grep -lwE "$1" kernels/*.c kernels/cpu/*.c kernels/oracle/*.c graphs/*.c models/*/*.c bench/*.c bench/*/*.c
+}
+
+for absent in $could; do
+    check "without ${absent#HAVE_}" "$(uses "$absent" | compile "${CC:-gcc}" "$(with 1) -U$absent -D$absent=0")" ''
+done
+check 'without all of them' "$(uses "$(echo "$could" | tr ' ' '|')" | compile "${CC:-gcc}" "$(with 0)")" ''
+
+cat >"$work/c23.h" <<'END'
+#include <stdlib.h>
+#include <string.h>
+#define LIKE(at, type, call) _Generic(0 ? (at) : (void *)1, const void *: (type)(call), default: call)
+#define memchr(s, c, n) LIKE(s, const void *, memchr(s, c, n))
+#define strchr(s, c) LIKE(s, const char *, strchr(s, c))
+#define strpbrk(s, a) LIKE(s, const char *, strpbrk(s, a))
+#define strrchr(s, c) LIKE(s, const char *, strrchr(s, c))
+#define strstr(s, a) LIKE(s, const char *, strstr(s, a))
+#define bsearch(k, b, n, w, c) LIKE(b, const void *, bsearch(k, b, n, w, c))
+END
+check 'where string functions are macros' "$(grep -lE '\<(memchr|strr?chr|strpbrk|strstr|bsearch)\(' kernels/*.c \
+    kernels/*/*.c graphs/*.c models/*/*.c analysis/*/*.c bench/*.c bench/*/*.c tests/*.c | grep -v '^kernels/mpi/' |
+    compile "${CC:-gcc}" "-fsyntax-only -include $work/c23.h $(with 0)")" ''
+
+arm=aarch64-linux-gnu-gcc
+if command -v $arm >/dev/null; then
+    # Headers of other libraries are for any processor; those of the C library are the cross compiler's own.
+    also="$(with 0) -idirafter /usr/include -idirafter /usr/include/$(${CC:-gcc} -dumpmachine)"
+    check 'for aarch64' "$(printf '%s\n' kernels/*.c kernels/ref/*.c kernels/oracle/*.c graphs/*.c models/*/*.c analysis/*/*.c \
+        bench/*/*.c | grep -v '^bench/base/build.c' | compile $arm "$also"
+        printf '%s\n' kernels/cpu/*.c | compile $arm "$also -O1")" ''
+    echo kernels/cpu/peak.c | compile $arm "$also -O3"
+    check 'multiply-adds in a row in the peak of aarch64: one of each chain' "$(aarch64-linux-gnu-objdump -d "$work/peak.o" |
+        awk '{ row = $3 == "fmla" ? row + 1 : 0 } row > most { most = row } END { print most }')" 24
+else
+    for what in 'aarch64' 'the peak of aarch64'; do
+        echo "ok $((checked += 1)) # SKIP for $what: no $arm"
+    done
+fi
+tap_end
