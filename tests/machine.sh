@@ -36,6 +36,7 @@ gnuplot|gnuplot|optional|gnuplot-nox|gnuplot|gnuplot|tables and result files, bu
 clang|clang|optional|clang libclang-rt-dev libomp-dev|clang compiler-rt libomp-devel|clang openmp|tests without sanitizers
 fuzzer|libFuzzer|optional|libclang-rt-dev|compiler-rt|compiler-rt|no fuzzing of command lines and of result files
 clangformat|clang-format|optional|clang-format|clang-tools-extra|clang|no `make style`
+aarch64|gcc for aarch64|optional|gcc-aarch64-linux-gnu libc6-dev-arm64-cross||aarch64-linux-gnu-gcc|nothing is compiled for aarch64
 jsonschema|jsonschema|optional|python3-jsonschema|python3-jsonschema|python-jsonschema|result files are not validated by a second program
 valgrind|valgrind|optional|valgrind|valgrind|valgrind|executed instructions cannot be counted with valgrind
 END
@@ -246,6 +247,11 @@ find_fuzzer()
 find_clangformat()
 {
     found=$(clang-format --version 2>/dev/null)
+}
+
+find_aarch64()
+{
+    (CC=aarch64-linux-gnu-gcc FLAGS=-fopenmp find_openmp) && found=$(aarch64-linux-gnu-gcc --version | head -n 1)
 }
 
 find_jsonschema()

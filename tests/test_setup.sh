@@ -21,6 +21,7 @@ fake()
 compile='while [ $# -gt 1 ]; do [ "$1" = -o ] && echo "#!/bin/sh" >"$2" && chmod +x "$2"; shift; done; exit 0'
 fake gcc "$compile"
 fake clang "$compile"
+fake aarch64-linux-gnu-gcc "$compile"
 fake mpicc 'echo gcc -lmpi'
 for name in readelf clang-format pkg-config python3 valgrind gnuplot mpirun apt-cache; do
     fake $name 'exit 0'
