@@ -24,8 +24,9 @@ built()
 {
     words=$1
     shift
-    (cd "$work/tree" && rm -f build/probed && GTMARK_ABSENT=$words make CC="$work/bin/gcc" CUDA=0 "$@" && build/bench_node_scaling --nodes 50 \
-        --hidden 16 --heads 2 --layers 1 --budget 0.1 --warmup 1 --no-roofline --no-charts) >"$work/log" 2>&1 ||
+    (cd "$work/tree" && rm -f build/probed && GTMARK_ABSENT=$words make CC="$work/bin/gcc" CUDA=0 "$@" &&
+        build/bench_node_scaling --nodes 50 --hidden 16 --heads 2 --layers 1 --budget 0.1 --warmup 1 --no-roofline \
+            --no-charts) >"$work/log" 2>&1 ||
         tail -n 20 "$work/log"
 }
 
