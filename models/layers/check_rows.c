@@ -44,7 +44,7 @@ static double truncated(double x, int significand)
 
 static double copied_value(const struct shadow *s, enum dtype dtype, double value)
 {
-    if (s->jitter && dtype_is_real(dtype))
+    if (s->jitter && dtype == F32)
         value = check_moved(value, s->jitter);
     return dtype == F32 && s->bits < FLOAT_BITS ? truncated(value, s->bits) : value;
 }
