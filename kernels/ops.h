@@ -37,6 +37,7 @@ struct call {
     void *context;             /* of the device: stream and library handles; null on the host */
     const struct ranks *ranks; /* that run this call together; null: one alone */
     int threads;
+    bool eager; /* all threads take part, however little the work is: for tests */
     int64_t row0, row1;
     struct cancel cancel;
 };

@@ -13,25 +13,34 @@
 #include <malloc.h>
 #include <math.h>
 
-enum { SMALL_SHAPES = 6 };
-
-/*
- * In the order of enum dim: 1, 2, N, M, D, H, B, E; P follows. The last has rows of over 256 edges, which cpu
- * cuts into pieces (kernels/cpu/edges.h).
- */
-static const int64_t shapes[][DIMS] = {
-    {1, 2, 1, 1, 1, 1, 1, 1, 0},          {1, 2, 2, 3, 2, 1, 2, 0, 0},
-    {1, 2, 7, 5, 12, 3, 3, 30, 0},        {1, 2, 13, 17, 11, 1, 2, 20, 0},
-    {1, 2, 31, 33, 24, 4, 5, 100, 0},     {1, 2, 3, 16, 64, 2, 1, 2, 0},
-    {1, 2, 67, 129, 40, 5, 4, 333, 0},    {1, 2, 64, 64, 128, 8, 1, 64, 0},
-    {1, 2, 131, 1, 96, 3, 2, 700, 0},     {1, 2, 40, 3, 192, 4, 2, 150, 0},
-    {1, 2, 300, 257, 64, 4, 3, 1500, 0},  {1, 2, 2153, 3, 8, 1, 1, 9, 0},
-    {1, 2, 1031, 19, 36, 2, 40, 4100, 0}, {1, 2, 9, 3, 20, 2, 2, 2400, 0},
+/* Sizes in the order of enum dim: 1, 2, N, M, D, H, B, E; P follows. */
+struct shape {
+    int64_t dims[DIMS];
+    bool small, all; /* not omitted; with every choice of absent operands */
 };
-enum { SHAPES = sizeof shapes / sizeof *shapes, LONG_ROWS = SHAPES - 1 };
 
-/* From this shape on, only accumulation is varied, not absent operands. */
-enum { LARGE_SHAPES = 7 };
+static const struct shape shapes[] = {
+    {{1, 2, 1, 1, 1, 1, 1, 1, 0}, true, true},
+    {{1, 2, 2, 3, 2, 1, 2, 0, 0}, true, true},
+    {{1, 2, 7, 5, 12, 3, 3, 30, 0}, true, true},
+    {{1, 2, 13, 17, 11, 1, 2, 20, 0}, true, true},
+    {{1, 2, 31, 33, 24, 4, 5, 100, 0}, true, true},
+    {{1, 2, 3, 16, 64, 2, 1, 2, 0}, true, true},
+    {{1, 2, 67, 129, 40, 5, 4, 333, 0}, false, true},
+    {{1, 2, 64, 64, 128, 8, 1, 64, 0}, false, false},
+    /* Rows for three threads, many heads and graphs; rows of many vectors, and graphs of several blocks. */
+    {{1, 2, 103, 9, 48, 12, 70, 300, 0}, true, false},
+    {{1, 2, 40, 3, 252, 4, 2, 150, 0}, true, false},
+    {{1, 2, 300, 257, 64, 4, 3, 1500, 0}, false, false},
+    {{1, 2, 2153, 3, 8, 1, 1, 9, 0}, false, false},
+    {{1, 2, 1031, 19, 36, 2, 40, 4100, 0}, false, false},
+    /* Rows of over 256 edges, which cpu cuts into pieces (kernels/cpu/edges.h), also narrower than a vector;
+     * graphs of several blocks of keys. */
+    {{1, 2, 9, 3, 20, 2, 2, 2400, 0}, true, true},
+    {{1, 2, 9, 3, 3, 1, 2, 2400, 0}, true, false},
+    {{1, 2, 300, 3, 5, 1, 2, 1200, 0}, true, false},
+};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 /* Called for every kernel of ref, of the oracle and of all instruction sets of cpu. */
 typedef void visitor(const struct backend *b, const struct kernel *k, const struct operands *inputs,
@@ -175,8 +184,8 @@ static void test_op(void **state)
     enum op op = *(const enum op *)*state;
     int checked = 0;
     for (int i = 0; i < SHAPES; i++)
-        if (i < SMALL_SHAPES || i == LONG_ROWS || !env_set("GTMARK_SMALL"))
-            checked += check_shape(op, shapes[i], (uint64_t)i + 1, i < LARGE_SHAPES || i == LONG_ROWS);
+        if (shapes[i].small || !env_set("GTMARK_SMALL"))
+            checked += check_shape(op, shapes[i].dims, (uint64_t)i + 1, shapes[i].all);
     if (!checked)
         fail_msg("%s: no operands could be made", op_info(op)->name);
 }
@@ -200,17 +209,37 @@ static void test_random_shapes(void **state)
     }
 }
 
-/* Products deeper than a panel, and gradients of more rows than are processed at a time. */
+/*
+ * Products deeper than a panel, gradients of more rows than are processed at a time, sums of several parts,
+ * polynomials by columns, with a hub, and beyond the caches, and weights that are not small: these with the
+ * last activation alone.
+ */
 static void test_beyond_a_block(void **state)
 {
     (void)state;
-    static const int64_t deep[DIMS] = {1, 2, 5, 7, 700, 1, 1, 0, 0},
-                         tall[DIMS] = {1, 2, 9000, 3, 8, 1, 1, 0, 0},
-                         parts[DIMS] = {1, 2, 301, 50, 24, 1, 1, 0, 0};
-    assert_true(check_shape(OP_linear, deep, 3, false) > 0);
-    assert_true(check_shape(OP_linear_backward, tall, 4, false) > 0);
-    assert_true(check_shape(OP_mlp, parts, 5, false) > 0);
-    assert_true(check_shape(OP_mlp_backward, parts, 6, false) > 0);
+    static const struct {
+        enum op op;
+        int64_t dims[DIMS];
+    } beyond[] = {
+        {OP_linear, {1, 2, 5, 7, 700, 1, 1}},
+        {OP_linear_backward, {1, 2, 9000, 3, 8, 1, 1}},
+        {OP_mlp, {1, 2, 301, 50, 24, 1, 1}},
+        {OP_mlp_backward, {1, 2, 301, 50, 24, 1, 1}},
+        {OP_chebyshev, {1, 2, 9, 1, 24, 1, 1, 700}},
+        {OP_chebyshev, {1, 2, 8200, 1, 32, 1, 1, 900}},
+        {OP_embedding_backward, {1, 2, 2153, 3, 8, 1, 1}},
+        {OP_performer_attention, {1, 2, 2153, 3, 8, 1, 1}},
+        {OP_performer_attention_backward, {1, 2, 2153, 3, 8, 1, 1}},
+        {OP_performer_keys, {1, 2, 2153, 3, 8, 1, 1}},
+        {OP_attention_backward, {1, 2, 600, 1, 4, 1, 1}},
+    };
+    for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++)
+        assert_true(check_shape(beyond[i].op, beyond[i].dims, i + 5, false) > 0);
+    for (int backward = 0; backward < 2; backward++) {
+        struct sample s = {.dims = {1, 2, 193, 130, 257, 1, 1}, .act = ACT_KINDS - 1, .seed = 7, .pad = 1};
+        s.op = backward ? OP_linear_backward : OP_linear;
+        assert_true(check_sample(&s, false));
+    }
 }
 
 /* Extreme values: results that are finite in double are finite in float. */
@@ -293,6 +322,29 @@ static void test_softmax_of_large_scores(void **state)
     visit_all(s.op, check_row, inputs, oracle);
     operands_free(inputs);
     operands_free(oracle);
+}
+
+/* The maximum of a hub's pieces, and of other parts of a sum, is not that of them and zero. */
+static void test_maximum_of_negative_values(void **state)
+{
+    (void)state;
+    static const struct {
+        enum op op;
+        const char *of;
+    } maxima[] = {{OP_edge_pool, "x"}, {OP_pna_pool, "b"}, {OP_max_pool, "x"}};
+    for (size_t i = 0; i < sizeof maxima / sizeof *maxima; i++) {
+        struct sample s = {.op = maxima[i].op, .dims = {1, 2, 9, 1, 11, 1, 1, 2400}, .seed = 6};
+        struct operands *inputs = operands_new(&s, F32);
+        struct mat x = operand_of(inputs, maxima[i].of);
+        for (int64_t r = 0; r < x.rows; r++)
+            for (int64_t k = 0; k < x.cols; k++)
+                mat_set(x, r, k, -1 - fabs(mat_get(x, r, k)));
+        struct operands *oracle = operands_copy(inputs, F64, 0);
+        operands_run(oracle, backend_kernel(&backend_ref, s.op, F64, NULL), 1, 0, 0);
+        visit_all(s.op, check_row, inputs, oracle);
+        operands_free(inputs);
+        operands_free(oracle);
+    }
 }
 
 /* Of a label that is right the loss is exp(-|y|), of one that is wrong |y|: neither is rounded away. */
@@ -381,12 +433,13 @@ int main(void)
     mallopt(M_MMAP_THRESHOLD, 1 << 28); /* otherwise a fifth of the time is that of mapping pages */
     mallopt(M_TRIM_THRESHOLD, 1 << 28);
     static enum op ops[OPS];
-    struct CMUnitTest tests[OPS + 8] = {
+    struct CMUnitTest tests[OPS + 9] = {
         cmocka_unit_test(test_every_op_has_a_kernel),
         cmocka_unit_test(test_random_shapes),
         cmocka_unit_test(test_beyond_a_block),
         cmocka_unit_test(test_attention_of_large_logits),
         cmocka_unit_test(test_softmax_of_large_scores),
+        cmocka_unit_test(test_maximum_of_negative_values),
         cmocka_unit_test(test_loss_of_large_logits),
         cmocka_unit_test(test_activations_of_large_values),
         cmocka_unit_test(test_activations_over_their_range),
@@ -395,7 +448,7 @@ int main(void)
         if (op_info(op)->exchange)
             continue; /* tests/test_rank_programs.c; cmocka skips what has no function */
         ops[op] = op;
-        tests[8 + op] = (struct CMUnitTest){op_info(op)->name, test_op, NULL, NULL, &ops[op]};
+        tests[9 + op] = (struct CMUnitTest){op_info(op)->name, test_op, NULL, NULL, &ops[op]};
     }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

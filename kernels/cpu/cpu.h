@@ -109,11 +109,11 @@ static inline int64_t row_share(int64_t n, int64_t share, int64_t shares)
 
 /*
  * The number of threads worth using for `work` units, if processing `grain` units takes one thread a few
- * times the cost of a fork.
+ * times the cost of a fork; all if the call asks for them.
  */
 static inline int threads_for(const struct call *c, int64_t work, int64_t grain)
 {
-    return (int)max_of(1, min_of(c->threads, work / grain));
+    return c->eager ? c->threads : (int)max_of(1, min_of(c->threads, work / grain));
 }
 
 #endif
