@@ -165,6 +165,8 @@ cuda_id := $(shell { echo '$(nvcc) $(gpu)'; cat kernels/*.h kernels/*.def kernel
 $(OBJ)/kernels/plugin.o:                               way := -DCUDA_ID='"$(cuda_id)"'
 build/cuda/obj/kernels/cuda/table.c.o:                 way := -DCUDA_ID='"$(cuda_id)"'
 $(BUILD)/emulated/obj/kernels/cuda/table.c.o:          way := -DCUDA_ID='"$(cuda_id)"'
+build/cuda/obj/kernels/cuda/refusal.c.o:               way := -DCUDA_ARCHS='"$(subst $() ,/,$(CUDA_ARCHS))"'
+$(BUILD)/emulated/obj/kernels/cuda/refusal.c.o:        way := -DCUDA_ARCHS='"$(subst $() ,/,$(CUDA_ARCHS))"'
 $(OBJ)/kernels/plugin.o build/cuda/obj/kernels/cuda/table.c.o $(BUILD)/emulated/obj/kernels/cuda/table.c.o: build/cuda/id
 endif
 build/cuda/id: FORCE
@@ -262,7 +264,7 @@ $(nvmls): $(BUILD)/tests/nvml_%.so: tests/nvml/played.c tests/nvml/played.h $(BU
 # The kernels on an emulated device (tests/emulator): compiled for the host, in a library that these programs open
 # instead. It switches stacks by x86-64's rules, and without sanitizers, which would have to know of them.
 ifeq ($(HAVE_CUDA)$(ISA_X86)$(san),11)
-emulated_gpu   := $(patsubst %,$(BUILD)/emulated/tests/test_cuda_%,build kernels models bench)
+emulated_gpu   := $(patsubst %,$(BUILD)/emulated/tests/test_cuda_%,build kernels models bench faults)
 emulated       := $(emulated_gpu) $(BUILD)/emulated/tests/test_emulator
 endif
 emulated_bench := $(BUILD)/emulated/bench_node_scaling

@@ -5,6 +5,7 @@
 #ifndef GTMARK_KERNELS_BACKEND_H
 #define GTMARK_KERNELS_BACKEND_H
 
+#include "kernels/fault.h"
 #include "kernels/ops.h"
 
 /*
@@ -42,7 +43,7 @@ struct device_facts {
  * Where kernels run, if not on the host: memory, order of execution and time. `open` takes a device index and
  * returns its context, or null with a message; every kernel call passes the context on. Work is launched
  * asynchronously and runs in order; write, read and wait return when all previously launched work is
- * complete. Errors on an open device, other than lack of memory, print a message and abort.
+ * complete.
  */
 struct device {
     int64_t alignment;                            /* bytes, of scratch and of allocations */
@@ -50,7 +51,7 @@ struct device {
     bool (*facts)(int index, struct device_facts *f);
     void *(*open)(int index, char *error, size_t error_size);
     void (*close)(void *context);
-    void *(*allocate)(void *context, int64_t bytes); /* null: out of memory */
+    void *(*allocate)(void *context, int64_t bytes); /* null: out of memory, or a fault */
     void (*release)(void *context, void *memory);
     void (*write)(void *context, void *to, const void *from, int64_t bytes);
     void (*read)(void *context, void *to, const void *from, int64_t bytes);
@@ -65,23 +66,24 @@ struct device {
      */
     void (*load_only)(void *context, bool only);
     /*
-     * What was said when memory ran out since the last call, during a launch, which takes memory for code and
-     * for libraries; null: it did not. From then on nothing was launched.
+     * What failed since `recover`, to be looked at before any value is believed: from then on nothing is
+     * launched or allocated, reads give zeros and times NAN. `recover` forgets it, unless the device is lost.
      */
-    const char *(*exhausted)(void *context);
+    struct fault (*fault)(void *context);
+    void (*recover)(void *context);
     /* Points in time in the order of execution; `seconds` between two of them, after a wait. */
     void *(*event_new)(void *context);
-    void (*event_free)(void *event);
+    void (*event_free)(void *context, void *event);
     void (*event_record)(void *context, void *event);
-    double (*seconds)(void *from, void *to);
+    double (*seconds)(void *context, void *from, void *to);
     /*
      * Work launched between begin and end is not run, but captured as a graph that can be launched as a
-     * whole; null if memory ran out.
+     * whole; null after a fault.
      */
     void (*capture_begin)(void *context);
     void *(*capture_end)(void *context);
     void (*launch)(void *context, void *graph);
-    void (*graph_free)(void *graph);
+    void (*graph_free)(void *context, void *graph);
     /* Page-locked host memory, which the device accesses directly; null: none available. */
     void *(*host_allocate)(void *context, int64_t bytes);
     void (*host_release)(void *context, void *memory);

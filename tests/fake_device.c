@@ -109,10 +109,17 @@ static int64_t taken(void *context)
     return f->allocated;
 }
 
-static const char *exhausted(void *context)
+static struct fault fault(void *context)
 {
-    (void)context;
-    return NULL;
+    const struct fake *f = context;
+    return f->fault;
+}
+
+static void recover(void *context)
+{
+    struct fake *f = context;
+    if (f->fault.kind != FAULT_LOST)
+        f->fault = (struct fault){0};
 }
 
 static void *event_new(void *context)
@@ -131,8 +138,15 @@ static void event_record(void *context, void *event)
     *(double *)event = clock_now();
 }
 
-static double seconds(void *from, void *to)
+static void event_free(void *context, void *event)
 {
+    (void)context;
+    free(event);
+}
+
+static double seconds(void *context, void *from, void *to)
+{
+    (void)context;
     return *(double *)to - *(double *)from;
 }
 
@@ -157,9 +171,9 @@ static void launch(void *context, void *graph)
     f->pending = true;
 }
 
-static void graph_free(void *graph)
+static void graph_free(void *context, void *graph)
 {
-    (void)graph;
+    (void)context, (void)graph;
 }
 
 static bool traced(void *context)
@@ -200,9 +214,10 @@ static const struct device device = {
     .wait = wait,
     .available = available,
     .taken = taken,
-    .exhausted = exhausted,
+    .fault = fault,
+    .recover = recover,
     .event_new = event_new,
-    .event_free = free,
+    .event_free = event_free,
     .event_record = event_record,
     .seconds = seconds,
     .capture_begin = capture_begin,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/arithmetic.h"
+#include "tests/test.h"
 
 enum { TRAP = 0xff, GUARD = 256 };
 
@@ -86,6 +87,9 @@ bool operands_run_on(struct operands *o, const struct kernel *k, const struct op
     run_at(o, k, &p, base, d->context);
     device->read(d->context, host, base, p.end);
     device->release(d->context, base);
+    struct fault f = device->fault(d->context);
+    if (f.kind)
+        fail_msg("%s %s: %s: %s", op_info(k->op)->name, k->variant, f.where, f.words);
     for (int i = 0; i < OPERANDS_MAX; i++)
         if (o->blocks[i].bytes)
             memcpy(o->blocks[i].bytes, host + p.at[i], o->blocks[i].size);

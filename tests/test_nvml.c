@@ -130,6 +130,8 @@ static void test_what_cannot_be_opened(void **state)
     refuses(whole.path, "0000:17:00.0", "does not know this GPU");
     whole.played->init_error = 9; /* the driver is not loaded */
     refuses(whole.path, bus, "cannot be initialised");
+    whole.played->init_error = 18; /* the driver was updated */
+    refuses(whole.path, bus, "differ in their versions");
     player_close(&whole);
 }
 

@@ -50,7 +50,7 @@ bool options_parse(const struct bench *b, int argc, char **argv, struct options 
     struct flag all[FLAGS_MAX];
     struct syntax s = syntax_of(b, all);
     return syntax_read(&s, o, argc, argv, error) >= 0 && conflicts_check(o, error) &&
-           (o->action != ACTION_RUN || device_open(&o->device, error));
+           (o->action != ACTION_RUN || (o->against ? device_check : device_open)(&o->device, error));
 }
 
 /* The flags of --help: the benchmark's own axes first, then those that most people need. */

@@ -74,10 +74,13 @@ static bool open_gpu(struct device_choice *d, struct message *error)
     if (!d->context)
         return d->all ? complain(error, "--device %s: %s: %s", d->given, d->name, why)
                       : complain(error, "--device %s: %s", d->given, why);
-    if (device->facts(d->index, &f))
+    bool known = device->facts(d->index, &f);
+    if (known)
         d->nvml = nvml_open(NVML_LIBRARY, f.bus, &d->no_nvml);
     else
         d->no_nvml = "the PCI address of the GPU is unknown";
+    snprintf(d->card, sizeof d->card, "%s%s%s%s%s%s", d->name, known ? " (" : "", known ? f.name : "",
+             known ? ", " : "", known ? f.bus : "", known ? ")" : "");
     return true;
 }
 
@@ -99,13 +102,21 @@ bool device_select(struct device_choice *d, int i, struct message *error)
     return open_gpu(d, error);
 }
 
-bool device_open(struct device_choice *d, struct message *error)
+bool device_check(struct device_choice *d, struct message *error)
 {
     char why[MESSAGE_SIZE / 2];
-    if (d->all)
-        d->count = d->backend->device->count(why, sizeof why);
-    if (d->count == 0)
+    int count = d->backend->device ? d->backend->device->count(why, sizeof why) : 1;
+    if (count == 0)
         return complain(error, "--device %s: %s", d->given, why);
+    if (d->all)
+        d->count = count;
+    return true;
+}
+
+bool device_open(struct device_choice *d, struct message *error)
+{
+    if (!device_check(d, error))
+        return false;
     for (int i = d->count - 1; i >= 0; i--)
         if (!device_select(d, i, error))
             return false;
@@ -119,6 +130,17 @@ void device_close(struct device_choice *d)
         d->backend->device->close(d->context);
     d->context = NULL;
     d->nvml = NULL;
+}
+
+struct fault device_fault(const struct device_choice *d)
+{
+    return d->context ? d->backend->device->fault(d->context) : (struct fault){0};
+}
+
+void device_recover(const struct device_choice *d)
+{
+    if (d->context)
+        d->backend->device->recover(d->context);
 }
 
 /* NAN, which is null, where the driver does not say. */
@@ -141,12 +163,14 @@ static struct value *gpu_json(const struct device *device, int index, const char
 {
     struct device_facts f;
     char name[16], capability[16];
-    snprintf(name, sizeof name, "cuda:%d", index);
-    if (!device->facts(index, &f))
-        return value_new_text(name);
-    snprintf(capability, sizeof capability, "%d.%d", f.major, f.minor);
     struct value *gpu = value_new_object();
+    snprintf(name, sizeof name, "cuda:%d", index);
     value_set_text(gpu, "device", name);
+    if (!device->facts(index, &f)) {
+        value_set_text(gpu, "missing", "its properties cannot be read");
+        return gpu;
+    }
+    snprintf(capability, sizeof capability, "%d.%d", f.major, f.minor);
     value_set_text(gpu, "name", f.name);
     value_set_text(gpu, "bus", f.bus);
     value_set_count(gpu, "multiprocessors", f.multiprocessors);

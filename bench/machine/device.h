@@ -9,7 +9,7 @@
 #include "bench/machine/nvml.h"
 #include "kernels/backend.h"
 
-enum { DEVICE_NAME = 16, DEVICE_IGNORED = 200 };
+enum { DEVICE_NAME = 16, DEVICE_CARD = 200, DEVICE_IGNORED = 200 };
 
 /* One device, or the GPUs of cuda:all, one of which is in use at a time. */
 struct device_choice {
@@ -23,6 +23,7 @@ struct device_choice {
     void *context;                 /* of an open device; otherwise null */
     struct nvml *nvml;             /* of an open GPU that NVML knows; otherwise null */
     const char *no_nvml;           /* why an open GPU has no NVML */
+    char card[DEVICE_CARD];        /* an open GPU: its name here, that of its maker and its address */
     char ignored[DEVICE_IGNORED];  /* variables of the environment removed for a GPU (environment.h) */
 };
 
@@ -38,7 +39,14 @@ bool device_parse(const char *value, struct device_choice *d, struct message *er
 /* Opens the device, before anything is laid out on it. Of several, each is tried, and the first stays open.
  * False with a message. */
 bool device_open(struct device_choice *d, struct message *error);
+
+/* Only counts the devices: of one in exclusive mode, an open one would keep this program's own runs away. */
+bool device_check(struct device_choice *d, struct message *error);
 void device_close(struct device_choice *d);
+
+/* What failed on it since device_recover, which forgets it unless the device is lost. Never on the host. */
+struct fault device_fault(const struct device_choice *d);
+void device_recover(const struct device_choice *d);
 
 /* Switches to the i-th device and closes the one in use. False with a message. */
 bool device_select(struct device_choice *d, int i, struct message *error);

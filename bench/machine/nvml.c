@@ -13,7 +13,13 @@
 
 #include "bench/machine/throttle.h"
 
-enum { NVML_SUCCESS = 0, NVML_TEMPERATURE_GPU = 0, NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2 };
+enum {
+    NVML_SUCCESS = 0,
+    NVML_ERROR_LIB_RM_VERSION_MISMATCH = 18,
+    NVML_TEMPERATURE_GPU = 0,
+    NVML_CLOCK_SM = 1,
+    NVML_CLOCK_MEM = 2
+};
 
 typedef void *nvml_device;
 
@@ -67,8 +73,11 @@ static const char *start_library(struct nvml *n, const char *bus)
 {
     if (!find_functions(n))
         return "this NVML has no functions to look up a GPU";
-    if (n->init() != NVML_SUCCESS)
-        return "NVML cannot be initialised";
+    int status = n->init();
+    if (status != NVML_SUCCESS)
+        return status == NVML_ERROR_LIB_RM_VERSION_MISMATCH
+                   ? "NVML and the loaded driver differ in their versions: restart the machine"
+                   : "NVML cannot be initialised";
     if (n->by_bus(bus, &n->device) == NVML_SUCCESS)
         return NULL;
     n->shutdown();

@@ -84,7 +84,15 @@ struct value *transfer_json(const struct device_choice *d)
     value_set_null(result, "from_device");
     if (room)
         measure_transfer(&e, result);
-    const char *missing = !room ? "no memory for the blocks" : !e.pinned ? "no page-locked memory" : NULL;
+    struct fault f = e.device->fault(e.context);
+    const char *missing = f.kind      ? f.words
+                          : !room     ? "no memory for the blocks"
+                          : !e.pinned ? "no page-locked memory"
+                                      : NULL;
+    if (f.kind) {
+        value_set_null(result, "to_device");
+        value_set_null(result, "from_device");
+    }
     if (missing)
         value_set_text(result, "missing", missing);
     if (e.pinned)
@@ -92,5 +100,6 @@ struct value *transfer_json(const struct device_choice *d)
     free(e.pageable);
     if (e.there)
         e.device->release(e.context, e.there);
+    e.device->recover(e.context);
     return result;
 }

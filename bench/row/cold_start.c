@@ -45,9 +45,11 @@ static bool answer(const struct workload *w, double limit, double *at, struct me
         tape_run(r.tape);
         tape_wait(r.tape);
         at[COLD_START_TOTAL] = clock_now();
-        room = !tape_exhausted(r.tape);
     }
     tape_free(r.tape);
+    struct fault f = device_fault(&w->options->device);
+    if (f.kind)
+        return complain(error, "%s: %s: %s", w->options->device.name, f.where, f.words);
     return room || complain(error, "no memory for a run");
 }
 
@@ -57,6 +59,7 @@ static bool start_once(const struct options *o, const struct config *c,
 {
     struct workload w;
     struct encoding e = {0};
+    device_recover(&o->device);
     double limit = workload_limit(o), at[COLD_START_STEPS] = {clock_now()};
     if (!workload_generate(&w, o, c, error))
         return false;

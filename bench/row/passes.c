@@ -191,6 +191,8 @@ static bool profile_run(struct target *t, struct message *missing)
     profile_free(p);
     *p = samples > 0 ? profile_measure(t->recording->tape, samples < 10 ? samples : 10, ceilings)
                      : profile_plan(t->recording->tape, ceilings);
+    if (tape_failed(t->recording->tape))
+        return false;
     profile_print(p, title, t->job->profile);
     if (t->job->options->bench->whole) {
         model_report(t->recording->tape, t->kind, t->job->profile);
@@ -326,7 +328,10 @@ static void executed_write(struct row *row, enum program_kind kind, const struct
 static bool check_run(struct target *t, struct message *missing)
 {
     (void)missing;
+    struct checked before = t->row->checked;
     verify(&t->row->checked, t->work, t->kind, t->recording);
+    if (tape_failed(t->recording->tape))
+        t->row->checked = before;
     return true;
 }
 
@@ -368,7 +373,7 @@ static const struct pass passes[PASSES] = {
 
 void passes_run(struct target *t)
 {
-    for (int i = 0; i < PASSES && !interrupt_signal(); i++) {
+    for (int i = 0; i < PASSES && !interrupt_signal() && !tape_failed(t->recording->tape); i++) {
         struct message *missing = &t->result->missing[i];
         const char *unwanted = passes[i].unwanted(t);
         bool plan_is_enough =

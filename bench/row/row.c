@@ -111,9 +111,39 @@ static void plan_ranks(struct measurement *m, enum program_kind kind)
         result_group(&m->result.group, &m->result.program[kind], &m->work);
 }
 
+/* What was measured before and after a fault in the first turn. */
+static void drop_program(struct measurement *m, enum program_kind kind)
+{
+    struct program_result *p = &m->result.program[kind];
+    samples_free(&m->samples[kind]);
+    profile_free(&p->profile);
+    p->samples = NULL;
+    memset(p->done, 0, sizeof p->done);
+}
+
+/* Samples a loaded program, and in the first turn runs the passes. */
+static void measure_loaded(struct visit *v, enum program_kind kind, struct recording *r)
+{
+    struct measurement *m = v->row;
+    result_entries(&m->result.program[kind], r->tape);
+    if (m->work.ranks)
+        result_group(&m->result.group, &m->result.program[kind], &m->work);
+    double now = clock_now(), until = now + (v->deadline - now) / v->programs--;
+    sampling_turn(m->job, v->plan, kind, r, until, &m->samples[kind]);
+    bool cut = clock_now() >= until;
+    m->is_cut = m->is_cut || cut;
+    judge_finite(m, kind, r, !cut && !interrupt_signal());
+    m->result.program[kind].samples = m->samples[kind].n > 0 ? &m->samples[kind] : NULL;
+    if (v->plan->first)
+        finish_program(m, kind, r);
+    if (!workload_went_on(m->job->options, program_name(kind), &m->result.outcome) && v->plan->first)
+        drop_program(m, kind);
+}
+
 static void measure_program(struct visit *v, enum program_kind kind)
 {
     struct measurement *m = v->row;
+    device_recover(&m->job->options->device);
     struct recording r = workload_record(&m->work, kind);
     result_plan(&m->result.program[kind], r.tape);
     plan_ways(m, kind);
@@ -122,20 +152,7 @@ static void measure_program(struct visit *v, enum program_kind kind)
     if (m->job->options->device.meta) {
         run_passes(m, kind, &r);
     } else if (workload_load(&m->work, kind, &r, &m->result.outcome)) {
-        result_entries(&m->result.program[kind], r.tape);
-        if (m->work.ranks)
-            result_group(&m->result.group, &m->result.program[kind], &m->work);
-        double now = clock_now(), until = now + (v->deadline - now) / v->programs--;
-        sampling_turn(m->job, v->plan, kind, &r, until, &m->samples[kind]);
-        bool cut = clock_now() >= until;
-        m->is_cut = m->is_cut || cut;
-        judge_finite(m, kind, &r, !cut && !interrupt_signal());
-        m->result.program[kind].samples = m->samples[kind].n > 0 ? &m->samples[kind] : NULL;
-        if (v->plan->first)
-            finish_program(m, kind, &r);
-        const char *fault = tape_exhausted(r.tape);
-        if (fault)
-            outcome_set(&m->result.outcome, "oom", "%s: memory ran out (%s)", program_name(kind), fault);
+        measure_loaded(v, kind, &r);
     }
     if (v->plan->first)
         print_conventions(m->job, kind, r.tape);
@@ -231,6 +248,12 @@ static void print_bound(const struct measurement *m)
     wrap_text(m->job->profile, text, 0, 4);
 }
 
+/* After a signal, or when the device is lost. */
+static bool has_ended(const struct job *job)
+{
+    return interrupt_signal() || device_fault(&job->options->device).kind == FAULT_LOST;
+}
+
 /* Measures an opened workload. */
 static void measure_work(struct visit *v)
 {
@@ -242,13 +265,13 @@ static void measure_work(struct visit *v)
     m->result.encoded = m->encoded.computed ? &m->encoded : NULL;
     if (v->plan->first && m->encoded.computed)
         encode_count(&m->encoded, &m->work.config, &m->work.batch, executed_how(m->job));
-    for (enum program_kind p = 0; p < PROGRAMS && encoded && !interrupt_signal(); p++) {
+    for (enum program_kind p = 0; p < PROGRAMS && encoded && !has_ended(m->job); p++) {
         m->result.program[p].unwanted = why_not(m->job, p);
         if (v->plan->block[p].wanted)
             measure_program(v, p);
     }
     print_bound(m);
-    if (v->plan->first && encoded)
+    if (v->plan->first && encoded && !has_ended(m->job))
         measure_cold_start(m);
     judge_check(&m->result);
 }

@@ -48,7 +48,8 @@ void sampling_turn(const struct job *job, const struct turn_plan *plan, enum pro
     tape_init(r->tape);
     struct samples turn = sample_tape(r->tape, &rule);
     progress_clear(job->progress);
-    if (interrupt_signal() && turn.n < rule.runs) /* --resume takes the whole turn again */
+    bool is_cut = interrupt_signal() && turn.n < rule.runs; /* --resume takes the whole turn again */
+    if (is_cut || tape_failed(r->tape))
         samples_free(&turn);
     else
         samples_join(samples, &turn);

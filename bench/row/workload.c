@@ -328,11 +328,18 @@ struct recording workload_record_oracle(const struct workload *w, enum program_k
     return record_kept(w, kind, (struct tape_config){.backend = &backend_oracle, .dtype = dtype});
 }
 
-/* Whether a device had memory for what was just done; if not, sets the outcome. */
-static bool had_memory(const struct tape *t, const char *what, struct outcome *outcome)
+bool workload_went_on(const struct options *o, const char *what, struct outcome *outcome)
 {
-    const char *fault = tape_exhausted(t);
-    return !fault || outcome_set(outcome, "oom", "no memory is left for %s (%s)", what, fault);
+    struct fault f = device_fault(&o->device);
+    return !f.kind || (f.kind == FAULT_MEMORY
+                           ? outcome_set(outcome, "oom", "no memory is left for %s (%s)", what, f.words)
+                           : outcome_set(outcome, "failed", "%s: %s: %s", o->device.name, f.where, f.words));
+}
+
+static bool lay_out(const struct options *o, struct tape *t, struct outcome *outcome)
+{
+    return tape_layout(t) || (workload_went_on(o, "its arena", outcome) &&
+                              outcome_set(outcome, "oom", "the arena could not be allocated"));
 }
 
 /*
@@ -348,7 +355,7 @@ static bool run_first(const struct options *o, struct tape *t, struct outcome *o
     if (o->cuda_graph)
         tape_capture(t);
     tape_wait(t);
-    return had_memory(t, "what its libraries need", outcome);
+    return workload_went_on(o, "what its libraries need", outcome);
 }
 
 /* On rank 0: the other ranks lay out the program too, and follow its tape. */
@@ -369,10 +376,10 @@ bool workload_load(const struct workload *w, enum program_kind kind, struct reco
     if (w->ranks)
         return load_together(w, kind, r, outcome);
     tape_load(r->tape);
-    return had_memory(r->tape, "the code of its kernels", outcome) &&
-           workload_fits(o, program_name(kind), tape_plan(r->tape)->arena, workload_limit(o), outcome) &&
-           workload_open_blas(w, r->tape, outcome) &&
-           (tape_layout(r->tape) || outcome_set(outcome, "oom", "the arena could not be allocated")) &&
+    double limit = workload_limit(o);
+    return workload_went_on(o, "the code of its kernels", outcome) &&
+           workload_fits(o, program_name(kind), tape_plan(r->tape)->arena, limit, outcome) &&
+           workload_open_blas(w, r->tape, outcome) && lay_out(o, r->tape, outcome) &&
            run_first(o, r->tape, outcome);
 }
 

@@ -102,9 +102,13 @@ struct rank_facts workload_facts(const struct workload *w, const struct recordin
 /* Opens the BLAS if a kernel of the tape calls it. False with the outcome. */
 bool workload_open_blas(const struct workload *w, const struct tape *t, struct outcome *outcome);
 
+/* Whether the device had no fault since device_recover. Otherwise the outcome is "oom", if it had no memory
+ * for `what`, or "failed". */
+bool workload_went_on(const struct options *o, const char *what, struct outcome *outcome);
+
 /*
  * Allocates the memory of a recorded program, opens the BLAS for it, and makes it ready to replay: on a GPU
- * after a first run, with --cuda-graph as a graph. False with the outcome, "oom".
+ * after a first run, with --cuda-graph as a graph. False with the outcome.
  */
 bool workload_load(const struct workload *w, enum program_kind kind, struct recording *r,
                    struct outcome *outcome);

@@ -63,7 +63,9 @@ static bool write_matrix(const char *directory, const char *kind, const char *na
                          struct mat m, struct message *error)
 {
     void *copy;
-    bool written = write_array(directory, kind, name, npy_matrix(tape_read(t, m, &copy)), error);
+    struct mat host = tape_read(t, m, &copy);
+    bool written = tape_failed(t) ? complain(error, "--dump %.300s: the device failed", directory)
+                                  : write_array(directory, kind, name, npy_matrix(host), error);
     free(copy);
     return written;
 }

@@ -5,6 +5,7 @@
 #include "bench/sweep/harness.h"
 
 #include <malloc.h>
+#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +80,10 @@ static void print_context(const struct bench *b, const struct options *o, const 
              (unsigned long long)o->seed, o->device.meta ? "planned only" : o->device.backend->doc, c.threads,
              c.threads == 1 ? "" : "s", work);
     wrap_text(stderr, text, 0, 4);
+    const char *no_state =
+        o->device.nvml && isnan(nvml_clock(o->device.nvml)) ? "NVML does not answer" : o->device.no_nvml;
+    if (o->device.context && no_state)
+        fprintf(stderr, "warning: clocks, throttling and energy of the GPU are not known: %s\n", no_state);
     if (*o->device.ignored)
         fprintf(stderr, "note: unset, since it changes what f32 means on a GPU: %s\n", o->device.ignored);
     if (path) {
@@ -197,8 +202,10 @@ static int run_rows(const struct bench *b, struct options *o, struct ceilings *c
     struct message error, later;
     struct report report;
     bool good = false;
-    bool done = report_start(&report, o, record, resume, path, store, &error) &&
-                sweep(o, ceilings, &report, &good, &error) && report_end(&report, &error);
+    bool begun = report_start(&report, o, record, resume, path, store, &error);
+    bool done = begun && sweep(o, ceilings, &report, &good, &error);
+    if (begun) /* after a failure too, with the rows so far */
+        done = report_end(&report, done && !interrupt_signal(), done ? &error : &later) && done;
     done = report_close(&report, done ? &error : &later) && done;
     if (!done)
         return message_fail(b->name, &error, EXIT_MISSED);

@@ -12,6 +12,7 @@ enum { RUNS = 5 };
 static double time_program(const struct workload *w, enum program_kind kind, double deadline)
 {
     struct sampling rule = {.warmup = 1, .runs = RUNS, .deadline = deadline};
+    device_recover(&w->options->device);
     struct recording r = workload_record(w, kind);
     struct outcome outcome;
     double median = INFINITY;

@@ -8,7 +8,6 @@
 #include "analysis/tables/csv.h"
 #include "analysis/tables/profile_table.h"
 #include "bench/base/clock.h"
-#include "bench/base/interrupt.h"
 #include "bench/show/trace.h"
 
 #define TRACE_SECONDS 1.0 /* between two saves of the trace, which is always written whole */
@@ -167,12 +166,11 @@ static bool print_end(struct report *r)
     return printed;
 }
 
-bool report_end(struct report *r, struct message *error)
+bool report_end(struct report *r, bool complete, struct message *error)
 {
     if (!print_end(r))
         return complain(error, "stdout: cannot be written");
     struct fits fits = fits_find(record_rows(r->record));
-    bool complete = !interrupt_signal();
     if (complete)
         value_set(record_head(r->record), "fits", fits_value(&fits));
     if (r->options->output.format == FORMAT_TABLE)

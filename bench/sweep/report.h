@@ -57,9 +57,8 @@ FILE *report_profiles(const struct report *r);
 /* The rows of this command line, without others in the file: a new array. */
 struct rows *report_rows(const struct report *r);
 
-/* Prints what is left: the table, warnings, profiles, fits, JSON. Saves the fits if the sweep was not
- * interrupted. */
-bool report_end(struct report *r, struct message *error);
+/* Prints what is left: the table, warnings, profiles, fits, JSON. Saves the fits if the sweep is complete. */
+bool report_end(struct report *r, bool complete, struct message *error);
 
 /* Completes the result file and the trace, and releases them. */
 bool report_close(struct report *r, struct message *error);

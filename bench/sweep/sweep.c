@@ -34,6 +34,7 @@ struct run {
     struct ceilings *ceilings;
     struct live live;
     struct work *work;
+    const struct work *last; /* whose turn was the last */
     int64_t rows;
     struct pace pace;
     double held;      /* bytes of the graphs of all rows */
@@ -73,6 +74,12 @@ static void keep_graphs(struct run *s, struct work *w)
     w->held = held;
 }
 
+/* Whether no more turns can be taken: after a signal, or when the device is lost. */
+static bool has_ended(const struct run *s)
+{
+    return interrupt_signal() || device_fault(&s->options->device).kind == FAULT_LOST;
+}
+
 /* Takes a turn of a row. False if nothing of it takes part. */
 static bool take_turn(struct run *s, struct work *w, const struct turn_plan *plan)
 {
@@ -83,6 +90,7 @@ static bool take_turn(struct run *s, struct work *w, const struct turn_plan *pla
         return false;
     if (ceilings_look(s->ceilings, w->job.config.threads))
         report_ceilings(s->report, s->ceilings);
+    s->last = w;
     measurement_turn(w->m, plan);
     keep_graphs(s, w);
     for (size_t i = 0; i < TIMED; i++)
@@ -198,7 +206,7 @@ static void say_long_rows(const struct run *s)
 static bool first_turns(struct run *s, bool *all_good, struct message *error)
 {
     bool only = s->options->sampling.turns == 1;
-    for (int64_t i = 0; i < s->rows && !interrupt_signal(); i++) {
+    for (int64_t i = 0; i < s->rows && !has_ended(s); i++) {
         struct work *w = &s->work[i];
         if (w->state != ROW_KEPT) {
             show(s->progress, w, i, 1.0 / s->options->sampling.turns);
@@ -286,7 +294,7 @@ static bool next_turn(struct run *s, int turn, bool *any, struct message *error)
     int64_t *order = shuffled(s->rows, rng_bits(rng_key(o->seed, "turns"), (uint64_t)turn));
     bool going = order || complain(error, "no memory for %lld rows", (long long)s->rows);
     *any = false;
-    for (int64_t i = 0; i < s->rows && going && !interrupt_signal(); i++) {
+    for (int64_t i = 0; i < s->rows && going && !has_ended(s); i++) {
         struct work *w = &s->work[order[i]];
         if (!w->m || !measurement_goes_on(w->m))
             continue;
@@ -310,11 +318,11 @@ static bool later_turns(struct run *s, struct message *error)
     bool going = true, any = true;
     find_states(s);
     live_show(&s->live, s->progress->before, s->rows);
-    for (int turn = 1; turn < turns && going && !interrupt_signal(); turn++)
+    for (int turn = 1; turn < turns && going && !has_ended(s); turn++)
         going = next_turn(s, turn, &any, error);
     /* Programs with long runs may have used more than their share. */
     s->overdraft = fmax(0, BUDGET_KEPT * budget_of(s) - seconds_left(s));
-    for (int turn = turns; any && turn < (1 + MORE_TURNS) * turns && going && !interrupt_signal(); turn++)
+    for (int turn = turns; any && turn < (1 + MORE_TURNS) * turns && going && !has_ended(s); turn++)
         going = next_turn(s, turn, &any, error);
     return going;
 }
@@ -332,6 +340,23 @@ static bool finish_rows(struct run *s, bool *all_good, struct message *error)
             going = finish_row(s, w, all_good, error);
     }
     return going;
+}
+
+/* False with a message if the device was lost: the row, what was said, and how to continue. */
+static bool kept_device(const struct run *s, struct message *error)
+{
+    const struct options *o = s->options;
+    struct fault f = device_fault(&o->device);
+    char axes[AXES_TEXT], row[AXES_TEXT] = "before the first row";
+    if (f.kind != FAULT_LOST)
+        return true;
+    if (s->last) {
+        fields_describe(o, &s->last->job.config, axes);
+        snprintf(row, sizeof row, "row %lld (%.150s)",
+                 (long long)(s->progress->before + s->last->job.row + 1), axes);
+    }
+    return complain(error, "%s: %s is lost: %s: %.100s%s", row, o->device.card, f.where, f.words,
+                    s->report->path ? "; to continue, repeat the command with --resume" : "");
 }
 
 /* The sweep on one device. */
@@ -358,6 +383,7 @@ static bool run_work(const struct job *common, struct ceilings *ceilings, struct
                         : complain(error, "no memory for %lld rows", (long long)s.rows);
     if (going && o->sampling.turns > 1)
         going = later_turns(&s, error) && finish_rows(&s, all_good, error);
+    going = going && kept_device(&s, error);
     work_free(s.work, s.rows);
     flush_close(&flush);
     common->progress->before += s.rows;

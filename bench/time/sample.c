@@ -109,12 +109,17 @@ bool sampling_cancelled(const void *context)
     return interrupt_signal() || (ends && clock_now() >= rule->deadline);
 }
 
+/* Whether no more runs are to be taken: after a fault none would be. */
+static bool is_over(const struct tape *t, const struct sampling *rule)
+{
+    return sampling_cancelled(rule) || tape_failed(t);
+}
+
 static void warm_up(struct tape *t, struct run *r, const struct sampling *rule, struct samples *s)
 {
     double start = clock_now();
-    while (!sampling_cancelled(rule) &&
-           (rule->warmup < 0 ? s->warmup < 1 || clock_now() - start < rule->warm_seconds
-                             : s->warmup < rule->warmup)) {
+    while (!is_over(t, rule) && (rule->warmup < 0 ? s->warmup < 1 || clock_now() - start < rule->warm_seconds
+                                                  : s->warmup < rule->warmup)) {
         s->warmup += !isnan(run_watched(t, r, rule, s));
     }
 }
@@ -178,7 +183,7 @@ static void take_block(struct tape *t, struct run *r, const struct sampling *rul
     double start = clock_now();
     struct usage before = usage_now();
     struct watch gpu = watch_start(rule->nvml, rule->look);
-    while (!sampling_cancelled(rule)) {
+    while (!is_over(t, rule)) {
         take_sample(t, r, rule, s);
         if (rule->progress)
             rule->progress(rule->context, s->n, clock_now() - start);

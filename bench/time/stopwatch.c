@@ -21,7 +21,7 @@ struct stopwatch stopwatch_open(const struct tape *t, int marks)
 void stopwatch_close(struct stopwatch *w)
 {
     for (int i = 0; w->events && i < w->marks; i++)
-        w->device->event_free(w->events[i]);
+        w->device->event_free(w->context, w->events[i]);
     free(w->events);
     free(w->at);
     *w = (struct stopwatch){0};
@@ -41,5 +41,5 @@ void stopwatch_resolve(struct stopwatch *w, int count)
         return;
     w->device->wait(w->context);
     for (int i = 1; i < count; i++)
-        w->at[i] = w->device->seconds(w->events[0], w->events[i]);
+        w->at[i] = w->device->seconds(w->context, w->events[0], w->events[i]);
 }

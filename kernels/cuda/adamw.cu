@@ -11,6 +11,7 @@
  */
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/entries.cuh"
+#include "kernels/cuda/refusal.h"
 
 namespace
 {
@@ -103,4 +104,11 @@ extern "C" void cuda_advance(const void *args)
     const struct advance_args *a = (const struct advance_args *)args;
     const struct launch one = {1, 1, 1, 0};
     CUDA_CHECK(a->call, run(a->call, one, advance, (double *)a->schedule.data));
+}
+
+/* The simplest kernel: of the same build as all others. */
+extern "C" cudaError_t cuda_probe(void)
+{
+    cudaFuncAttributes unused;
+    return cudaFuncGetAttributes(&unused, (const void *)advance);
 }

@@ -1,11 +1,11 @@
 /*
- * Errors of the CUDA runtime and its libraries. Operands are checked before a kernel runs, so a failure is a
- * programming error or a broken device: one line, and abort. The exception is lack of memory, since kernels
- * and libraries load code and allocate on first use: the context keeps the fault, nothing more is launched,
- * and `exhausted` (struct device) returns it.
+ * Errors of the CUDA runtime and its libraries. The context keeps the first, nothing more is launched, and
+ * `fault` (struct device) returns it: kernels and libraries load code and allocate on first use, drivers
+ * refuse what others allow, and GPUs break. Operands are checked before a kernel runs; what they do not meet
+ * is a programming error: one line, and abort.
  *
- * CUDA_CHECK(where, status) names the calling function: "cuda: linear: ..." in cuda_linear. In C++ `where` is
- * the op's call and the status that of any library; in C they are the context (null: none) and a cudaError_t.
+ * CUDA_CHECK(where, status) names the calling function: "linear" in cuda_linear. In C++ `where` is the op's
+ * call and the status that of any library; in C they are the context and a cudaError_t.
  */
 #ifndef GTMARK_KERNELS_CUDA_CHECK_H
 #define GTMARK_KERNELS_CUDA_CHECK_H
@@ -28,24 +28,40 @@ enum { CUDA_RESERVE = 256 << 20 };
 /* Aborts with `message` unless the operands meet the condition. */
 #define CUDA_REQUIRE(condition, message) ((condition) ? (void)0 : cuda_fail(__func__, message))
 
-static inline void cuda_fail(const char *function, const char *message)
+static inline const char *cuda_name(const char *function)
 {
     static const char prefix[] = "cuda_";
     size_t skip = strncmp(function, prefix, sizeof prefix - 1) == 0 ? sizeof prefix - 1 : 0;
-    fprintf(stderr, "cuda: %s: %s\n", function + skip, message);
+    return function + skip;
+}
+
+static inline void cuda_fail(const char *function, const char *message)
+{
+    fprintf(stderr, "cuda: %s: %s\n", cuda_name(function), message);
     abort();
 }
 
-static inline void cuda_fault(const char *function, void *context, const char *fault, bool no_memory)
+/* Errors that cannot be cleared leave the process without the device ("cudaErrorIllegalAddress" and others in
+ * the CUDA runtime manual): later calls return them too. */
+static inline bool cuda_is_lost(size_t *available)
 {
-    struct cuda_context *c = (struct cuda_context *)context;
-    size_t available = 0, total;
-    bool working = cudaMemGetInfo(&available, &total) == cudaSuccess;
-    if (!c || !working || !(no_memory || available < CUDA_RESERVE))
-        cuda_fail(function, fault);
-    cudaGetLastError(); /* clears it for later checks */
-    if (!c->fault)
-        c->fault = fault;
+    size_t total;
+    cudaGetLastError();
+    return cudaMemGetInfo(available, &total) != cudaSuccess || cudaGetLastError() != cudaSuccess;
+}
+
+static inline void cuda_fault(const char *function, void *context, const char *words, bool no_memory)
+{
+    struct fault *f = &((struct cuda_context *)context)->fault;
+    size_t available = 0;
+    bool lost = cuda_is_lost(&available);
+    if (!f->kind) {
+        f->kind = no_memory || available < CUDA_RESERVE ? FAULT_MEMORY : FAULT_FAILED;
+        f->where = cuda_name(function);
+        f->words = words;
+    }
+    if (lost)
+        f->kind = FAULT_LOST;
 }
 
 static inline void cuda_check(const char *function, void *context, cudaError_t status)

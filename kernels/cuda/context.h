@@ -9,6 +9,8 @@
 
 #include <stdbool.h>
 
+#include "kernels/fault.h"
+
 #include <cublasLt.h>
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
@@ -29,15 +31,16 @@ struct cuda_context {
     cublasLtHandle_t blas_lt;
     cusparseHandle_t sparse;
     int device, multiprocessors;
-    bool loads;        /* launchers load the code of their kernels and launch nothing */
-    const char *fault; /* memory ran out, as a library says it, and nothing more is launched; or null */
+    bool loads;                /* launchers load the code of their kernels and launch nothing */
+    bool captures;             /* what is launched becomes a graph */
+    struct fault fault;        /* after one nothing more is launched */
     struct cuda_csr *matrices; /* a list, freed with the context */
 };
 
 /* Whether library calls are left out. */
 static inline bool cuda_is_idle(const struct cuda_context *c)
 {
-    return c->loads || c->fault;
+    return c->loads || c->fault.kind;
 }
 
 #endif

@@ -7,13 +7,16 @@
  */
 #include "kernels/cuda/gpu.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <nvtx3/nvToolsExt.h>
 
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/context.h"
+#include "kernels/cuda/refusal.h"
 
 /* The context that kernels see, which must come first, and cuBLAS's workspace. */
 struct opened {
@@ -30,8 +33,7 @@ static int count_devices(char *error, size_t error_size)
     cudaError_t status = cudaGetDeviceCount(&count);
     if (status == cudaSuccess && count > 0)
         return count;
-    snprintf(error, error_size, "no NVIDIA GPU found (driver says: %s)",
-             status == cudaSuccess ? "there are 0" : cudaGetErrorString(status));
+    refuse_gpu(0, status, error, error_size);
     return 0;
 }
 
@@ -105,34 +107,49 @@ static void close_context(void *context)
  * Sets up cuBLAS: on the stream, in float, deterministic, and with a workspace of ours, because its own would
  * be allocated during graph capture. The stream is set first, since that resets the workspace.
  */
-static bool make_blas(struct opened *o)
+static cublasStatus_t make_blas(struct opened *o)
 {
     cublasHandle_t *blas = &o->context.blas;
-    return cublasCreate(blas) == CUBLAS_STATUS_SUCCESS &&
-           cublasSetStream(*blas, o->context.stream) == CUBLAS_STATUS_SUCCESS &&
-           cublasSetWorkspace(*blas, o->workspace, workspace_bytes) == CUBLAS_STATUS_SUCCESS &&
-           cublasSetPointerMode(*blas, CUBLAS_POINTER_MODE_HOST) == CUBLAS_STATUS_SUCCESS &&
-           cublasSetMathMode(*blas, CUBLAS_DEFAULT_MATH) == CUBLAS_STATUS_SUCCESS &&
-           cublasSetAtomicsMode(*blas, CUBLAS_ATOMICS_NOT_ALLOWED) == CUBLAS_STATUS_SUCCESS;
+    cublasStatus_t status = cublasCreate(blas);
+    if (!status)
+        status = cublasSetStream(*blas, o->context.stream);
+    if (!status)
+        status = cublasSetWorkspace(*blas, o->workspace, workspace_bytes);
+    if (!status)
+        status = cublasSetPointerMode(*blas, CUBLAS_POINTER_MODE_HOST);
+    if (!status)
+        status = cublasSetMathMode(*blas, CUBLAS_DEFAULT_MATH);
+    return status ? status : cublasSetAtomicsMode(*blas, CUBLAS_ATOMICS_NOT_ALLOWED);
 }
 
-/* Creates stream and handles; after a failure, those created so far stay in the context, to be closed. */
-static const char *fill_context(struct opened *o)
+/* Creates the handles; after a failure, those created so far stay in the context, to be closed. */
+static bool open_libraries(struct opened *o, char *error, size_t error_size)
 {
     struct cuda_context *c = &o->context;
-    cudaError_t status = cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking);
-    if (status == cudaSuccess)
-        status = cudaMalloc(&o->workspace, workspace_bytes);
-    if (status != cudaSuccess)
-        return cudaGetErrorString(status);
-    if (!make_blas(o))
-        return "cuBLAS cannot be initialised";
-    if (cublasLtCreate(&c->blas_lt) != CUBLAS_STATUS_SUCCESS)
-        return "cuBLASLt cannot be initialised";
-    if (cusparseCreate(&c->sparse) != CUSPARSE_STATUS_SUCCESS ||
-        cusparseSetStream(c->sparse, c->stream) != CUSPARSE_STATUS_SUCCESS)
-        return "cuSPARSE cannot be initialised";
-    return NULL;
+    cublasStatus_t blas = make_blas(o);
+    if (blas)
+        return refuse_library("cuBLAS", cublasGetStatusString(blas), error, error_size);
+    blas = cublasLtCreate(&c->blas_lt);
+    if (blas)
+        return refuse_library("cuBLASLt", cublasGetStatusString(blas), error, error_size);
+    cusparseStatus_t sparse = cusparseCreate(&c->sparse);
+    if (!sparse)
+        sparse = cusparseSetStream(c->sparse, c->stream);
+    return !sparse || refuse_library("cuSPARSE", cusparseGetErrorString(sparse), error, error_size);
+}
+
+/* The same of the stream and the workspace. */
+static cudaError_t open_gpu(struct opened *o)
+{
+    struct cuda_context *c = &o->context;
+    cudaError_t status = cudaSetDevice(c->device);
+    if (!status)
+        status = cuda_probe();
+    if (!status)
+        status = cudaDeviceGetAttribute(&c->multiprocessors, cudaDevAttrMultiProcessorCount, c->device);
+    if (!status)
+        status = cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking);
+    return status ? status : cudaMalloc(&o->workspace, workspace_bytes);
 }
 
 static void *open_context(int index, char *error, size_t error_size)
@@ -147,45 +164,53 @@ static void *open_context(int index, char *error, size_t error_size)
     struct opened *o = calloc(1, sizeof *o);
     if (!o)
         abort();
-    cudaError_t status = cudaSetDevice(index);
     o->context.device = index;
-    o->context.multiprocessors = attribute(cudaDevAttrMultiProcessorCount, index);
-    const char *fault = status == cudaSuccess ? fill_context(o) : cudaGetErrorString(status);
-    if (!fault)
+    cudaError_t status = open_gpu(o);
+    if (status ? refuse_gpu(index, status, error, error_size) : open_libraries(o, error, error_size))
         return o;
-    snprintf(error, error_size, "%s", fault);
     close_context(o);
     return NULL;
+}
+
+/* Whether nothing more is to be done, since a call failed. */
+static bool has_failed(const struct cuda_context *c)
+{
+    return c->fault.kind != FAULT_NONE;
 }
 
 static void *allocate(void *context, int64_t bytes)
 {
     void *memory = NULL;
-    cudaError_t status = cudaMalloc(&memory, (size_t)bytes);
-    if (status == cudaErrorMemoryAllocation) {
-        cudaGetLastError(); /* clears the error for later checks */
+    if (has_failed(context))
         return NULL;
-    }
-    CUDA_CHECK(context, status);
-    return memory;
+    cudaError_t status = cudaMalloc(&memory, (size_t)bytes);
+    if (status == cudaErrorMemoryAllocation)
+        cudaGetLastError(); /* clears the error for later checks */
+    else
+        CUDA_CHECK(context, status);
+    return status == cudaSuccess ? memory : NULL;
 }
 
 static void wait(void *context)
 {
     struct cuda_context *c = context;
-    CUDA_CHECK(context, cudaStreamSynchronize(c->stream));
+    if (!has_failed(c))
+        CUDA_CHECK(context, cudaStreamSynchronize(c->stream));
 }
 
+/* Also after a fault. */
 static void release(void *context, void *memory)
 {
-    wait(context);
+    struct cuda_context *c = context;
+    CUDA_CHECK(context, cudaStreamSynchronize(c->stream));
     CUDA_CHECK(context, cudaFree(memory));
 }
 
 static void move(void *context, void *to, const void *from, int64_t bytes, enum cudaMemcpyKind kind)
 {
     struct cuda_context *c = context;
-    CUDA_CHECK(context, cudaMemcpyAsync(to, from, (size_t)bytes, kind, c->stream));
+    if (!has_failed(c))
+        CUDA_CHECK(context, cudaMemcpyAsync(to, from, (size_t)bytes, kind, c->stream));
     wait(context);
 }
 
@@ -197,19 +222,21 @@ static void write_memory(void *context, void *to, const void *from, int64_t byte
 static void read_memory(void *context, void *to, const void *from, int64_t bytes)
 {
     move(context, to, from, bytes, cudaMemcpyDeviceToHost);
+    if (has_failed(context))
+        memset(to, 0, (size_t)bytes);
 }
 
 static void clear(void *context, void *memory, int64_t bytes)
 {
     struct cuda_context *c = context;
-    CUDA_CHECK(context, cudaMemsetAsync(memory, 0, (size_t)bytes, c->stream));
+    if (!has_failed(c))
+        CUDA_CHECK(context, cudaMemsetAsync(memory, 0, (size_t)bytes, c->stream));
 }
 
 static void *host_allocate(void *context, int64_t bytes)
 {
-    (void)context;
     void *memory = NULL;
-    if (cudaMallocHost(&memory, (size_t)bytes) == cudaSuccess)
+    if (!has_failed(context) && cudaMallocHost(&memory, (size_t)bytes) == cudaSuccess)
         return memory;
     cudaGetLastError(); /* clears the error for later checks */
     return NULL;
@@ -217,23 +244,24 @@ static void *host_allocate(void *context, int64_t bytes)
 
 static void host_release(void *context, void *memory)
 {
-    wait(context);
+    struct cuda_context *c = context;
+    CUDA_CHECK(context, cudaStreamSynchronize(c->stream));
     CUDA_CHECK(context, cudaFreeHost(memory));
 }
 
 static int64_t available(void *context)
 {
-    (void)context;
-    size_t bytes, total;
-    CUDA_CHECK(NULL, cudaMemGetInfo(&bytes, &total));
+    size_t bytes = 0, total;
+    if (!has_failed(context))
+        CUDA_CHECK(context, cudaMemGetInfo(&bytes, &total));
     return bytes > CUDA_RESERVE ? (int64_t)bytes - CUDA_RESERVE : 0;
 }
 
 static int64_t taken(void *context)
 {
-    (void)context;
-    size_t bytes, total;
-    CUDA_CHECK(NULL, cudaMemGetInfo(&bytes, &total));
+    size_t bytes = 0, total = 0;
+    if (!has_failed(context))
+        CUDA_CHECK(context, cudaMemGetInfo(&bytes, &total));
     return (int64_t)(total - bytes);
 }
 
@@ -243,69 +271,95 @@ static void load_only(void *context, bool only)
     c->loads = only;
 }
 
-static const char *exhausted(void *context)
+static struct fault fault(void *context)
+{
+    const struct cuda_context *c = context;
+    return c->fault;
+}
+
+static void recover(void *context)
 {
     struct cuda_context *c = context;
-    const char *fault = c->fault;
-    c->fault = NULL;
-    return fault;
+    if (c->fault.kind != FAULT_LOST)
+        c->fault = (struct fault){FAULT_NONE, NULL, NULL};
 }
 
 static void *event_new(void *context)
 {
-    (void)context;
-    cudaEvent_t event;
-    CUDA_CHECK(NULL, cudaEventCreate(&event));
-    return event;
+    cudaEvent_t event = NULL;
+    if (!has_failed(context))
+        CUDA_CHECK(context, cudaEventCreate(&event));
+    return has_failed(context) ? NULL : event;
 }
 
-static void event_free(void *event)
+static void event_free(void *context, void *event)
 {
-    CUDA_CHECK(NULL, cudaEventDestroy(event));
+    if (event)
+        CUDA_CHECK(context, cudaEventDestroy(event));
 }
 
 static void event_record(void *context, void *event)
 {
     struct cuda_context *c = context;
-    CUDA_CHECK(NULL, cudaEventRecord(event, c->stream));
+    if (!has_failed(c))
+        CUDA_CHECK(context, cudaEventRecord(event, c->stream));
 }
 
-static double seconds(void *from, void *to)
+static double seconds(void *context, void *from, void *to)
 {
-    float milliseconds;
-    CUDA_CHECK(NULL, cudaEventElapsedTime(&milliseconds, from, to));
-    return 1e-3 * (double)milliseconds;
+    float milliseconds = 0;
+    if (!has_failed(context))
+        CUDA_CHECK(context, cudaEventElapsedTime(&milliseconds, from, to));
+    return has_failed(context) ? NAN : 1e-3 * (double)milliseconds;
 }
 
 /* Thread-local mode: other threads cannot invalidate the capture. */
 static void capture_begin(void *context)
 {
     struct cuda_context *c = context;
-    CUDA_CHECK(context, cudaStreamBeginCapture(c->stream, cudaStreamCaptureModeThreadLocal));
+    if (!has_failed(c))
+        CUDA_CHECK(context, cudaStreamBeginCapture(c->stream, cudaStreamCaptureModeThreadLocal));
+    c->captures = !has_failed(c);
+}
+
+/* What was captured, also after a fault, which leaves the stream in capture until this call. */
+static cudaGraph_t end_capture(struct cuda_context *c)
+{
+    cudaGraph_t graph = NULL;
+    if (c->captures)
+        CUDA_CHECK(c, cudaStreamEndCapture(c->stream, &graph));
+    c->captures = false;
+    return graph;
 }
 
 static void *capture_end(void *context)
 {
     struct cuda_context *c = context;
-    cudaGraph_t graph;
     cudaGraphExec_t executable = NULL;
-    CUDA_CHECK(context, cudaStreamEndCapture(c->stream, &graph));
-    CUDA_CHECK(context, cudaGraphInstantiate(&executable, graph, 0));
-    CUDA_CHECK(context, cudaGraphDestroy(graph));
-    if (executable)
+    cudaGraph_t graph = end_capture(c);
+    if (!has_failed(c))
+        CUDA_CHECK(context, cudaGraphInstantiate(&executable, graph, 0));
+    if (graph)
+        CUDA_CHECK(context, cudaGraphDestroy(graph));
+    if (!has_failed(c))
         CUDA_CHECK(context, cudaGraphUpload(executable, c->stream));
-    return executable;
+    if (!has_failed(c))
+        return executable;
+    if (executable)
+        cudaGraphExecDestroy(executable);
+    return NULL;
 }
 
 static void launch(void *context, void *graph)
 {
     struct cuda_context *c = context;
-    CUDA_CHECK(context, cudaGraphLaunch(graph, c->stream));
+    if (!has_failed(c))
+        CUDA_CHECK(context, cudaGraphLaunch(graph, c->stream));
 }
 
-static void graph_free(void *graph)
+static void graph_free(void *context, void *graph)
 {
-    CUDA_CHECK(NULL, cudaGraphExecDestroy(graph));
+    CUDA_CHECK(context, cudaGraphExecDestroy(graph));
 }
 
 /*
@@ -348,7 +402,8 @@ const struct device cuda_gpu = {
     .available = available,
     .taken = taken,
     .load_only = load_only,
-    .exhausted = exhausted,
+    .fault = fault,
+    .recover = recover,
     .event_new = event_new,
     .event_free = event_free,
     .event_record = event_record,

@@ -19,10 +19,10 @@ static cuda_status run(const struct call &call, struct launch l, void (*kernel)(
 {
     const struct cuda_context *context = context_of(call);
     cudaFuncAttributes unused;
+    if (context->fault.kind)
+        return cudaSuccess;
     if (context->loads) /* reading its attributes loads a kernel ("Lazy loading", CUDA programming guide) */
         return cudaFuncGetAttributes(&unused, (const void *)kernel);
-    if (context->fault)
-        return cudaSuccess;
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3(l.grid_x, l.grid_y);
     config.blockDim = dim3(l.block);

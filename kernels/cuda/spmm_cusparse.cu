@@ -129,7 +129,8 @@ struct cuda_csr *new_matrix(const struct call &call)
     struct cuda_context *c = context_of(call);
     struct cuda_csr *m = matrix_at(call);
     if (m) {
-        cusparseDestroySpMat(m->matrix);
+        if (m->matrix)
+            cusparseDestroySpMat(m->matrix);
         m->matrix = NULL;
         return m;
     }

@@ -52,7 +52,7 @@ static void *alloc_arena(const struct tape *t, int64_t bytes)
 void tape_release(struct tape *t)
 {
     if (t->graph)
-        device_of(t)->graph_free(t->graph);
+        device_of(t)->graph_free(t->config.context, t->graph);
     if (t->arena && device_of(t))
         device_of(t)->release(t->config.context, t->arena);
     else if (t->arena)
@@ -110,9 +110,9 @@ void tape_load(const struct tape *t)
     device_of(t)->load_only(t->config.context, false);
 }
 
-const char *tape_exhausted(const struct tape *t)
+bool tape_failed(const struct tape *t)
 {
-    return device_of(t) ? device_of(t)->exhausted(t->config.context) : NULL;
+    return t->config.context && device_of(t)->fault(t->config.context).kind;
 }
 
 void *tape_arena(const struct tape *t)

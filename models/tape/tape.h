@@ -191,14 +191,12 @@ int64_t tape_live_of(const struct tape *t, int entry, enum category c);
 /* Loads the code of the program's kernels on a device, where it takes memory: before the layout. */
 void tape_load(const struct tape *t);
 
-/*
- * Why a replay on a device, or its initialisation, lacked memory since the last call, so that its results are
- * undefined; null if it did not. Never on the host.
- */
-const char *tape_exhausted(const struct tape *t);
+/* Whether its device has a fault, after which nothing was run and no result or time means anything. */
+bool tape_failed(const struct tape *t);
 
 /*
- * Allocates the arena on the host or device and points every view into it. Returns false when out of memory.
+ * Allocates the arena on the host or device and points every view into it. Returns false when out of memory,
+ * or after a fault.
  */
 bool tape_layout(struct tape *t);
 

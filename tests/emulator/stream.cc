@@ -4,10 +4,13 @@
  */
 #include "tests/emulator/emulator.h"
 
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <vector>
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <time.h>
 
 typedef std::vector<std::function<void()>> work_list;
@@ -70,8 +73,18 @@ void device_drain(int device)
             drain(stream);
 }
 
+/* In exclusive mode, of the process that has the lock of the file GTMARK_EMULATED_EXCLUSIVE. */
+static bool is_taken(void)
+{
+    static const char *path = getenv("GTMARK_EMULATED_EXCLUSIVE");
+    static int file = path ? open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0666) : -1;
+    return path && flock(file, LOCK_EX | LOCK_NB) != 0;
+}
+
 extern "C" cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
 {
+    if (is_taken())
+        return emulator_status(cudaErrorDevicesUnavailable);
     *stream = new CUstream_st{current_device(), false, {}};
     streams.all.push_back(*stream);
     return cudaSuccess;
