@@ -4,8 +4,9 @@
 #
 # BUILD is the directory of the programs, DEVICE the value of --device. `quick` is short enough for a laptop, `full`
 # has the whole default axis of every benchmark. Results, charts and tables go to results/local, or, to be published,
-# to results/MACHINE, where the tables have the warnings below them. Rows that are out of memory are results too; a
-# benchmark that fails, or has other rows that are not ok, does not stop the others, but the exit status is then 1.
+# to results/MACHINE, where the tables have the warnings below them. Rows that are out of memory, and those that are
+# skipped since the device has no kernel for an op, are results too; a benchmark that fails, or has other rows that are
+# not ok, does not stop the others, but the exit status is then 1.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=$2 device=${3:-cpu} results=results/${4:-local} machine=${4:-}
@@ -79,16 +80,16 @@ measure()
     fi
 }
 
-# only_oom RESULT: whether its rows are ok or out of memory
-only_oom()
+# only_left_out RESULT: whether its rows are ok, out of memory or skipped, and some are not ok
+only_left_out()
 {
-    [ "$(grep -o '"status": *"[a-z]*"' "$results/$1.json" 2>/dev/null | sed 's/.*: *//' | sort -u |
-        grep -v '"ok"')" = '"oom"' ]
+    others=$(grep -o '"status": *"[a-z]*"' "$results/$1.json" 2>/dev/null | sed 's/.*: *//' | grep -v '"ok"')
+    [ "$others" ] && ! echo "$others" | grep -qv -e '"oom"' -e '"skipped"'
 }
 
 left=$($set_of | awk -F'|' '{s += $3} END {print s}')
 count=$($set_of | wc -l)
-number=0 failed='' large='' files=''
+number=0 failed='' left_out='' files=''
 while IFS='|' read -r result name takes flags; do
     number=$((number + 1))
     printf '\n== %d of %d: %s; about %d:%02d left\n' "$number" "$count" "$result" $((left / 60)) $((left % 60)) >&2
@@ -99,8 +100,8 @@ while IFS='|' read -r result name takes flags; do
     0) ;;
     129 | 130 | 131 | 143) exit "$status" ;; # interrupted
     *)
-        if [ "$status" = 1 ] && only_oom "$result"; then
-            large="$large $result"
+        if [ "$status" = 1 ] && only_left_out "$result"; then
+            left_out="$left_out $result"
         else
             failed="$failed $result"
         fi
@@ -117,7 +118,7 @@ END
 
 echo
 echo "Results, tables and charts are in $results: NAME.json, NAME.txt, NAME_*.png and .svg; on one page: make report."
-[ -z "$large" ] || echo "These have rows that need more memory than there is:$large."
+[ -z "$left_out" ] || echo "These have rows for which the device lacks memory or an op:$left_out."
 [ -z "$failed" ] || echo "These failed or have rows that are not ok:$failed."
 if [ -n "$files" ]; then
     echo 'Main findings:'

@@ -154,6 +154,19 @@ static struct record *result(const struct house *h, const char *words)
     return record_in(h, "work/x.json");
 }
 
+/* The second row lacks an op, and the first is measured. */
+static void expect_skipped(const struct house *h, const char *words, const char *op)
+{
+    char said[4096], reason[128];
+    snprintf(reason, sizeof reason, "--device cuda has no kernel for %s", op);
+    assert_int_equal(run(h, words, said), 1);
+    struct record *record = record_in(h, "work/x.json");
+    assert_int_equal(row_count(record), 2);
+    assert_string_equal(text_at(row_at(record, 0), "status"), "ok");
+    assert_skipped(row_at(record, 1), reason);
+    record_free(record);
+}
+
 static void test_bad_choices(void **state)
 {
     gpus = 0;
@@ -171,7 +184,8 @@ static void test_bad_choices(void **state)
     broken = -1;
 }
 
-/* What an op without a kernel is needed for is refused, with what is possible instead; the rest runs. */
+/* What an op without a kernel is needed for is refused, with what is possible instead; beside other rows it
+ * is skipped, and they run. */
 static void test_missing_kernels(void **state)
 {
     static const char
@@ -188,12 +202,15 @@ static void test_missing_kernels(void **state)
     lacking = OP_sparse_attention;
     refuses(*state, "--device cuda --model gps_sparse", model);
     lacking = OP_sparse_attention_backward;
-    refuses(*state, "--device cuda --attention dense,sparse", given);
+    refuses(*state, "--device cuda --attention sparse", given);
+    refuses(*state, "--device cuda --attention dense,sparse --list-tape", given);
+    expect_skipped(*state, "--device cuda --attention dense,sparse", "sparse_attention_backward");
     record_free(result(*state, "--device cuda --attention sparse --phase forward"));
     lacking = OP_performer_keys;
     refuses(*state, "--device cuda --attention performer", linear);
     lacking = OP_dropout;
-    refuses(*state, "--device cuda --dropout 0,0.1", dropped);
+    refuses(*state, "--device cuda --dropout 0.1", dropped);
+    expect_skipped(*state, "--device cuda --dropout 0,0.1", "dropout");
     lacking = OP_fill;
     refuses(*state, "--device cuda", "--device cuda: it has no kernel for fill, which this model needs");
     lacking = OPS;
@@ -323,13 +340,34 @@ static void test_rows_tell_of_the_gpu(void **state)
     player_close(&p);
 }
 
+/* What a user does not see in the rows is said once. */
+static void test_warnings_of_nvml(void **state)
+{
+    static const struct {
+        int init_error, error;
+        const char *says;
+    } cases[] = {{18, 0, "restart the machine"}, {0, 4, "NVML does not answer"}, {0, 0, NULL}};
+    gpus = 1;
+    for (int i = 0; i < 3; i++) {
+        char said[4096];
+        struct player p = player_open("whole");
+        p.played->init_error = cases[i].init_error;
+        p.played->error = cases[i].error;
+        run(*state, "--device cuda --nodes 8,12 --phase forward --turns 1 --no-check", said);
+        const char *line = strstr(said, "warning: clocks, throttling and energy of the GPU are not known: ");
+        assert_true(cases[i].says ? line && strstr(line, cases[i].says) : !line);
+        assert_true(!line || !strstr(line + 1, "warning: clocks"));
+        player_close(&p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bad_choices),     cmocka_unit_test(test_one_of_several),
         cmocka_unit_test(test_environment),     cmocka_unit_test(test_all),
         cmocka_unit_test(test_all_go_on),       cmocka_unit_test(test_rows_tell_of_the_gpu),
-        cmocka_unit_test(test_missing_kernels),
+        cmocka_unit_test(test_missing_kernels), cmocka_unit_test(test_warnings_of_nvml),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/cli/together.h"
+
 static enum op missing_of(const struct options *o, const struct config *c)
 {
     enum op missing = OPS;
@@ -75,15 +77,37 @@ static bool say_missing(const struct options *o, const struct config *c, enum op
                     o->device.given, op_info(missing)->name);
 }
 
+/* The op for which the device has no kernel; OPS: none. */
+static enum op missing_in(const struct options *o, const struct config *c)
+{
+    bool whole = o->device.backend->device && !o->kernels; /* the host has the reference */
+    return whole && !model_refuses(&c->parts) ? missing_of(o, c) : OPS;
+}
+
+bool missing_is_skipped(const struct options *o, const struct config *c, char reason[MISSING_REASON])
+{
+    const char *beyond = together_beyond(c);
+    enum op missing = missing_in(o, c);
+    if (beyond)
+        snprintf(reason, MISSING_REASON, "%s", beyond);
+    else if (missing < OPS)
+        snprintf(reason, MISSING_REASON, "--device %s has no kernel for %s", o->device.given,
+                 op_info(missing)->name);
+    return beyond || missing < OPS;
+}
+
 bool missing_check(const struct options *o, struct message *error)
 {
-    bool device = o->device.backend->device; /* the host has the reference */
-    int64_t count = device && !o->kernels ? config_count(o) : 0;
+    bool leaves_out = o->action != ACTION_LIST_TAPE && !o->crossover.kind;
+    bool presets = o->axes[AXIS_PRESET].count > 1;
+    int64_t count = o->device.backend->device ? config_count(o) : 0, left_out = 0;
     for (int64_t i = 0; i < count && count <= AXIS_VALUES_MAX; i++) {
         struct config c = config_at(o, i);
-        enum op missing = model_refuses(&c.parts) ? OPS : missing_of(o, &c);
-        if (missing < OPS)
-            return say_missing(o, &c, missing, error);
+        enum op missing = missing_in(o, &c);
+        if (leaves_out && (missing == OPS || presets))
+            return true;
+        if (missing < OPS && left_out++ == 0)
+            say_missing(o, &c, missing, error);
     }
-    return true;
+    return left_out == 0;
 }

@@ -11,7 +11,7 @@
 #include "analysis/record/axes.h"
 #include "analysis/tables/grid.h"
 #include "analysis/tables/units.h"
-#include "bench/cli/together.h"
+#include "bench/cli/missing.h"
 #include "bench/machine/roofline.h"
 #include "bench/row/fields.h"
 #include "bench/row/forecast.h"
@@ -45,7 +45,8 @@ struct estimate estimate_row(const struct options *o, const struct config *confi
     struct estimate e = {0};
     struct workload w;
     struct message error;
-    e.known = workload_plan(&w, o, config, &error) && !together_beyond(config);
+    char reason[MISSING_REASON];
+    e.known = workload_plan(&w, o, config, &error) && !missing_is_skipped(o, config, reason);
     e.batch = w.batch.peak;
     if (e.known && config->parts.pe.kind != ENCODING_NONE)
         e.encoding = encoding_likely_flops(&config->parts.pe, &w.batch);
@@ -148,8 +149,9 @@ static void add_estimate(const struct options *o, int64_t index, const struct ce
     bool timed = !o->device.meta, slow = o->sampling.timeout > 0 && seconds > o->sampling.timeout;
     grid_add(table, "%s", any ? text : "-");
     grid_add(table, "%s", any ? memory : "-");
-    const char *beyond = together_beyond(&c);
-    grid_add(table, "%s%s%s%s%s%s", axes, beyond ? "; skipped: " : "", beyond ? beyond : "",
+    char skipped[MISSING_REASON] = "";
+    bool is_skipped = missing_is_skipped(o, &c, skipped);
+    grid_add(table, "%s%s%s%s%s%s", axes, is_skipped ? "; skipped: " : "", skipped,
              timed && fmax((double)arena, (double)e.batch) > limit ? "; oom" : "",
              timed && slow ? "; skipped by --timeout" : "",
              estimate_is_over(o, seconds) ? "; more than --budget" : "");

@@ -6,7 +6,7 @@
 
 #include "analysis/statistics/statistics.h"
 #include "bench/base/paths.h"
-#include "bench/cli/together.h"
+#include "bench/cli/missing.h"
 #include "bench/sweep/estimate.h"
 
 /* Predicted costs of the programs: seconds from the roofline; without a calibration the larger of the FLOPs
@@ -35,7 +35,9 @@ struct whole {
 static void choose_slots(struct work *w, struct whole *all)
 {
     const struct options *o = w->job.options;
-    for (size_t i = 0; i < TIMED; i++) {
+    char reason[MISSING_REASON];
+    bool is_skipped = missing_is_skipped(o, &w->job.config, reason);
+    for (size_t i = 0; i < TIMED && !is_skipped; i++) {
         w->slot[i].is_wanted = i == PROGRAMS ? w->job.config.parts.pe.kind != ENCODING_NONE
                                              : config_runs(o, &w->job.config, (enum program_kind)i);
         all->parts += w->slot[i].is_wanted;
@@ -170,8 +172,6 @@ void work_free(struct work *work, int64_t rows)
 
 bool work_is_skipped(const struct work *w, const struct pace *pace, char reason[256])
 {
-    const char *beyond = together_beyond(&w->job.config);
-    if (beyond)
-        snprintf(reason, 256, "%s", beyond);
-    return beyond || nothing_fits(w, reason) || too_long(pace, w, reason);
+    return missing_is_skipped(w->job.options, &w->job.config, reason) || nothing_fits(w, reason) ||
+           too_long(pace, w, reason);
 }

@@ -46,7 +46,8 @@ struct pace pace_start(const struct ceilings *c);
 /* Takes the first turn of a row into account. */
 void pace_learn(struct pace *pace, const struct work *w);
 
-/* Whether the row is not attempted, because it would take longer than --timeout or no size fits, and why. */
+/* Whether the row is not attempted, because it lacks a kernel, would take longer than --timeout or no size
+ * fits, and why. */
 bool work_is_skipped(const struct work *w, const struct pace *pace, char reason[256]);
 
 #endif
