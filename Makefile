@@ -19,6 +19,8 @@ all:
 ##   CC=clang                the compiler (gcc)
 ##   BLAS=none or "-lname"   the CBLAS (openblas): none, or the flags that link another
 ##   CUDA=0                  leave CUDA out
+##   NVCC=/path/nvcc         the CUDA compiler (else CUDACXX, that of CUDA_HOME or CUDA_PATH, in PATH, in /usr/local/cuda)
+##   NVCC_CCBIN=g++-13       its host compiler
 ##   CUDA_ARCH="sm_90"       GPUs to compile for (those of this machine, else sm_80, sm_90 and sm_100);
 ##                           newer ones run the PTX for the oldest
 ##   MPI=0 or mpicc.mpich    leave MPI out, or its compiler (mpicc)
@@ -64,17 +66,20 @@ flags    := $(if $(san),-O1 -g1 $(sanitize),-O2 -g) $(warnings) -fopenmp -ffp-co
 
 # What the machine has. The file `probed` says when we looked; config.mk changes only when the findings do, and
 # then everything is built again.
-request := $(strip $(CC) $(flags) $(LDFLAGS) BLAS=$(BLAS) MPI=$(MPI) METIS=$(METIS) CUDA=$(CUDA) $(CUDA_ARCH) \
+request := $(strip $(CC) $(flags) $(LDFLAGS) BLAS=$(BLAS) MPI=$(MPI) METIS=$(METIS) \
              $(if $(filter-out 0,$(CUDA) $(MPI)),in $(CURDIR)))
--include $(BUILD)/config.mk
-ifneq ($(request)$(filter probe,$(MAKECMDGOALS)),$(CONFIGURED))
+# Apart, so that it does not matter to objects for the CPU.
+asked_of_cuda := $(strip CUDA=$(CUDA) $(CUDA_ARCH) $(foreach name,NVCC CUDACXX CUDA_HOME CUDA_PATH NVCC_CCBIN,$(name)=$($(name))))
+-include $(BUILD)/config.mk $(BUILD)/cuda.mk
+ifneq ($(request)$(asked_of_cuda)$(filter probe,$(MAKECMDGOALS)),$(CONFIGURED)$(CUDA_CONFIGURED))
 look_again := $(if $(MAKE_RESTARTS),,FORCE)
 endif
-$(BUILD)/config.mk: $(BUILD)/probed ;
-$(BUILD)/probed: tests/machine.sh $(look_again)
+$(BUILD)/config.mk $(BUILD)/cuda.mk: $(BUILD)/probed ;
+$(BUILD)/probed: tests/machine.sh tests/machine_cuda.sh $(look_again)
 	@mkdir -p $(@D)
-	@CC='$(CC)' FLAGS='$(flags) $(LDFLAGS)' BLAS='$(BLAS)' CUDA='$(CUDA)' CUDA_ARCH='$(CUDA_ARCH)' \
-	    MPI='$(MPI)' METIS='$(METIS)' REQUEST='$(request)' tests/machine.sh probe $(BUILD)/config.mk
+	@CC='$(CC)' FLAGS='$(flags) $(LDFLAGS)' BLAS='$(BLAS)' MPI='$(MPI)' METIS='$(METIS)' REQUEST='$(request)' \
+	    CUDA='$(CUDA)' CUDA_ARCH='$(CUDA_ARCH)' CUDA_REQUEST='$(asked_of_cuda)' \
+	    tests/machine.sh probe $(BUILD)/config.mk
 	@touch $@
 
 # Objects. kernels/ref is compiled as float, as double and as the C++ counting type, kernels/oracle as float and as
@@ -99,7 +104,7 @@ mpi_obj := $(if $(MPI_FLAGS),$(patsubst %.c,$(OBJ)/%.o,$(wildcard kernels/mpi/*.
 every   := $(objects) $(mpi_obj) $(version) $(helpers) $(mains:%.c=$(OBJ)/%.o) \
              $(patsubst %,$(OBJ)/%.o,$(checks) $(dumps) $(fuzz) tests/slower/slower tests/replay/replay)
 defines := -D_GNU_SOURCE -DHAVE_CBLAS=$(HAVE_CBLAS) -DHAVE_LAPACK=$(HAVE_LAPACK) -DHAVE_ARPACK=$(HAVE_ARPACK) \
-           -DHAVE_CUDA=$(HAVE_CUDA) -DHAVE_MPI=$(if $(MPI_FLAGS),1,0) -DHAVE_METIS=$(HAVE_METIS) -DISA_X86=$(ISA_X86)
+           -DHAVE_MPI=$(if $(MPI_FLAGS),1,0) -DHAVE_METIS=$(HAVE_METIS) -DISA_X86=$(ISA_X86)
 # Sanitizers and unrolled loops together take clang half a minute for each gemm.o; and whether a product and a sum are
 # fused depends on the checks between them, so that one expression has different bits in two loops.
 fast    := $(if $(san),-DROLLED,-O3 -ffp-contract=fast) -fno-math-errno -fno-trapping-math
@@ -116,6 +121,8 @@ $(OBJ)/%.avx2.o:         way := $(fast) -DISA=avx2 -march=x86-64-v3
 $(OBJ)/%.avx512.o:       way := $(fast) -DISA=avx512 -march=x86-64-v4 -mprefer-vector-width=512
 $(OBJ)/kernels/blas.o:   way := -DBLAS_LIBRARIES='$(foreach name,$(BLAS_LIBRARIES),"$(name)",)'
 $(OBJ)/bench/query.o $(OBJ)/tests/test_query.o: way := -DHAVE_SQLITE=$(if $(SQLITE),1,0)
+$(foreach path,kernels/plugin bench/machine/machine tests/test_cuda_build,$(OBJ)/$(path).o): defines += -DHAVE_CUDA=$(HAVE_CUDA)
+$(foreach path,kernels/plugin bench/machine/machine tests/test_cuda_build,$(OBJ)/$(path).o): $(BUILD)/cuda.mk
 $(version): way := -DBUILD_FLAGS='"$(flags)"' -DBUILD_COMMIT='"$(commit)"'
 $(version): $(BUILD)/commit
 # What fuzzers feed says which of its branches they reach; where nobody asks, that costs a little time.
@@ -149,7 +156,7 @@ cuda      := build/cuda/libgtmark_cuda.so
 endif
 cuda_obj  := $(patsubst %,build/cuda/obj/%.o,$(wildcard kernels/cuda/*.c kernels/cuda/*.cu))
 cuda_host := -fPIC,-Wall,-Wextra,-Werror
-nvcc      := $(NVCC) -O3 -I. -Xcompiler $(cuda_host)
+nvcc      := $(CUDA_NVCC) -O3 -I. -Xcompiler $(cuda_host)
 # The machine code of every GPU is made from PTX for the oldest: compiling for each takes twice the time. The PTX is
 # embedded too, as text (tests/test_ptx.sh): from it the driver makes code for GPUs that are newer than all of these.
 ptx       := $(firstword $(CUDA_ARCHS:sm_%=compute_%))
@@ -175,14 +182,16 @@ build/cuda/id: FORCE
 
 build/cuda/obj/%.c.o: %.c build/cuda/request
 	@mkdir -p $(@D) $(if $(V),,&& echo "  nvcc  $(@:build/cuda/obj/%=%)")
-	$(Q)$(nvcc) -Xcompiler -std=gnu11 $(way) -MMD -MP -c $< -o $@
+	$(Q)$(nvcc) -Xcompiler -std=gnu11 $(way) -MMD -MP -c $< -o $@ || rm -f $@
 build/cuda/obj/%.cu.o: %.cu build/cuda/request
 	@mkdir -p $(@D) $(if $(V),,&& echo "  nvcc  $(@:build/cuda/obj/%=%)")
-	$(Q)$(nvcc) $(gpu) $(gpu_strict) -MMD -MP -c $< -o $@
-build/cuda/libgtmark_cuda.so: $(cuda_obj)
+	$(Q)$(nvcc) $(gpu) $(gpu_strict) -MMD -MP -c $< -o $@ || rm -f $@
+# An object that cannot be made stops nothing before the library, and this comes after the programs: they run without.
+build/cuda/libgtmark_cuda.so: $(cuda_obj) | $(programs) $(mpi)
 	@$(if $(V),,echo "  link  $@")
-	$(Q)$(nvcc) -shared -cudart static -Xlinker -z,defs -Xlinker -rpath,$(CUDA_LIB) $^ -o $@ \
-	    -lcublas -lcublasLt -lcusparse
+	$(Q)ls $^ >/dev/null && $(nvcc) -shared -cudart static -Xlinker -z,defs $(CUDA_LIB:%=-Xlinker -rpath,%) $^ -o $@ \
+	    -lcublas -lcublasLt -lcusparse || \
+	    { echo 'gtmark: the CUDA kernels cannot be built (see above); the programs for the CPU are ready. make CUDA=0 leaves CUDA out' >&2; false; }
 build/cuda/request: FORCE
 	@mkdir -p $(@D)
 	@echo '$(nvcc) $(gpu) $(CUDA_LIB)' | cmp -s - $@ || echo '$(nvcc) $(gpu) $(CUDA_LIB)' >$@
@@ -278,9 +287,9 @@ $(BUILD)/emulated/obj/%.cc.o: emulated_as = -x c++ $(CXX_FLAGS) -O2
 $(BUILD)/emulated/obj/%.cu.o: emulated_as = -x c++ $(CXX_FLAGS) -O1 -include tests/emulator/language.h \
                                             -fsanitize=thread -fcf-protection=none -Wno-unknown-pragmas -Wno-sign-compare
 
-$(emulated_obj) $(BUILD)/emulated/obj/tests/emulator/test_emulator.cu.o: $(BUILD)/emulated/obj/%.o: % $(BUILD)/config.mk Makefile
+$(emulated_obj) $(BUILD)/emulated/obj/tests/emulator/test_emulator.cu.o: $(BUILD)/emulated/obj/%.o: % $(BUILD)/config.mk $(BUILD)/cuda.mk Makefile
 	@mkdir -p $(@D) $(if $(V),,&& echo "  cc    $(@:$(BUILD)/%=%)")
-	$(Q)$(CC) $(emulated_as) $(way) $(warnings) -g -fPIC -ffp-contract=off -I. -isystem $(CUDA_LIB)/../include $(CFLAGS) \
+	$(Q)$(CC) $(emulated_as) $(way) $(warnings) -g -fPIC -ffp-contract=off -I. $(CUDA_INCLUDE) $(CFLAGS) \
 	    -MMD -MP -c $< -o $@
 $(emulated_lib): $(emulated_obj)
 	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@")
@@ -349,10 +358,10 @@ mutants:
 	@CC='$(CC)' GTMARK_BUILD='$(BUILD)' GTMARK_PART='$(PART)' tests/mutants.sh $(MUTANTS)
 tests: all $(if $(CMOCKA),$(tests) $(dumpers) $(nvmls) $(slower) $(pmpi) $(fuzzers) $(replays) $(emulated),no-cmocka)
 tests-small: tests known-small
-	@$(MAKE) CC=clang SAN=1 tests
+	@$(MAKE) CC=clang SAN=1 $(CUDA_HOST:%=NVCC_CCBIN=%) tests
 # What clang can do is found out while gcc compiles.
 known-small:
-	@$(MAKE) CC=clang SAN=1 known
+	@$(MAKE) CC=clang SAN=1 $(CUDA_HOST:%=NVCC_CCBIN=%) known
 known: ; @:
 no-cmocka:
 	@echo 'gtmark: the tests need cmocka, and it was not found: make setup' >&2; false

@@ -1,17 +1,20 @@
 #!/bin/sh
 # Which of the tools and libraries that the build, the tests and the charts use are installed.
 #
-#   tests/machine.sh probe FILE   report what is installed, what is missing and what that means; write FILE for make
+#   tests/machine.sh probe FILE   report what is installed, what is missing and what that means; write FILE, and
+#                                 cuda.mk beside it, for make
 #   tests/machine.sh setup        install what is missing with apt-get; where that takes another system or rights that
 #                                 we do not have, print the command, and fail only if something required is missing
 #
 # A library counts as installed if a program that calls it compiles and links; that a file exists is not enough. CBLAS,
 # LAPACK and ARPACK, which programs open only when they need them (kernels/blas.c), must be shared libraries. From
 # the environment: CC, FLAGS (for compiling and linking), BLAS, MPI (the compiler of MPI), METIS (0: none), CUDA,
-# CUDA_ARCH, and REQUEST, which FILE repeats, so that make notices if FILE was written for other settings.
+# CUDA_ARCH, what tests/machine_cuda.sh reads, and REQUEST and CUDA_REQUEST, which the files repeat, so that make
+# notices if they were written for other settings.
 set -u
 : "${CC:=gcc}" "${FLAGS:=-fopenmp}" "${BLAS:=openblas}" "${CUDA:=1}" "${MPI:=mpicc}" "${METIS:=1}"
-: "${CUDA_ARCH:=}" "${REQUEST:=}"
+: "${CUDA_ARCH:=}" "${REQUEST:=}" "${CUDA_REQUEST:=}"
+. "${0%/*}/machine_cuda.sh"
 
 # key|name|required or optional|packages of Debian|of Fedora|of Arch|the consequence if it is missing
 needs()
@@ -84,6 +87,13 @@ return !dlsym(RTLD_DEFAULT, v[1]); }' c -D_GNU_SOURCE -ldl &&
 pkg()
 {
     pkg-config --cflags --libs "$1" 2>/dev/null
+}
+
+# refuse MESSAGE: what was asked for cannot be had; make stops with the first of these
+refuse()
+{
+    : "${problem:=$1}"
+    return 1
 }
 
 # find_KEY: whether it is installed. Sets `found`, and the variables for config.mk.
@@ -186,40 +196,6 @@ find_metis()
         "$(pkg metis)" -lmetis && packages="$packages $found" have_metis=1
 }
 
-# The architectures to compile for, the oldest first: CUDA_ARCH, else those of the GPUs of this machine, else the latest
-# generations.
-cuda_archs()
-{
-    here=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
-        sed -n 's/^\([0-9]*\)\.\([0-9]\)$/sm_\1\2/p')
-    echo ${CUDA_ARCH:-${here:-sm_80 sm_90 sm_100}} | tr -s ', ' '\n\n' | sort -Vu
-}
-
-# nvcc, its host compiler, and the libraries. The CUDA code is a library beside the programs, built without sanitizers.
-find_cuda()
-{
-    [ "$CUDA" = 0 ] && found="left out: $lack" && return
-    nvcc=$(command -v nvcc || command -v "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ||
-        command -v /usr/local/cuda/bin/nvcc) || return
-    host=gcc
-    case $CC in *clang*) ;; *) host=${CC##* } ;; esac
-    nvcc="$nvcc -ccbin $host"
-    cuda_lib=$(dirname "$(dirname "$(readlink -f "${nvcc%% *}")")")/lib64
-    archs=$(echo $(cuda_archs)) oldest=${archs%% *} codes=
-    for arch in $archs "compute_${oldest#sm_}"; do
-        codes="$codes -gencode arch=compute_${oldest#sm_},code=$arch"
-    done
-    printf '%s\n' '#include <cublasLt.h>' '#include <cublas_v2.h>' '#include <cusparse.h>' \
-        '__global__ void kernel() {}' 'int main() { kernel<<<1, 1>>>(); return !cublasCreate(0) + !cublasLtCreate(0) +' \
-        '!cusparseCreate(0); }' >"$work/kernel.cu"
-    lack="$lack: $($nvcc $codes -o "$work/kernel" "$work/kernel.cu" \
-        -lcublas -lcublasLt -lcusparse 2>&1 | grep -m 1 -iE 'error|fatal|unsupported|cannot')"
-    [ -x "$work/kernel" ] || return
-    nvcc_release=$($nvcc --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')
-    have_cuda=1 found="release $nvcc_release, for $archs"
-    case $FLAGS in *-fsanitize*) found="$found, without sanitizers" ;; esac
-}
-
 find_cmocka()
 {
     link '#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <setjmp.h>\n#include <cmocka.h>
@@ -266,7 +242,7 @@ find_valgrind()
 
 probe()
 {
-    packages='' sqlite='' cmocka='' clang='' fuzzer='' cxx='' isas=base isa_x86=0 have_cblas=0 have_lapack=0 have_arpack=0 have_cuda=0 mpi_flags='' mpirun='' have_metis=0 nvcc='' nvcc_release='' archs='' cuda_lib='' missing=''
+    packages='' sqlite='' cmocka='' clang='' fuzzer='' cxx='' isas=base isa_x86=0 have_cblas=0 have_lapack=0 have_arpack=0 have_cuda=0 mpi_flags='' mpirun='' have_metis=0 nvcc='' nvcc_release='' archs='' cuda_host='' cuda_lib='' cuda_include='' missing='' problem=''
     echo "What this machine has for $CC:"
     while IFS='|' read -r key name level debian fedora arch lack; do
         if ! find_"$key"; then
@@ -275,15 +251,12 @@ probe()
         fi
         printf '  %-15s %s\n' "$name" "$found"
     done <"$work/needs"
-    problem="missing:${missing%,}. \`make setup\` installs what gtmark needs"
+    [ -z "$missing" ] || problem="missing:${missing%,}. \`make setup\` installs what gtmark needs"
     case $BLAS:$have_cblas in
     openblas:* | none:* | *:1) ;;
-    *)
-        missing=$BLAS
-        problem="BLAS=$BLAS: links no shared library with CBLAS. Allowed: openblas, none, or link flags"
-        ;;
+    *) refuse "BLAS=$BLAS: links no shared library with CBLAS. Allowed: openblas, none, or link flags" ;;
     esac
-    if [ -n "$missing" ]; then
+    if [ -n "$problem" ]; then
         # Only for the make that restarts after this probe; a later make probes again.
         echo "\$(if \$(MAKE_RESTARTS),\$(error $problem))" >"$1"
         return
@@ -302,16 +275,23 @@ BLAS_LIBRARIES := $blas_libraries
 MPI_FLAGS   := $mpi_flags
 MPIRUN      := $mpirun
 HAVE_METIS  := $have_metis
-HAVE_CUDA   := $have_cuda
-NVCC        := $nvcc
-NVCC_RELEASE := $nvcc_release
-CUDA_ARCHS  := $archs
-CUDA_LIB    := $cuda_lib
 CMOCKA      := $cmocka
 CLANG       := $clang
 FUZZER      := $fuzzer
 END
-    cmp -s "$work/config.mk" "$1" || cp "$work/config.mk" "$1"
+    cat >"$work/cuda.mk" <<END
+CUDA_CONFIGURED := $CUDA_REQUEST
+HAVE_CUDA    := $have_cuda
+CUDA_NVCC    := $nvcc
+NVCC_RELEASE := $nvcc_release
+CUDA_ARCHS   := $archs
+CUDA_HOST    := $cuda_host
+CUDA_LIB     := $cuda_lib
+CUDA_INCLUDE := $cuda_include
+END
+    for file in config cuda; do
+        cmp -s "$work/$file.mk" "${1%/*}/$file.mk" || cp "$work/$file.mk" "${1%/*}/$file.mk"
+    done
 }
 
 installed()
@@ -389,6 +369,7 @@ setup()
         echo "Not installed (as root: $how $missing):"
         cat "$work/lost"
     fi
+    say_gpu_without_toolkit
 }
 
 fail()

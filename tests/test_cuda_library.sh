@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
 
 build=${GTMARK_BUILD:-build}
-if ! grep -q '^HAVE_CUDA *:= *1' "$build/config.mk"; then
+if ! grep -q '^HAVE_CUDA *:= *1' "$build/cuda.mk"; then
     echo 'ok 1 # SKIP the library of GPU kernels: built without CUDA'
     checked=1
     tap_end

@@ -29,9 +29,9 @@ stated()
     sed -n "s/^ *$1 = \([0-9]*\)[,;].*/\1/p" kernels/cuda/plan.h
 }
 
-grep -q '^HAVE_CUDA *:= *1' "$build/config.mk" || skip 'built without CUDA'
+grep -q '^HAVE_CUDA *:= *1' "$build/cuda.mk" || skip 'built without CUDA'
 cuobjdump=$(find_cuobjdump) || skip 'no cuobjdump (CUDA toolkit, or pip install nvidia-cuda-cuobjdump)'
-archs=$(sed -n 's/^CUDA_ARCHS *:= *//p' "$build/config.mk")
+archs=$(sed -n 's/^CUDA_ARCHS *:= *//p' "$build/cuda.mk")
 
 # A line for each kernel and GPU: "GPU KERNEL REGISTERS STACK LOCAL"
 kernels=$("$cuobjdump" --dump-resource-usage "$library" 2>&1 | awk '

@@ -4,28 +4,10 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
-unset MAKEFLAGS MAKELEVEL MFLAGS CC BLAS MPI METIS CUDA
+. tests/fake_machine.sh
+mkdir "$house/checkout"
 
-house=$(mktemp -d) || exit 1
-trap 'rm -rf "$house"' EXIT
-mkdir "$house/bin" "$house/checkout"
-
-# fake NAME COMMANDS: a program
-fake()
-{
-    printf '#!/bin/sh\n%s\n' "$2" >"$house/bin/$1"
-    chmod +x "$house/bin/$1"
-}
-
-# A compiler that makes an empty program of everything.
-compile='while [ $# -gt 1 ]; do [ "$1" = -o ] && echo "#!/bin/sh" >"$2" && chmod +x "$2"; shift; done; exit 0'
-fake gcc "$compile"
-fake clang "$compile"
-fake aarch64-linux-gnu-gcc "$compile"
-fake mpicc 'echo gcc -lmpi'
-for name in readelf clang-format pkg-config python3 valgrind gnuplot mpirun apt-cache; do
-    fake $name 'exit 0'
-done
+fake apt-cache 'exit 0'
 fake dpkg-query 'exit 1'
 fake apt-get 'echo "apt-get $*" >>"$LOG"; exit 100'
 fake sudo 'exit 1'
@@ -73,6 +55,13 @@ fake gcc "case \"\$*\" in *cjson*) exit 1 ;; esac; $compile"
 check 'what is required and missing is one line' "$(setup 1000)" \
     'gtmark: required, but not installed: cJSON. As root: apt-get install libcjson-dev gnuplot-nox
 2'
+fake gcc "$compile"
+fake gnuplot 'exit 0'
+fake nvidia-smi 'echo "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)"'
+check 'a GPU without a toolkit is said' "$(NVCC=/nonexistent/nvcc setup 1000)" "Nothing is missing.
+GPU 0: NVIDIA H100 80GB HBM3 found, but no CUDA. Install NVIDIA's toolkit 12.0 or later (Debian and Ubuntu: \
+apt-get install nvidia-cuda-toolkit).
+0"
 check 'so is a missing TMPDIR' "$(TMPDIR=/nonexistent setup 1000)" \
     'gtmark: TMPDIR=/nonexistent: no directory that can be written
 2'
