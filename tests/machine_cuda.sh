@@ -19,15 +19,15 @@ find_nvcc()
 {
     nvcc=${NVCC:-${CUDACXX:-}}
     if [ -n "$nvcc" ]; then
-        command -v "$nvcc" >/dev/null || refuse "NVCC=$nvcc: not a program"
+        command -v "$nvcc" >/dev/null || reason "$nvcc is not a program"
         return
     fi
-    for home in "${CUDA_HOME:-}" "${CUDA_PATH:-}"; do
-        [ -n "$home" ] || continue
+    home=${CUDA_HOME:-${CUDA_PATH:-}}
+    if [ -n "$home" ]; then
         nvcc=$home/bin/nvcc
-        [ -x "$nvcc" ] || refuse "CUDA_HOME or CUDA_PATH=$home: no bin/nvcc in it"
+        [ -x "$nvcc" ] || reason "$home (CUDA_HOME or CUDA_PATH) has no bin/nvcc"
         return
-    done
+    fi
     nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc || command -v /opt/cuda/bin/nvcc) ||
         reason 'no nvcc'
 }
@@ -115,13 +115,13 @@ compile_cuda()
     reason "${said:-$nvcc made no program, and gave no reason}"
 }
 
-# Where the linker found cuBLAS, if programs can load it from there: stubs only link.
+# Where programs load cuBLAS from: where the linker found it, or beside the stubs, which only link.
 cublas_directory()
 {
-    for file in $(echo "$trace" | grep '/libcublas\.so'); do
-        directory=$(dirname "$(readlink -f "$file")")
-        case $directory in */stubs) ;; *) echo "$directory" && return ;; esac
-    done
+    file=$(echo "$trace" | grep -m 1 '/libcublas\.so') || return
+    directory=$(dirname "$(readlink -f "$file")")
+    directory=${directory%/stubs}
+    ! ls "$directory"/libcublas.so* >/dev/null 2>&1 || echo "$directory"
 }
 
 # The folders of headers that nvcc adds to those of the system, for compilers other than nvcc.

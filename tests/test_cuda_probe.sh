@@ -89,12 +89,13 @@ check 'or NVCC_CCBIN' "$(of CUDA_NVCC)" "$here -ccbin g++-11"
 line >/dev/null
 check "the system's headers are not named again" "$(of CUDA_INCLUDE)" ''
 mkdir -p "$house/conda/include" "$house/conda/lib/stubs"
-for folder in lib lib/stubs; do
-    : >"$house/conda/$folder/libcublas.so"
-done
-HEADERS=$house/conda/include LIBS="$house/conda/lib/stubs/libcublas.so $house/conda/lib/libcublas.so" line >/dev/null
+: >"$house/conda/lib/libcublas.so"
+: >"$house/conda/lib/stubs/libcublas.so"
+HEADERS=$house/conda/include LIBS=$house/conda/lib/libcublas.so line >/dev/null
 check 'other headers are' "$(of CUDA_INCLUDE)" "-isystem $house/conda/include"
-check 'libraries are where the linker found them, stubs apart' "$(of CUDA_LIB)" "$house/conda/lib"
+check 'libraries are where the linker found them' "$(of CUDA_LIB)" "$house/conda/lib"
+LIBS=$house/conda/lib/stubs/libcublas.so line >/dev/null
+check 'or beside their stubs' "$(of CUDA_LIB)" "$house/conda/lib"
 
 for name in a b c; do
     ln -s "$toolkit" "$house/$name"
@@ -110,9 +111,10 @@ check 'gives way to CUDA_PATH' "$(CUDA_PATH=$house/a chosen)" "$house/a/bin/nvcc
 check 'to CUDA_HOME' "$(CUDA_PATH=$house/a CUDA_HOME=$house/b chosen)" "$house/b/bin/nvcc"
 check 'to CUDACXX' "$(CUDA_HOME=$house/b CUDACXX=$house/c/bin/nvcc chosen)" "$house/c/bin/nvcc"
 check 'and to NVCC' "$(CUDACXX=$house/c/bin/nvcc NVCC=$here chosen)" "$here"
-NVCC=/nonexistent/nvcc line >/dev/null
-check 'NVCC that is not there is one line of make' "$(cat "$house/config.mk")" \
-    '$(if $(MAKE_RESTARTS),$(error NVCC=/nonexistent/nvcc: not a program))'
+check 'NVCC that is not there takes CUDA alone' "$(NVCC=/nonexistent/nvcc line)" \
+    'NOT FOUND: no CUDA: /nonexistent/nvcc is not a program'
+check 'so does a wrong CUDA_HOME' "$(CUDA_HOME=/nonexistent line)" \
+    'NOT FOUND: no CUDA: /nonexistent (CUDA_HOME or CUDA_PATH) has no bin/nvcc'
 
 # A checkout of one program and two kernels, which these compilers build.
 tree=$house/tree

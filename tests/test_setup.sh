@@ -59,7 +59,7 @@ fake gcc "$compile"
 fake gnuplot 'exit 0'
 fake nvidia-smi 'echo "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)"'
 check 'a GPU without a toolkit is said' "$(NVCC=/nonexistent/nvcc setup 1000)" "Nothing is missing.
-GPU 0: NVIDIA H100 80GB HBM3 found, but no CUDA. Install NVIDIA's toolkit 12.0 or later (Debian and Ubuntu: \
+GPU 0: NVIDIA H100 80GB HBM3 found, but no CUDA: /nonexistent/nvcc is not a program. Install NVIDIA's toolkit 12.0 or later (Debian and Ubuntu: \
 apt-get install nvidia-cuda-toolkit).
 0"
 check 'so is a missing TMPDIR' "$(TMPDIR=/nonexistent setup 1000)" \
