@@ -1,21 +1,25 @@
 #!/bin/sh
-# Everything that needs a GPU, in parts of at most ten minutes each: tests/gpu.sh [PART]...
+# Everything that needs a GPU, on a machine with one: tests/gpu.sh [--plan] [--emulated] [PART]...
 #
-#   build       for the GPUs of this machine
-#   ops         every kernel against the reference in double
+#   build       the programs and these tests, for the GPUs of this machine
+#   ops         every kernel against the reference in double, each op in a process of its own
 #   models      whole models: outputs, loss and gradients against double; the same bits from replays and graphs; the
 #               benchmark itself, including its records
-#   memcheck, racecheck, initcheck, synccheck    the small shapes of the kernels' tests under compute-sanitizer
 #   canonical   the benchmark's default workload
+#   batches     batches of small graphs
 #   dense       one layer of dense attention, to 100,000 nodes
 #   sparse      one layer on the edges, d = 64, to a million nodes
+#   presets     the models of the literature
 #   pytorch     the canonical workload against PyTorch, and PyG if it is installed, with $PYTHON (python3)
 #   pytorch_batch    the same for a batch of small molecules (32 graphs of 23 atoms, as in ZINC)
+#   memcheck, racecheck, initcheck, synccheck    the small shapes of the kernels' tests under compute-sanitizer
 #
-# Without a PART, all of them. The results of a part are kept in build/gpu: PART.log, result files and charts, and one
-# line in PART.line. Prints a summary of less than 40 lines: the parts so far; transfer rates; medians in milliseconds
-# of samples, which are replays of a graph, of runs with a cold L2, of runs launched op by op, and of launching these on
-# the host; and the comparison. Exit status 1 if a requested part failed.
+# Without a PART, all of them in this order. --plan says what each would run. --emulated runs them on the emulated device
+# (CONTRIBUTING.md, "CUDA without a GPU"), with small workloads, and without the parts that need a GPU's own tools.
+#
+# Each part takes at most ten minutes and leaves PART.log, result files and charts in build/gpu, which the last line
+# names as one archive to send. Rows that are out of memory, or of ops that the GPU has no kernel for, are results.
+# Exit status 1 if no GPU answers or a part failed.
 #
 # Libraries need not be installed: if packages were only unpacked below a directory P, the build and its programs find
 # them through these variables, with T = $(gcc -dumpmachine); gnuplot must have that name.
@@ -24,32 +28,76 @@
 #   LIBRARY_PATH=P/usr/lib/T:P/usr/lib/T/openblas-pthread  LD_LIBRARY_PATH: the same  PATH=P/usr/bin:$PATH
 set -u
 cd "$(dirname "$0")/.." || exit 1
-parts='build ops models memcheck racecheck initcheck synccheck canonical dense sparse pytorch pytorch_batch'
+parts='build ops models canonical batches dense sparse presets pytorch pytorch_batch memcheck racecheck initcheck synccheck'
 out=build/gpu
-bench=build/bench_node_scaling
 
-tests()
+fail()
 {
-    tests/run.sh GTMARK_BUILD=build "$@"
+    echo "tests/gpu.sh: $1" >&2
+    exit "$2"
 }
 
-sanitize()
+# Of these two one is empty, and the other is not.
+gpu=yes emulated='' plan=''
+while :; do
+    case ${1:-} in
+    --plan) plan=yes ;;
+    --emulated) emulated=yes gpu='' ;;
+    --run) break ;;
+    --*) fail "$1: --plan, --emulated, or parts: $parts" 2 ;;
+    *) break ;;
+    esac
+    shift
+done
+programs=build${emulated:+/emulated}
+# What the emulated device can do in a minute.
+tiny='--hidden 16 --heads 2 --layers 1 --budget 5'
+
+# run COMMAND...: runs it, or says it if only the plan is wanted
+run()
 {
-    sanitizer=$(command -v compute-sanitizer ||
-        command -v "${CUDA_HOME:-/usr/local/cuda}/bin/compute-sanitizer") || {
-        echo 'left out: compute-sanitizer not found'
-        return
-    }
-    GTMARK_SMALL=1 CMOCKA_MESSAGE_OUTPUT=TAP "$sanitizer" --tool "$1" --error-exitcode 1 --print-limit 5 \
-        build/tests/test_cuda_kernels
+    if [ "$plan" ]; then
+        echo "    $*"
+    else
+        "$@"
+    fi
 }
 
-# scale NAME FLAG...: runs a sweep on the GPU; writes a result file and CSV
+# tests_of NAME...: the programs that test these things
+tests_of()
+{
+    printf "$programs/tests/test_cuda_%s " "$@"
+}
+
+# ops: a process for each op, so that a kernel that fails stops no other
+each_op()
+{
+    if [ "$plan" ]; then
+        set -- GTMARK_OP=OP "$programs/tests/test_cuda_kernels"
+    else
+        set --
+        for op in $(build/bench_kernels --device cuda --list-ops 2>/dev/null | sed -n 's/^\([a-z_]*\): .*/\1/p'); do
+            set -- "$@" "GTMARK_OP=$op" "$programs/tests/test_cuda_kernels"
+        done
+        [ $# -gt 0 ] || return
+    fi
+    run tests/run.sh ${emulated:+GTMARK_SMALL=1} $(tests_of build ${gpu:+launch math}) "$@"
+}
+
+# scale NAME PROGRAM FLAG...: runs a sweep on the GPU; writes a result file, charts and CSV
 scale()
 {
-    name=$1
-    shift
-    "$bench" --device cuda --no-roofline --format csv-full --output "$out/$name.json" "$@" >"$out/$name.csv"
+    name=$out/$1 program=$programs/$2
+    shift 2
+    set -- "$program" --device cuda --format csv-full --output "$name.json" "$@"
+    if [ "$plan" ]; then
+        run "$@"
+        return
+    fi
+    "$@" >"$name.csv"
+    status=$?
+    # Rows that are out of memory are results.
+    [ $status = 0 ] || { [ $status = 1 ] && ! grep -qE '"status": *"(failed|wrong)"' "$name.json"; }
 }
 
 compare()
@@ -61,22 +109,45 @@ compare()
     fi
     peers=eager,compile
     "$python" -c 'import torch_geometric' 2>/dev/null && peers=$peers,pyg
-    "$python" tests/golden/compare_torch.py --device cuda --model gps --peers "$peers" --rounds 3 --seconds 0.3 "$@"
+    run "$python" tests/golden/compare_torch.py --device cuda --model gps --peers "$peers" --rounds 3 --seconds 0.3 "$@"
+}
+
+sanitize()
+{
+    sanitizer=$(command -v compute-sanitizer ||
+        command -v "${CUDA_HOME:-/usr/local/cuda}/bin/compute-sanitizer") || {
+        echo 'left out: compute-sanitizer not found'
+        return
+    }
+    run env GTMARK_SMALL=1 CMOCKA_MESSAGE_OUTPUT=TAP "$sanitizer" --tool "$1" --error-exitcode 1 --print-limit 5 \
+        build/tests/test_cuda_kernels
 }
 
 run_part()
 {
     case $1 in
-    build) make -j"$(nproc)" all tests && "$bench" --list-devices ;;
-    ops) tests build/tests/test_cuda_build build/tests/test_cuda_launch build/tests/test_cuda_math \
-        build/tests/test_cuda_kernels ;;
-    models) tests build/tests/test_cuda_models build/tests/test_cuda_bench ;;
-    memcheck | racecheck | initcheck | synccheck) sanitize "$1" ;;
-    canonical) scale canonical --nodes 100,500,1000,2000,5000 --budget 120 ;;
-    dense) scale dense --model graph_transformer --layers 1 --nodes 1k,10k,100k --budget 120 ;;
-    sparse) scale sparse --model gps_sparse --layers 1 --hidden 64 --nodes 10k,100k,1M --budget 120 ;;
-    pytorch) compare --nodes 100,500,1000,2000,5000 ;;
-    pytorch_batch) compare --nodes 23 --batch 32 --degree 2.1 --hidden 64 --heads 4 --layers 10 ;;
+    build) run env -u CI make ${gpu:+all} ${emulated:+all emulated} ${gpu:+$(tests_of build launch math kernels models bench)} ;;
+    ops) each_op ;;
+    models) run tests/run.sh ${emulated:+GTMARK_SMALL=1} $(tests_of models bench) ;;
+    canonical) scale canonical bench_node_scaling \
+        ${gpu:+--nodes 100,500,1000,2000,5000 --budget 120} ${emulated:+--nodes 16,32 $tiny} ;;
+    batches) scale batches bench_batch_scaling ${gpu:+--budget 120} ${emulated:+--nodes 8 --batch 1,4 $tiny} ;;
+    dense) scale dense bench_node_scaling --model graph_transformer \
+        ${gpu:+--layers 1 --nodes 1k,10k,100k --budget 120} ${emulated:+--nodes 16,32 $tiny} ;;
+    sparse) scale sparse bench_node_scaling --model gps_sparse \
+        ${gpu:+--layers 1 --hidden 64 --nodes 10k,100k,1M --budget 120} ${emulated:+--nodes 16,32 $tiny} ;;
+    presets) scale presets bench_presets --budget ${gpu:+240} ${emulated:+5} ;;
+    pytorch | pytorch_batch | *check)
+        if [ "$emulated" ]; then
+            echo 'left out: it needs a GPU'
+        elif [ "$1" = pytorch ]; then
+            compare --nodes 100,500,1000,2000,5000
+        elif [ "$1" = pytorch_batch ]; then
+            compare --nodes 23 --batch 32 --degree 2.1 --hidden 64 --heads 4 --layers 10
+        else
+            sanitize "$1"
+        fi
+        ;;
     esac
 }
 
@@ -141,32 +212,74 @@ summary()
     echo
     [ ! -f "$out/canonical.json" ] || transfers "$out/canonical.json"
     set --
-    for sweep in canonical dense sparse; do
+    for sweep in canonical batches dense sparse; do
         [ ! -s "$out/$sweep.csv" ] || set -- "$@" "$out/$sweep.csv"
     done
     [ $# = 0 ] || figures "$@"
     cat "$out/pytorch.log" "$out/pytorch_batch.log" 2>/dev/null | awk '/^\| nodes/ && !head++ || /^\| [0-9]/'
 }
 
+# environment: what else decides the figures
+environment()
+{
+    fields=name,driver_version,compute_mode,persistence_mode,ecc.mode.current,power.limit,power.max_limit
+    fields=$fields,clocks.current.sm,clocks.max.sm,clocks.current.memory,clocks.max.memory,temperature.gpu,memory.used
+    timeout 10 nvidia-smi --query-gpu=$fields --format=csv
+    echo 'processes on it:'
+    timeout 10 nvidia-smi --query-compute-apps=pid,name,used_memory --format=csv,noheader
+    uname -srm
+    git describe --always --dirty
+}
+
+# archive: everything in $out but earlier archives, as one file
+archive()
+{
+    set -- "$out"/*.json
+    [ ! -f "$1" ] || build/report "$@" --output "$out/report.html" >/dev/null 2>&1
+    name=gtmark-${emulated:+emulated-}gpu-$(git describe --always --dirty --abbrev=12).tar.gz
+    tar -C build -czf "build/$name" gpu && echo "To send: build/$name"
+}
+
 # One part in a separate process, so that a time limit applies to everything it runs.
-[ "${1:-}" != --run ] || { run_part "$2" && exit; exit 1; }
+if [ "${1:-}" = --run ]; then
+    run_part "$2"
+    exit
+fi
 
 [ $# -gt 0 ] || eval "set -- $parts"
-mkdir -p "$out" || exit 1
-failed=0
 for part; do
     case " $parts " in
     *" $part "*) ;;
-    *) echo "tests/gpu.sh: $part is not one of $parts" >&2 && exit 2 ;;
+    *) fail "$part is not one of $parts" 2 ;;
     esac
 done
+if [ "$plan" ]; then
+    for part; do
+        echo "$part"
+        run_part "$part"
+    done
+    exit
+fi
+if [ "$gpu" ]; then
+    said=$(timeout 10 nvidia-smi -L 2>&1) && echo "$said" | grep '^GPU' ||
+        fail "no GPU answers (nvidia-smi: $(echo "${said:-no answer in 10 s}" | head -n 1)); --emulated needs none" 1
+fi
+mkdir -p "$out" && rm -f "$out"/* || exit 1
+environment 2>&1 | tee "$out/environment.log"
+# Programs that share a GPU which takes one at a time must not run beside each other.
+! grep -qi exclusive "$out/environment.log" || export OMP_NUM_THREADS=1
+failed=0
 for part; do
     echo "--- $part"
     start=$(date +%s)
-    timeout 590 tests/gpu.sh --run "$part" >"$out/$part.log" 2>&1 && result=ok || result=FAILED
+    timeout 590 tests/gpu.sh ${emulated:+--emulated} --run "$part" >"$out/$part.log" 2>&1 && result=ok || result=FAILED
     report "$part" "$result" $(($(date +%s) - start))
-    [ "$result" = ok ] || { failed=1 && tail -n 15 "$out/$part.log"; }
+    [ "$result" = ok ] && continue
+    failed=1
+    tail -n 15 "$out/$part.log"
+    [ "$part" != build ] || break
 done
 echo
 summary | cut -c 1-150 | head -n 39
+archive
 exit $failed

@@ -8,7 +8,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 build=${GTMARK_BUILD:-build} emulated=${GTMARK_EMULATED:-}
 
-all="tests kills ${emulated:+emulator} fuzzers gates absent recipes-1 recipes-2 mutants-1 mutants-2 mutants-3 mutants-4"
+all="tests kills ${emulated:+emulator gpu} fuzzers gates absent recipes-1 recipes-2 mutants-1 mutants-2 mutants-3 mutants-4"
 sources=$({ git rev-parse HEAD && git diff HEAD; } | cksum | cut -d ' ' -f 1)
 passed=build/soak/$sources
 mkdir -p "$passed" || exit 1
@@ -31,6 +31,7 @@ programs()
         echo tests/mpi_kills.sh
         ;;
     emulator) echo "$emulated" ;;
+    gpu) echo tests/gpu_emulated.sh ;;
     fuzzers) echo tests/test_fuzz.sh ;;
     gates) echo tests/gates.sh ;;
     absent) echo tests/absent.sh ;;

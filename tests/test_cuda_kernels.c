@@ -4,7 +4,7 @@
  * every choice of optional operands, with and without accumulation, and reproducible to the bit.
  *
  * Each op is a test; all are skipped without a GPU, and ops without a row always. GTMARK_SMALL=1 omits the
- * larger shapes, as needed under compute-sanitizer.
+ * larger shapes, as needed under compute-sanitizer; GTMARK_OP=NAME tests one op.
  */
 #include "kernels/cuda/plan.h"
 #include "tests/operands_device.h"
@@ -215,6 +215,7 @@ int main(void)
         tests[op] = (struct CMUnitTest){op_info(op)->name, test_op, NULL, NULL, &states[op]};
     }
     tests[OPS] = (struct CMUnitTest)cmocka_unit_test(test_all_kernels_were_launched);
+    cmocka_set_test_filter(getenv("GTMARK_OP")); /* null: none */
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     device_of_tests_close(&device);
     return failed;

@@ -28,7 +28,7 @@ fake nvidia-smi 'exit 9'
 line()
 {
     rm -f "$house"/*.mk
-    PATH=$house/bin:$PATH tests/machine.sh probe "$house/config.mk" | sed -n 's/^  CUDA toolkit  //p'
+    PATH=$house/bin:$PATH tests/machine.sh probe "$house/config.mk" | sed -n 's/^  CUDA toolkit  *//p'
 }
 of()
 {
