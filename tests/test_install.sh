@@ -67,7 +67,7 @@ if ! readelf --version >/dev/null 2>&1; then
     skipped 'where installed programs look for libraries: no readelf'
 elif grep -q -e '^HAVE_CUDA *:= *1' -e '^MPI_FLAGS *:= *-' "$build/cuda.mk" "$build/config.mk"; then
     check 'the libraries of CUDA and MPI are looked for where they are installed' \
-        "$(make -n -o "$build/probed" -o "$build/config.mk" prefix=/usr install 2>/dev/null |
+        "$(make -n -o "$build/probed" -o "$build/config.mk" -o "$build/cuda.mk" prefix=/usr install 2>/dev/null |
             grep -e "-o $build/installed/bench_model" | grep -o "rpath,[^']*")" 'rpath,/usr/lib/gtmark'
 else
     check 'installed programs look for libraries nowhere else' \

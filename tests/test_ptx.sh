@@ -45,7 +45,7 @@ divided()
         }' | sort -u
 }
 
-grep -q '^HAVE_CUDA *:= *1' "$build/config.mk" || skip 'built without CUDA'
+grep -q '^HAVE_CUDA *:= *1' "$build/cuda.mk" || skip 'built without CUDA'
 ptx=$(mktemp) || exit 1
 trap 'rm -f "$ptx"' EXIT
 strings -a build/cuda/libgtmark_cuda.so | grep -E '^\.version|\.entry |(ld|st)\.global' >"$ptx"
