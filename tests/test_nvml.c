@@ -32,6 +32,10 @@ static void play_all(struct played *p)
     p->energy = 98765432109;
     p->kernels_busy = 97;
     p->memory_busy = 31;
+    p->power_limit = 350000;
+    p->ecc = 1;
+    p->compute_mode = 3;
+    p->processes = 2;
     p->reasons = (struct played_answers){.answers = {0x25, 0}, .count = 2};
 }
 
@@ -155,9 +159,16 @@ static void test_state_in_the_record(void **state)
     assert_int_equal(value_size(reasons), 2); /* idle, 0x01, is not counted */
     assert_string_equal(name_at(reasons, 0), "power cap");
     assert_string_equal(name_at(reasons, 1), "thermal");
+    int64_t processes = 0;
+    assert_near(real_in(told, "power_limit"), 350);
+    assert_string_equal(text_in(told, "ecc"), "on");
+    assert_string_equal(text_in(told, "compute_mode"), "exclusive process");
+    assert_true(value_read_count(value_get(told, "processes"), &processes));
+    assert_int_equal(processes, 2);
     p.played->error = 999;
     struct value *untold = nvml_json(n, NULL);
     assert_true(is_null_in(untold, "clock") && is_null_in(untold, "throttle"));
+    assert_true(is_null_in(untold, "ecc") && is_null_in(untold, "processes"));
     struct value *missing = nvml_json(NULL, "for a test");
     assert_true(is_null_in(missing, "energy"));
     assert_string_equal(text_in(missing, "missing"), "for a test");

@@ -15,6 +15,8 @@
 
 enum {
     NVML_SUCCESS = 0,
+    NVML_ERROR_NOT_SUPPORTED = 3,
+    NVML_ERROR_INSUFFICIENT_SIZE = 7,
     NVML_ERROR_LIB_RM_VERSION_MISMATCH = 18,
     NVML_TEMPERATURE_GPU = 0,
     NVML_CLOCK_SM = 1,
@@ -42,6 +44,10 @@ struct nvml {
     int (*utilization)(nvml_device device, struct nvml_utilization *percent);
     int (*reasons)(nvml_device device, unsigned long long *reasons);
     int (*instances)(nvml_device device, unsigned *current, unsigned *pending);
+    int (*ecc)(nvml_device device, unsigned *current, unsigned *pending);
+    int (*compute_mode)(nvml_device device, unsigned *mode);
+    int (*power_limit)(nvml_device device, unsigned *milliwatts);
+    int (*processes)(nvml_device device, unsigned *count, void *list);
 };
 
 /* POSIX guarantees that a function's address fits a data pointer; C has no cast for it. */
@@ -62,6 +68,10 @@ static bool find_functions(struct nvml *n)
     look_up(l, "nvmlDeviceGetTotalEnergyConsumption", &n->energy);
     look_up(l, "nvmlDeviceGetUtilizationRates", &n->utilization);
     look_up(l, "nvmlDeviceGetMigMode", &n->instances);
+    look_up(l, "nvmlDeviceGetEccMode", &n->ecc);
+    look_up(l, "nvmlDeviceGetComputeMode", &n->compute_mode);
+    look_up(l, "nvmlDeviceGetEnforcedPowerLimit", &n->power_limit);
+    look_up(l, "nvmlDeviceGetComputeRunningProcesses_v3", &n->processes);
     if (!look_up(l, "nvmlDeviceGetCurrentClocksEventReasons", &n->reasons))
         look_up(l, "nvmlDeviceGetCurrentClocksThrottleReasons", &n->reasons);
     return look_up(l, "nvmlInit_v2", &n->init) && look_up(l, "nvmlShutdown", &n->shutdown) &&
@@ -181,6 +191,28 @@ static struct value *reasons_json(const struct nvml *n)
     return list;
 }
 
+/* What the GPU is set to, and how many processes compute on it, this one among them; unknown values are null.
+ */
+static void set_settings(struct value *state, const struct nvml *n)
+{
+    static const char *const modes[] = {"default", "exclusive thread", "prohibited", "exclusive process"};
+    unsigned milliwatts, current, pending, mode, processes = 0;
+    value_set_null(state, "power_limit");
+    value_set_null(state, "ecc");
+    value_set_null(state, "compute_mode");
+    value_set_null(state, "processes");
+    if (n && n->power_limit && n->power_limit(n->device, &milliwatts) == NVML_SUCCESS)
+        value_set_real(state, "power_limit", 1e-3 * milliwatts);
+    if (n && n->ecc && n->ecc(n->device, &current, &pending) == NVML_SUCCESS)
+        value_set_text(state, "ecc", current ? "on" : "off");
+    if (n && n->compute_mode && n->compute_mode(n->device, &mode) == NVML_SUCCESS && mode < 4)
+        value_set_text(state, "compute_mode", modes[mode]);
+    /* Without room for a list only the number is returned. */
+    int listed = n && n->processes ? n->processes(n->device, &processes, NULL) : NVML_ERROR_NOT_SUPPORTED;
+    if (listed == NVML_SUCCESS || listed == NVML_ERROR_INSUFFICIENT_SIZE)
+        value_set_count(state, "processes", processes);
+}
+
 struct value *nvml_json(const struct nvml *n, const char *why)
 {
     struct value *state = value_new_object(); /* NAN is null */
@@ -190,6 +222,7 @@ struct value *nvml_json(const struct nvml *n, const char *why)
     value_set_real(state, "power", n ? nvml_power(n) : NAN);
     value_set_real(state, "energy", n ? nvml_energy(n) : NAN);
     value_set(state, "throttle", n ? reasons_json(n) : value_new_null());
+    set_settings(state, n);
     if (!n)
         value_set_text(state, "missing", why);
     return state;

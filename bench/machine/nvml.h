@@ -37,8 +37,9 @@ bool nvml_reasons(const struct nvml *n, uint64_t *reasons);
 bool nvml_divided(const struct nvml *n);
 
 /*
- * Clocks (Hz), temperature (degrees Celsius), power (W), energy since the driver was loaded (J) and the
- * reasons for throttling. Unknown values are null; without a library all are, and `missing` says why.
+ * Clocks (Hz), temperature (degrees Celsius), power (W), energy since the driver was loaded (J), the reasons
+ * for throttling, power limit (W), error correction, compute mode and number of processes. Unknown values are
+ * null; without a library all are, and `missing` says why.
  */
 struct value *nvml_json(const struct nvml *n, const char *why);
 

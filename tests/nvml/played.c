@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { SUCCESS = 0, NOT_FOUND = 6 };
+enum { SUCCESS = 0, NOT_FOUND = 6, INSUFFICIENT_SIZE = 7 };
 
 struct played played_nvml;
 
@@ -86,5 +86,31 @@ int nvmlDeviceGetMigMode(struct played *p, unsigned *current, unsigned *pending)
     *current = p->divided;
     *pending = 0;
     return p->error;
+}
+
+int nvmlDeviceGetEccMode(struct played *p, unsigned *current, unsigned *pending)
+{
+    *current = p->ecc;
+    *pending = !p->ecc;
+    return p->error;
+}
+
+int nvmlDeviceGetComputeMode(struct played *p, unsigned *mode)
+{
+    *mode = p->compute_mode;
+    return p->error;
+}
+
+int nvmlDeviceGetEnforcedPowerLimit(struct played *p, unsigned *milliwatts)
+{
+    *milliwatts = p->power_limit;
+    return p->error;
+}
+
+int nvmlDeviceGetComputeRunningProcesses_v3(struct played *p, unsigned *count, void *list)
+{
+    int room = list ? (int)*count : 0;
+    *count = p->processes;
+    return p->error || room >= (int)p->processes ? p->error : INSUFFICIENT_SIZE;
 }
 #endif

@@ -22,7 +22,8 @@ struct played {
     int init_error;  /* returned by initialisation */
     int error;       /* returned by every query */
     int started;     /* initialisations minus shutdowns */
-    unsigned memory_clock, temperature, power, divided, kernels_busy, memory_busy;
+    unsigned memory_clock, temperature, power, divided, kernels_busy, memory_busy, power_limit, ecc,
+        compute_mode, processes;
     struct played_answers clock, reasons;
     unsigned long long energy, energy_step; /* mJ: the counter, and its increment */
     int energy_every;                       /* increment on every n-th query; 0: never */
