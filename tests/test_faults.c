@@ -18,7 +18,7 @@
 /* The kernels for any machine, which isa.c would not select here. */
 extern const struct backend cpu_base_backend;
 
-enum fault {
+enum planted_fault {
     NONE,
     ROW_1025,
     ANY_ROW,
@@ -30,7 +30,7 @@ enum fault {
     TF32
 };
 
-static enum fault planted;
+static enum planted_fault planted;
 static int calls; /* of the planted kernels, since the fault was planted */
 
 static void run_real(enum op op, const void *args)
@@ -150,7 +150,7 @@ static int run_bench(int argc, char **argv)
     return bench_main(&bench, argc, argv);
 }
 
-static struct planted_row run_words(enum fault fault, const char *words)
+static struct planted_row run_words(enum planted_fault fault, const char *words)
 {
     planted = fault;
     calls = 0;
@@ -160,7 +160,7 @@ static struct planted_row run_words(enum fault fault, const char *words)
 }
 
 /* Runs the benchmark under a fault with a kernel for linear layers; what it says of the first row. */
-static struct planted_row run_with(const char *impl, enum fault fault, const char *nodes,
+static struct planted_row run_with(const char *impl, enum planted_fault fault, const char *nodes,
                                    const char *check_budget)
 {
     char words[256];
@@ -171,14 +171,15 @@ static struct planted_row run_with(const char *impl, enum fault fault, const cha
     return run_words(fault, words);
 }
 
-static void expect_ok(enum fault fault, const char *nodes, const char *check_budget)
+static void expect_ok(enum planted_fault fault, const char *nodes, const char *check_budget)
 {
     struct planted_row row = run_with("linear=planted", fault, nodes, check_budget);
     assert_string_equal(row.status, "ok");
     assert_int_equal(row.exit, 0);
 }
 
-static void expect_wrong(enum fault fault, const char *nodes, const char *check_budget, const char *where)
+static void expect_wrong(enum planted_fault fault, const char *nodes, const char *check_budget,
+                         const char *where)
 {
     struct planted_row row = run_with("linear=planted", fault, nodes, check_budget);
     assert_int_equal(row.exit, 1);
@@ -264,7 +265,7 @@ static void test_width_1(void **state)
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++)
         for (int seed = 0; seed <= 2 * seeds; seed++) {
             char words[256];
-            enum fault fault = seed ? NONE : ANY_ROW;
+            enum planted_fault fault = seed ? NONE : ANY_ROW;
             snprintf(words, sizeof words,
                      "--nodes 60 --hidden 1 --heads 1 --layers 4 --runs 1 --warmup 0 --threads 1 --seed %d "
                      "--impl linear=planted --check-budget %d %s",
