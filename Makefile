@@ -275,7 +275,8 @@ $(nvmls): $(BUILD)/tests/nvml_%.so: tests/nvml/played.c tests/nvml/played.h $(BU
 # The kernels on an emulated device (tests/emulator): compiled for the host, in a library that these programs open
 # instead. It switches stacks by x86-64's rules, and without sanitizers, which would have to know of them.
 ifeq ($(HAVE_CUDA)$(ISA_X86)$(san),11)
-emulated_gpu   := $(patsubst %,$(BUILD)/emulated/tests/test_cuda_%,build kernels models bench faults)
+emulated_gpu   := $(patsubst %,$(BUILD)/emulated/tests/test_%,\
+                    $(addprefix cuda_,build kernels models bench faults) saturated)
 emulated       := $(emulated_gpu) $(BUILD)/emulated/tests/test_emulator
 endif
 emulated_bench := $(BUILD)/emulated/bench_node_scaling

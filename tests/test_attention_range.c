@@ -52,8 +52,8 @@ static struct attention_args attend(const struct backend *b, int64_t width, doub
     a.k = matrix(2, width, size, 0, dtype);
     a.v = matrix(3, width, 1, 0, dtype);
     a.y = matrix(4, width, 1, 0, dtype);
-    a.lse = (struct mat){.rows = N, .cols = HEADS, .ld = HEADS, .dtype = dtype};
-    a.lse.data = calloc(N * HEADS, dtype_size(dtype));
+    a.lse = (struct mat){.rows = N, .cols = HEADS, .ld = HEADS, .dtype = F64};
+    a.lse.data = calloc(N * HEADS, sizeof(double));
     a.graphs = (struct offsets){{.data = at, .rows = 3, .cols = 1, .ld = 1, .dtype = I64},
                                 FIRST * FIRST + (N - FIRST) * (N - FIRST)};
     const struct kernel *k = backend_kernel(b, OP_attention, dtype, NULL);

@@ -132,7 +132,7 @@ static void test_large_attention(void **state)
     int64_t N = env_set("GTMARK_SMALL") ? 200 : 2000, D = 256, H = 8;
     int64_t at[] = {0, N};
     struct mat x = {.rows = N, .cols = D, .ld = D, .dtype = F32};
-    struct mat lse = {.rows = N, .cols = H, .ld = H, .dtype = F32};
+    struct mat lse = {.rows = N, .cols = H, .ld = H, .dtype = F64};
     struct offsets graphs = {{.data = at, .rows = 2, .cols = 1, .ld = 1, .dtype = I64}, N * N};
 
     struct attention_args forward = {

@@ -20,6 +20,11 @@ static struct mat shape(int64_t rows, int64_t cols)
     return (struct mat){.rows = rows, .cols = cols, .ld = cols, .dtype = F32};
 }
 
+static struct mat doubles(int64_t rows, int64_t cols)
+{
+    return (struct mat){.rows = rows, .cols = cols, .ld = cols, .dtype = F64};
+}
+
 static struct offsets graphs(int64_t count, int64_t pairs)
 {
     return (struct offsets){{.rows = count + 1, .cols = 1, .ld = 1, .dtype = I64}, pairs};
@@ -50,7 +55,7 @@ static struct linear_args linear(void)
 static struct attention_args attention(int heads)
 {
     return (struct attention_args){.y = shape(6, 8),
-                                   .lse = shape(6, heads),
+                                   .lse = doubles(6, heads),
                                    .q = shape(6, 8),
                                    .k = shape(6, 8),
                                    .v = shape(6, 8),
@@ -127,7 +132,7 @@ static void test_shape_errors(void **state)
     a.y.ld = 2;
     expect_error(OP_linear, &a, "linear: y is not a valid matrix");
     struct attention_args b = attention(4);
-    b.lse = shape(6, 2);
+    b.lse = doubles(6, 2);
     expect_error(OP_attention, &b, "attention: heads has H = 4, but lse has 2");
 }
 
@@ -194,7 +199,7 @@ static void test_attributes(void **state)
                                         .q = shape(6, 8),
                                         .k = shape(6, 8),
                                         .v = shape(6, 8),
-                                        .lse = shape(6, 2),
+                                        .lse = doubles(6, 2),
                                         .graphs = graphs(1, 36),
                                         .heads = 2};
     expect_error(OP_attention_backward, &c, "attention_backward: dq, dk and dv must be given together");
@@ -254,7 +259,7 @@ static void test_overlap_within_a_storage(void **state)
                                         .q = shape(6, 8),
                                         .k = shape(6, 8),
                                         .v = shape(6, 8),
-                                        .lse = shape(6, 2),
+                                        .lse = doubles(6, 2),
                                         .graphs = graphs(1, 36),
                                         .heads = 2};
     struct mat qkv = shape(6, 24);
@@ -310,7 +315,7 @@ static void test_flops_of_large_graphs(void **state)
                                .graphs = graphs(1, N * N),
                                .heads = 8};
     assert_true(op_flops(OP_attention, &a) == INT64_C(105600002560000000));
-    a.lse = shape(N, 8);
+    a.lse = doubles(N, 8);
     assert_true(op_flops(OP_attention, &a) == INT64_C(105600002720000000));
 
     N = 1000000000;
@@ -338,7 +343,7 @@ static void test_bytes(void **state)
     assert_int_equal(op_bytes(OP_linear, &a), 4 * (5 * 3 + 5 * 12 + 3 * 12 + 3));
     assert_int_equal(traffic(OP_linear, &a).written, 4 * 5 * 3);
     struct attention_args b = attention(4);
-    assert_int_equal(op_bytes(OP_attention, &b), 4 * (4 * 6 * 8 + 6 * 4) + 8 * 3);
+    assert_int_equal(op_bytes(OP_attention, &b), 4 * 4 * 6 * 8 + 8 * 6 * 4 + 8 * 3);
 
     struct copy_args c = {.y = shape(5, 3), .x = shape(5, 3)};
     assert_int_equal(op_bytes(OP_copy, &c), 120);
@@ -389,7 +394,7 @@ static void test_edges(void **state)
     assert_false(op_bind(OP_spmm_backward, &b, dims, error, sizeof error));
     assert_string_equal(error, "spmm_backward: adj.out_row is missing");
 
-    struct mat m = shape(5, 4), lse = shape(5, 2), numbers = col;
+    struct mat m = shape(5, 4), lse = doubles(5, 2), numbers = col;
     numbers.data = memory + 24;
     struct sparse_attention_backward_args c = {.dq = m,
                                                .dk = m,

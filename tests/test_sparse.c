@@ -119,7 +119,10 @@ static union any_args operands_on(struct edges g, enum op op, enum dtype dtype, 
             *(struct edges *)(void *)operand_mat(o, &args) = g;
         else if (!operand_of_edges(o)) {
             int64_t cols = o->cols == DIM_H ? heads_of(s) : o->cols == DIM_2 ? 2 : D;
-            struct mat m = matrix(o->rows == DIM_1 ? 1 : o->rows == DIM_E ? E : N, cols, dtype);
+            struct mat m = matrix(o->rows == DIM_1   ? 1
+                                  : o->rows == DIM_E ? E
+                                                     : N,
+                                  cols, o->dtype == DTYPE_NONE ? dtype : o->dtype);
             fill_operand(m, o->name, s);
             *operand_mat(o, &args) = m;
         }

@@ -14,7 +14,8 @@
  * Dropout is applied to a block of weights after they were added to the sums, which thus are without it.
  *
  * Folded into a result of other keys, the state of a row begins with its y and lse instead of zero: y is that
- * of sum 1 and maximum lse. Keys are then rows of their own, and a graph may have none.
+ * of maximum lse, and of sum 1 but for its rounding. Keys are then rows of their own, and a graph may have
+ * none.
  */
 #include "kernels/cpu/blocks.h"
 #include "kernels/cpu/gemm.h"
@@ -23,6 +24,7 @@
 #include "kernels/cpu/tasks.h"
 #include "kernels/cpu/vector_math.h"
 #include "kernels/dropped.h"
+#include "kernels/softmax_base.h"
 
 #include <math.h>
 #include <string.h>
@@ -107,7 +109,7 @@ static bool safe(const struct head_layout *s, struct block b, int64_t h)
     for (int64_t i = 0; i < blocks_of(graph_size(s->key_rows, b.graph), KEYS); i++)
         most = lengths[i] > most ? lengths[i] : most;
     for (int64_t i = 0; i < b.rows && s->folds; i++)
-        if (!(fabsf(row_of(s->a->lse, b.first + i)[h] * VM_LOG2E) <= SAFE))
+        if (!(fabs(doubles_of(s->a->lse, b.first + i)[h] * M_LOG2E) <= SAFE))
             return false;
     most *= longest(s, b.rows, row_of(s->a->q, b.first) + h * s->dh, s->a->q.ld);
     return s->scale * sqrtf(most) <= SAFE;
@@ -131,9 +133,11 @@ static void raise_top(const struct head_layout *s, struct workspace *work, int64
 static void weigh(const struct head_layout *s, struct workspace *work, int64_t rows, int64_t first,
                   int64_t keys, bool online, bool begin)
 {
-    for (int64_t i = 0; i < rows && online; i++)
-        raise_top(s, work, i, keys, begin);
     key_weights_read(s->weight, first, keys, work->of_keys);
+    for (int64_t i = 0; i < rows && online; i++) {
+        key_weights_hide(keys, work->weights + i * KEYS, work->of_keys);
+        raise_top(s, work, i, keys, begin);
+    }
     for (int64_t i = 0; i < rows; i++)
         *(vec *)(work->sums + i * LANES) +=
             key_weights_apply(keys, work->weights + i * KEYS, work->top[i], work->of_keys);
@@ -147,7 +151,7 @@ static void end_row(const struct head_layout *s, const struct workspace *work, i
     for (int64_t c = 0; c < s->dh; c++)
         y[c] = work->y[i * s->dh + c] * factor;
     if (mat_present(s->a->lse))
-        row_of(s->a->lse, row)[h] = (work->top[i] + log2f(sum)) * VM_LN2;
+        doubles_of(s->a->lse, row)[h] = ((double)work->top[i] + log2f(sum)) * M_LN2;
 }
 
 /* Dropout of the weights of a block of queries against the keys j .. j + keys - 1 of their graph. */
@@ -169,8 +173,9 @@ static void begin_rows(const struct head_layout *s, struct workspace *work, stru
     memset(work->top, 0, sizeof work->top);
     for (int64_t i = 0; i < b.rows && s->folds; i++) {
         const float *y = row_of(s->a->y, b.first + i) + h * s->dh;
-        float lse = row_of(s->a->lse, b.first + i)[h] * VM_LOG2E, sum = online ? 1 : exp2f(lse);
-        work->top[i] = online ? lse : 0;
+        struct softmax_base lse = softmax_base_of(doubles_of(s->a->lse, b.first + i)[h]);
+        float sum = exp2f(online ? lse.rest : lse.high);
+        work->top[i] = online ? lse.high : 0;
         work->sums[i * LANES] = sum;
         for (int64_t c = 0; c < s->dh; c++)
             work->y[i * s->dh + c] = y[c] * sum;

@@ -10,9 +10,12 @@
  * time, so that p and ds stay in the second-level cache. Keys may be rows of their own (fold_attention): then
  * a graph may have queries without keys, or keys without queries.
  *
- * With dropout, d(x) = x / (1 - p) where the pair is kept, otherwise 0: ds = p * (d(dy v') - delta) scale,
- * and dv
- * (+)= d(p)' dy.
+ * With dropout, d(x) = x / (1 - p) where the pair is kept, otherwise 0: ds = p * (dy d(v') - delta) scale,
+ * and dv (+)= d(p)' dy.
+ *
+ * Where scores are large, one key mostly has all of p, and ds is 0 there: q and k, which are large too,
+ * would multiply any error. So lse is not rounded in rows where it is beyond FAR, scores have the bits that
+ * they had in the forward, and delta is summed as a product of dy v' is, of which y then is the v.
  */
 #include "kernels/cpu/blocks.h"
 #include "kernels/cpu/gemm.h"
@@ -21,9 +24,12 @@
 #include "kernels/cpu/tasks.h"
 #include "kernels/cpu/vector_math.h"
 #include "kernels/dropped.h"
+#include "kernels/softmax_base.h"
 
 #include <math.h>
 #include <string.h>
+
+#define FAR 43.0f /* lse to base 2: up to here its rounding changes p by 2e-6 */
 
 enum {
     QUERIES = 96,
@@ -39,8 +45,9 @@ struct head_layout {
     int64_t dh, width;       /* columns of a head, actual and as packed */
     int parts;
     int64_t rows; /* of lse and delta: N, plus those that the last tile reads beyond */
-    float scale, *lse, *delta, *dq_parts, *workspaces; /* scratch: H x rows, parts of N x D; per thread */
-    int64_t per_thread;                                /* floats of a thread */
+    float scale, *lse, *rest, *delta, *dq_parts,
+        *workspaces;    /* scratch: H x rows, parts of N x D; per thread */
+    int64_t per_thread; /* floats of a thread */
     struct task_queue *queues;
     const struct mask *mask; /* of dropout; null: none */
     int64_t *pairs;          /* with dropout: the pairs of the graphs before each */
@@ -78,11 +85,11 @@ static struct head_layout heads_of(const struct attention_backward_args *a, cons
     s.parts = (int)max_of(1, min_of(blocks_of(TASKS, graph_count(a->graphs) * a->heads), a->k.rows / KEYS));
     s.per_thread = lay_out(s.width, NULL, NULL) + THREAD_GAP / (int64_t)sizeof(float);
     s.rows = n + GEMM_ROWS;
-    int64_t sizes[] = {s.rows * a->heads, s.rows * a->heads, s.parts > 1 ? s.parts * mat_size(a->q) : 0,
-                       s.per_thread * a->call.threads};
-    float **parts[] = {&s.lse, &s.delta, &s.dq_parts, &s.workspaces};
+    int64_t sizes[] = {s.rows * a->heads, s.rows * a->heads, s.rows * a->heads,
+                       s.parts > 1 ? s.parts * mat_size(a->q) : 0, s.per_thread * a->call.threads};
+    float **parts[] = {&s.lse, &s.rest, &s.delta, &s.dq_parts, &s.workspaces};
     *bytes = 0;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         *parts[i] = a->call.scratch ? (float *)((char *)a->call.scratch + *bytes) : NULL;
         *bytes += float_bytes(sizes[i]);
     }
@@ -95,13 +102,34 @@ static struct head_layout heads_of(const struct attention_backward_args *a, cons
     return s;
 }
 
-/* delta, and lse converted to base 2. */
+static bool is_far(float lse)
+{
+    return !(fabsf(lse) <= FAR);
+}
+
+/* x y', with the bits that gemm_fused gives; compilers would not fuse the sum of a loop. */
+static float chain(int64_t n, const float *x, const float *y)
+{
+    float sum = 0;
+    for (int64_t k = 0; k < n; k++)
+#if (defined(__FMA__) || defined(__aarch64__)) && !defined(ROLLED)
+        sum = __builtin_fmaf(x[k], y[k], sum);
+#else
+        sum += x[k] * y[k];
+#endif
+    return sum;
+}
+
+/* delta, and lse converted to base 2: in float, and what that lacks. */
 static void delta_row(const struct head_layout *s, int64_t i)
 {
     for (int h = 0; h < s->a->heads; h++) {
         const float *y = row_of(s->a->y, i) + h * s->dh, *dy = row_of(s->a->dy, i) + h * s->dh;
-        s->delta[h * s->rows + i] = vm_dot(s->dh, y, dy);
-        s->lse[h * s->rows + i] = row_of(s->a->lse, i)[h] * VM_LOG2E;
+        int64_t at = h * s->rows + i;
+        struct softmax_base lse = softmax_base_of(doubles_of(s->a->lse, i)[h]);
+        s->lse[at] = lse.high;
+        s->rest[at] = lse.rest;
+        s->delta[at] = is_far(s->lse[at]) ? chain(s->dh, dy, y) : vm_dot(s->dh, y, dy);
     }
 }
 
@@ -111,7 +139,7 @@ static struct gemm_in rows_in(struct mat m, int64_t first, int64_t column)
     return gemm_in(row_of(m, first) + column, m.ld);
 }
 
-/* One row of the products q k' and dy v': x becomes d(p), t becomes ds without scale. */
+/* One row of p, and of the product dy v' / (1 - p): x becomes d(p), t becomes ds without scale. */
 static void drop_row(struct mask m, int64_t first, int64_t n, float *restrict x, float *restrict t,
                      float delta)
 {
@@ -120,7 +148,7 @@ static void drop_row(struct mask m, int64_t first, int64_t n, float *restrict x,
     const mask_half *numbers = mask_numbers(m, first, n, &buffer);
 #pragma omp simd
     for (int64_t k = 0; k < n; k++) {
-        t[k] = x[k] * (mask_apply(m, numbers[k], scale, t[k]) - delta);
+        t[k] = x[k] * (mask_apply(m, numbers[k], 1, t[k]) - delta);
         x[k] = mask_apply(m, numbers[k], scale, x[k]);
     }
 }
@@ -128,7 +156,7 @@ static void drop_row(struct mask m, int64_t first, int64_t n, float *restrict x,
 /* Queries first .. against the keys from `key` on, of graph g. */
 struct tile {
     int64_t g, h, first, rows, key, keys;
-    const float *weight; /* of the keys; null: 1 */
+    const float *weight; /* of the keys */
 };
 
 /* The same of all rows. */
@@ -142,6 +170,14 @@ static void drop(const struct head_layout *s, const struct workspace *r, struct 
                  s->delta[b.h * s->rows + b.first + i]);
 }
 
+static bool any_far(int64_t n, const float *lse)
+{
+    bool any = false;
+    for (int64_t i = 0; i < n; i++)
+        any |= is_far(lse[i]);
+    return any;
+}
+
 static void queries(const struct head_layout *s, const struct workspace *r, struct tile b, struct mat dq)
 {
     const struct attention_backward_args *a = s->a;
@@ -149,16 +185,15 @@ static void queries(const struct head_layout *s, const struct workspace *r, stru
     struct gemm_in q = rows_in(a->q, first, column), dy = rows_in(a->dy, first, column);
     int64_t at = b.h * s->rows + first;
     bool begin = first == graph_first(a->graphs, b.g);
-    /*
-     * Clamped to 1: huge scores are rounded differently than in the forward, so their difference to lse may
-     * be huge.
-     */
-    struct gemm_end p = {.kind = b.weight ? GEMM_STORE : GEMM_PROBABILITIES, .shift = s->lse + at};
+    bool stored = mat_present(s->weight) || any_far(rows, s->lse + at);
+    struct gemm_end p = {.kind = stored ? GEMM_STORE : GEMM_PROBABILITIES, .shift = s->lse + at};
     struct gemm_end ds = {
         .kind = s->mask ? GEMM_STORE : GEMM_GRADIENTS, .shift = s->delta + at, .p = s->mask ? NULL : r->p};
     gemm_fused(rows, keys, s->dh, q, r->kt, r->p, LD, p);
-    for (int64_t i = 0; i < rows && b.weight; i++)
+    for (int64_t i = 0; i < rows && stored; i++) {
         key_weights_apply(keys, r->p + i * LD, s->lse[at + i], b.weight);
+        gemm_scale(keys, r->p + i * LD, exp2f(-s->rest[at + i]));
+    }
     gemm_fused(rows, keys, s->dh, dy, r->vt, r->ds, LD, ds);
     if (s->mask)
         drop(s, r, b);
@@ -189,17 +224,16 @@ static void keys_block(const struct head_layout *s, const struct workspace *r, i
     gemm_pack(keys, s->dh, k, r->k);
     gemm_scale(gemm_packed_size(s->dh, keys), r->kt, s->scale * VM_LOG2E);
     gemm_scale(gemm_packed_size(keys, s->dh), r->k, s->scale);
+    if (s->mask)
+        gemm_scale(gemm_packed_size(s->dh, keys), r->vt, (float)s->mask->scale);
     float weight[KEYS];
-    bool weighted = mat_present(s->weight);
-    if (weighted)
-        key_weights_read(s->weight, first, keys, weight);
+    key_weights_read(s->weight, first, keys, weight);
     if (begin == end) {
         memset(r->dk, 0, KEYS * (size_t)s->width * sizeof(float));
         memset(r->dv, 0, KEYS * (size_t)s->width * sizeof(float));
     }
     for (int64_t i = begin; i < end; i += QUERIES)
-        queries(s, r, (struct tile){g, h, i, min_of(QUERIES, end - i), first, keys, weighted ? weight : NULL},
-                dq);
+        queries(s, r, (struct tile){g, h, i, min_of(QUERIES, end - i), first, keys, weight}, dq);
     put(a->dk, first, column, keys, s->dh, r->dk, s->width);
     put(a->dv, first, column, keys, s->dh, r->dv, s->width);
 }

@@ -78,6 +78,12 @@ static inline float *row_of(struct mat m, int64_t i)
     return m.data ? (float *)m.data + i * m.ld : NULL;
 }
 
+/* The same of a matrix of doubles. */
+static inline double *doubles_of(struct mat m, int64_t i)
+{
+    return m.data ? (double *)m.data + i * m.ld : NULL;
+}
+
 /* to (+)= the sum of `count` accumulators of n floats each, `stride` apart, added in order. */
 static inline void add_accumulators(int64_t n, float *restrict to, bool acc, const float *restrict from,
                                     int64_t count, int64_t stride)

@@ -63,26 +63,27 @@ static inline int64_t looped_sums_size(const struct edge_heads *s)
 
 /*
  * The rows of m at the listed ends, plus a row of c for each edge, or of `loop` for the loop. Row of c: the
- * edge's position, or number[position].
+ * edge's position, or number[position]; the nodes' rows of `own`, unless null, are added to it before.
  */
 static inline struct edge_rows looped_sums(const struct edge_heads *s, const struct looped_edges *l,
                                            struct mat m, struct mat c, struct mat loop, const int32_t *number,
-                                           float *sums)
+                                           const struct edge_nodes *nodes, struct edge_own own, float *sums)
 {
     int64_t ld = max_of(s->d, LANES);
     int32_t *same = (int32_t *)(void *)(sums + s->most * ld);
     for (int64_t e = 0; e < l->count; e++) {
-        const float *restrict row = row_of(m, l->ends[e]), *restrict own = row_of(loop, l->ends[e]);
+        const float *restrict row = row_of(m, l->ends[e]), *restrict edge = row_of(loop, l->ends[e]);
+        const float *restrict node = own.at ? own.at + nodes->rows[e] * own.ld : NULL;
         float *restrict sum = sums + e * ld;
         int64_t at = l->at[e], ahead = l->at[min_of(e + EDGE_AHEAD / 2, l->count - 1)];
         if (at >= 0)
-            own = row_of(c, number ? number[at] : at);
+            edge = row_of(c, number ? number[at] : at);
         if (number && ahead >= 0)
             edge_fetch_row(c, number[ahead]);
         edge_fetch_row(m, l->ends[min_of(e + EDGE_AHEAD / 2, l->last)]);
 #pragma omp simd
         for (int64_t k = 0; k < s->d; k++)
-            sum[k] = row[k] + own[k];
+            sum[k] = row[k] + (node ? node[k] + edge[k] : edge[k]);
         for (int64_t k = s->d; k < ld; k++)
             sum[k] = 0;
         same[e] = (int32_t)e;

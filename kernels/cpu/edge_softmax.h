@@ -54,8 +54,9 @@ static inline void edge_softmax_rows(const struct edge_softmax *s, struct edge_w
         if (!direct)
             edge_collect(h, r->y + k * spread, row_of(s->y, row + k), false);
         edge_add_bias(s, row + k);
-        if (mat_present(s->lse))
-            edge_put_heads(r->logs + k * padded, h->heads, row_of(s->lse, row + k));
+        double *lse = doubles_of(s->lse, row + k);
+        for (int64_t n = 0; lse && n < h->heads; n++)
+            lse[n] = r->logs[k * padded + n];
     }
 }
 

@@ -65,13 +65,9 @@ static inline void edge_softmax_add(const struct edge_softmax *s, struct edge_wo
 
 static inline void edge_put_lse(const struct edge_softmax *s, struct edge_state from, int64_t i)
 {
-    float *lse = row_of(s->lse, i), four[4];
-    for (int64_t h = 0, heads = lse ? s->heads.heads : 0; h < heads; h += 4) {
-#pragma omp simd
-        for (int l = 0; l < 4; l++)
-            four[l] = from.top[h + l] * s->scale + vm_log(from.sum[h + l]);
-        edge_put_heads(four, min_of(4, heads - h), lse + h);
-    }
+    double *lse = doubles_of(s->lse, i);
+    for (int64_t h = 0; lse && h < s->heads.heads; h++)
+        lse[h] = (double)from.top[h] * s->scale + vm_log(from.sum[h]);
 }
 
 /* y and lse of row i, whose only piece is the current one. */

@@ -22,7 +22,8 @@ static struct edge_rows score(const struct edge_softmax *s, struct edge_work *r,
     r->nodes = &r->looped;
     struct edge_rows l = looped_rows(h, &list, a->l, r->copies[0]), keys = l;
     if (mat_present(a->loop))
-        keys = looped_sums(h, &list, a->l, a->c, a->loop, NULL, r->extra + looped_size(h));
+        keys = looped_sums(h, &list, a->l, a->c, a->loop, NULL, NULL, (struct edge_own){NULL, 0},
+                           r->extra + looped_size(h));
     edge_leaky_dots(h, r->nodes, leaky, &keys, r->scores);
     return l;
 }

@@ -18,8 +18,8 @@
 
 struct attention {
     const struct edge_gatv2_backward_args *a;
-    const float *att; /* a spread row */
-    float *sums;      /* scratch: datt and db of the receivers' tasks */
+    const float *att, *zeros; /* spread rows */
+    float *sums;              /* scratch: datt and db of the receivers' tasks */
 };
 
 static const struct edge_gatv2_backward_args *args_of(const struct edge_pass *w)
@@ -42,7 +42,7 @@ static void find_softmax(const struct edge_pass *w, const struct edge_back *r, c
         const float *dy = row_of(a->dy, i), *y = row_of(a->y, i);
         for (int64_t h = 0, c = 0; h < s->heads.heads; h++, c += dh)
             r->delta[h] = vm_dot(dh, dy + c, y + c) - vm_dot(dh, dy + c, b + c);
-        edge_put_softmax(s, r, k, row_of(a->lse, i), r->delta, i, g->piece.begins);
+        edge_put_softmax(s, r, k, r->delta, i, g->piece.begins);
     }
 }
 
@@ -76,35 +76,77 @@ static void clear_loops(const struct edge_pass *w, const struct edge_group *g)
                 memset(row_of(dc, g->first + e), 0, (size_t)dc.cols * sizeof(float));
 }
 
-/* sum[0] and sum[1] of a group's rows: of p other[1], if they send, and of ds leaky'. */
-static void edges_backward(const struct edge_pass *w, const struct edge_back *r, const struct edge_group *g,
-                           const struct edge_own own[2], const struct edge_target to[2])
+/* The rows other[0] + c; in the pass over senders l + c + other[0], so that scores are rounded as in the
+ * other. */
+static struct edge_rows edges_added(const struct edge_pass *w, const struct edge_back *r,
+                                    const struct edge_group *g, const struct edge_nodes *nodes,
+                                    const struct looped_edges *l)
+{
+    const struct edge_gatv2_backward_args *a = args_of(w);
+    struct edge_own own = {w->sends ? row_of(a->l, g->piece.row) : NULL, a->l.ld};
+    return looped_sums(&w->of->heads, l, w->other[0], a->c, a->loop, w->sends ? a->adj.out_edge.data : NULL,
+                       nodes, own, r->extra[SUMS]);
+}
+
+/* A group's edges, and the rows at their ends. */
+struct listed {
+    struct looped_edges edges;
+    struct edge_nodes nodes;
+    struct edge_leaky leaky;
+    struct edge_rows other[2];
+};
+
+/* Lists them, and finds their scores and products. */
+static void list(const struct edge_pass *w, const struct edge_back *r, const struct edge_group *g,
+                 const struct edge_own own[2], struct listed *l)
 {
     const struct attention *t = w->of->args;
     const struct edge_gatv2_backward_args *a = t->a;
     const struct edge_heads *h = &w->of->heads;
-    struct edge_leaky leaky = {own[0], t->att, (float)a->slope};
-    struct edge_nodes nodes;
-    struct edge_rows other[2];
-    struct looped_edges l = looped_edges(h, &w->tasks, g, r->extra[ENDS], &nodes);
+    l->leaky = (struct edge_leaky){own[0], t->att, (float)a->slope};
+    l->edges = looped_edges(h, &w->tasks, g, r->extra[ENDS], &l->nodes);
     for (int m = 0; m < 2; m++)
-        other[m] = looped_rows(h, &l, w->other[m], r->copies[m]);
+        l->other[m] = looped_rows(h, &l->edges, w->other[m], r->copies[m]);
     if (mat_present(a->loop))
-        other[0] = looped_sums(h, &l, w->other[0], a->c, a->loop, w->sends ? a->adj.out_edge.data : NULL,
-                               r->extra[SUMS]);
-    edge_leaky_dots(h, &nodes, leaky, &other[0], r->p);
-    edge_dots(h, &nodes, own[1], &other[1], w->sends, r->ds);
+        l->other[0] = edges_added(w, r, g, &l->nodes, &l->edges);
+    if (mat_present(a->loop) && w->sends)
+        l->leaky.own = (struct edge_own){t->zeros, 0};
+    edge_leaky_dots(h, &l->nodes, l->leaky, &l->other[0], r->p);
+    edge_dots(h, &l->nodes, own[1], &l->other[1], w->sends, r->ds);
+}
+
+static void products(const struct edge_pass *w, const struct edge_back *r, const struct edge_group *g,
+                     const struct edge_own own[2], struct edge_nodes *nodes)
+{
+    struct listed l;
+    list(w, r, g, own, &l);
+    *nodes = l.nodes;
+}
+
+/* sum[0] and sum[1] of a group's rows: of p other[1], if they send, and of ds leaky'. */
+static void edges_backward(const struct edge_pass *w, const struct edge_back *r, const struct edge_group *g,
+                           const struct edge_own own[2], const struct edge_target to[2])
+{
+    const struct edge_gatv2_backward_args *a = args_of(w);
+    const struct edge_heads *h = &w->of->heads;
+    struct listed l;
+    list(w, r, g, own, &l);
+    int64_t n = l.edges.count;
     if (w->sends)
-        edge_gather_softmax(w, r, l.ends, l.count, l.last);
+        edge_gather_softmax(w, r, l.edges.ends, n, l.edges.last);
     else
-        edge_spread_softmax(w, r, &nodes);
-    edge_slopes(l.count * h->heads, r->p, r->ds, r->lse, r->delta, 1);
-    edge_leaky_weigh(h, &nodes, leaky, r->ds, &other[0], to[1], r->extra[DATT]);
+        edge_spread_softmax(w, r, &l.nodes);
     if (w->sends)
-        edge_weigh(h, &nodes, r->p, &other[1], false, to[0]);
+        edge_find_slopes(w->of, r, n, 0, l.edges.ends, edge_any_far(n * h->heads, r->lse));
+    else
+        edge_find_slopes(w->of, r, n, g->piece.row, l.nodes.rows,
+                         edge_rows_far(w->of, g->piece.row, g->nodes.count));
+    edge_leaky_weigh(h, &l.nodes, l.leaky, r->ds, &l.other[0], to[1], r->extra[DATT]);
+    if (w->sends)
+        edge_weigh(h, &l.nodes, r->p, &l.other[1], false, to[0]);
     for (int64_t k = 0, e = 0; k < g->nodes.count && !w->sends && mat_present(a->loop); k++)
-        for (; e < nodes.begins[k + 1]; e++)
-            put_edge(w, r, row_of(a->r, g->piece.row + k), &l, &other[0], e);
+        for (; e < l.nodes.begins[k + 1]; e++)
+            put_edge(w, r, row_of(a->r, g->piece.row + k), &l.edges, &l.other[0], e);
 }
 
 /* The outputs are sum[0] + att * sum[1]. */
@@ -114,8 +156,10 @@ static void group_backward(const struct edge_pass *w, const struct edge_back *r,
     const struct attention *t = w->of->args;
     const struct edge_heads *h = &w->of->heads;
     int64_t size = edge_spread_size(h);
-    if (!w->sends && edge_group_opens(g))
+    if (!w->sends && edge_group_opens(g)) {
         find_softmax(w, r, g);
+        edge_far_deltas(w, r, g, own, products);
+    }
     if (!w->sends)
         clear_loops(w, g);
     edges_backward(w, r, g, own, to);
@@ -148,7 +192,8 @@ static struct edge_gradients gradients_of(const struct edge_gatv2_backward_args 
 {
     int64_t d = a->y.cols;
     struct edge_gradients s = {
-        .heads = edge_heads_of(d, a->heads), .y = a->y, .keeps = true, .indirect = true};
+        .heads = edge_heads_of(d, a->heads), .y = a->y, .lse = a->lse, .keeps = true, .indirect = true};
+    s.scale = 1;
     s.receive = (struct edge_pass){.tasks = edge_tasks(a->adj.row, a->adj.col),
                                    .own = {a->r, a->dy},
                                    .other = {a->l, a->l},
@@ -164,7 +209,7 @@ static struct edge_gradients gradients_of(const struct edge_gatv2_backward_args 
     s.extra[SUMS] = mat_present(a->loop) ? looped_sums_size(&s.heads) : 0;
     s.extra[DATT] = edge_spread_size(&s.heads);
     s.extra[DB] = d;
-    s.wanted = edge_spread_size(&s.heads) + 2 * d * s.receive.tasks.count;
+    s.wanted = 2 * edge_spread_size(&s.heads) + 2 * d * s.receive.tasks.count;
     *bytes = edge_gradients_lay_out(&s, &a->call);
     return s;
 }
@@ -173,12 +218,14 @@ static void backward(const struct edge_gatv2_backward_args *a)
 {
     int64_t bytes, d = a->y.cols;
     struct edge_gradients s = gradients_of(a, &bytes);
-    float *sums = s.shared + edge_spread_size(&s.heads);
-    s.args = &(struct attention){a, edge_spread(&s.heads, a->att.data, s.shared), sums};
+    int64_t spread = edge_spread_size(&s.heads);
+    float *zeros = s.shared + spread, *sums = zeros + spread;
+    memset(zeros, 0, (size_t)spread * sizeof(float));
+    s.args = &(struct attention){a, edge_spread(&s.heads, a->att.data, s.shared), zeros, sums};
     int threads = threads_for(&a->call, (a->y.rows + a->adj.col.rows) * d, 1 << 13);
 #pragma omp parallel num_threads(threads)
     {
-        edge_gradients_run(&s, task_backward);
+        edge_gradients_run(&s, task_backward, products);
 #pragma omp for schedule(static) nowait
         for (int64_t k = 0; k < d; k += NORM_STRIP)
             norm_add_chunks(a->datt, a->db, d, k, sums, s.receive.tasks.count);

@@ -5,11 +5,21 @@
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/vectors.h"
 
+#include <float.h>
+
 /* Weights first .. first + keys - 1, 1 if absent, and zeros up to the next whole vector. */
 static inline void key_weights_read(struct mat weight, int64_t first, int64_t keys, float *to)
 {
     for (int64_t j = 0; j < round_up(keys, LANES); j++)
         to[j] = j >= keys ? 0 : mat_present(weight) ? *row_of(weight, first + j) : 1;
+}
+
+/* Replaces the scores of keys of weight 0 by the least, so that none of them is the largest. */
+static inline void key_weights_hide(int64_t keys, float *restrict s, const float *restrict m)
+{
+#pragma omp simd
+    for (int64_t j = 0; j < keys; j++)
+        s[j] = m[j] > 0 ? s[j] : -FLT_MAX;
 }
 
 /*

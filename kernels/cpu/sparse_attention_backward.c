@@ -26,7 +26,6 @@ static void find_softmax(const struct edge_pass *w, const struct edge_back *r, s
                          const struct edge_group *g)
 {
     const struct edge_gradients *s = w->of;
-    const struct attention *t = s->args;
     const struct edge_heads *h = &s->heads;
     struct edge_nodes nodes;
     edge_nodes_clear(&nodes);
@@ -37,7 +36,7 @@ static void find_softmax(const struct edge_pass *w, const struct edge_back *r, s
         y = edge_copy(h, y, g->nodes.count, r->copies[0]);
     edge_dots(h, &nodes, dy, &y, false, r->delta);
     for (int64_t k = 0, i = g->piece.row; k < g->nodes.count; k++, i++)
-        edge_put_softmax(s, r, k, row_of(t->a->lse, i), r->delta + k * h->heads, i, false);
+        edge_put_softmax(s, r, k, r->delta + k * h->heads, i, false);
 }
 
 /*
@@ -60,6 +59,36 @@ static void put_slopes(int64_t heads, int64_t n, const struct edge_back *r, floa
         }
 }
 
+/* The scores of a group's edges, and their products of `own` and `other`. */
+static void find_products(const struct edge_pass *w, const struct edge_back *r, const struct edge_group *g,
+                          const struct edge_own own[2], const struct edge_rows other[2])
+{
+    const struct edge_heads *h = &w->of->heads;
+    const struct attention *t = w->of->args;
+    int64_t n = g->end - g->first;
+    edge_dots(h, &g->nodes, own[0], &other[0], true, r->p);
+    edge_dots(h, &g->nodes, own[1], &other[1], true, r->ds);
+    if (t->mask)
+        mask_in_place(*t->mask, g->first * h->heads, n * h->heads, r->ds);
+}
+
+static void find_ends(const struct edge_pass *w, const struct edge_back *r, const struct edge_group *g,
+                      struct edge_rows other[2])
+{
+    for (int m = 0; m < 2; m++)
+        other[m] =
+            edge_ends(&w->of->heads, &w->tasks, w->other[m], g->first, g->end - g->first, r->copies[m]);
+}
+
+static void products(const struct edge_pass *w, const struct edge_back *r, const struct edge_group *g,
+                     const struct edge_own own[2], struct edge_nodes *nodes)
+{
+    struct edge_rows other[2];
+    find_ends(w, r, g, other);
+    find_products(w, r, g, own, other);
+    *nodes = g->nodes;
+}
+
 /* dq of the receivers; ds and p of their edges. */
 static void receive(const struct edge_pass *w, const struct edge_back *r, const struct edge_group *g,
                     const struct edge_own own[2], struct edge_target dq)
@@ -68,14 +97,11 @@ static void receive(const struct edge_pass *w, const struct edge_back *r, const 
     const struct attention *t = w->of->args;
     int64_t n = g->end - g->first, at = g->first * h->heads, count = n * h->heads;
     struct edge_rows other[2];
-    for (int m = 0; m < 2; m++)
-        other[m] = edge_ends(h, &w->tasks, w->other[m], g->first, n, r->copies[m]);
+    find_ends(w, r, g, other);
     edge_spread_softmax(w, r, &g->nodes);
-    edge_dots(h, &g->nodes, own[0], &other[0], true, r->p);
-    edge_dots(h, &g->nodes, own[1], &other[1], true, r->ds);
-    if (t->mask)
-        mask_in_place(*t->mask, at, count, r->ds);
-    edge_slopes(count, r->p, r->ds, r->lse, r->delta, w->of->scale);
+    find_products(w, r, g, own, other);
+    edge_find_slopes(w->of, r, n, g->piece.row, g->nodes.rows,
+                     edge_rows_far(w->of, g->piece.row, g->nodes.count));
     edge_weigh(h, &g->nodes, r->ds, &other[0], false, dq);
     if (t->mask)
         mask_in_place(*t->mask, at, count, r->p);
@@ -120,8 +146,10 @@ static void group_backward(const struct edge_pass *w, const struct edge_back *r,
         send(w, r, g, to);
         return;
     }
-    if (edge_group_opens(g))
+    if (edge_group_opens(g)) {
         find_softmax(w, r, own[1], g);
+        edge_far_deltas(w, r, g, own, products);
+    }
     receive(w, r, g, own, to[0]);
 }
 
@@ -133,7 +161,7 @@ static void task_backward(const void *pass, int64_t t, void *back)
 static struct edge_gradients gradients_of(const struct sparse_attention_backward_args *a, int64_t *bytes)
 {
     int64_t d = a->q.cols;
-    struct edge_gradients s = {.heads = edge_heads_of(d, a->heads), .y = a->y};
+    struct edge_gradients s = {.heads = edge_heads_of(d, a->heads), .y = a->y, .lse = a->lse};
     s.scale = (float)(1 / sqrt((double)s.heads.dh));
     s.receive = (struct edge_pass){.tasks = edge_tasks(a->adj.row, a->adj.col),
                                    .own = {a->q, a->dy},
@@ -157,7 +185,7 @@ static void backward(const struct sparse_attention_backward_args *a, const struc
     s.args = &(struct attention){a, mask, s.shared};
     int threads = threads_for(&a->call, (a->q.rows + a->adj.col.rows) * a->q.cols, 1 << 13);
 #pragma omp parallel num_threads(threads)
-    edge_gradients_run(&s, task_backward);
+    edge_gradients_run(&s, task_backward, products);
 }
 
 void CPU(sparse_attention_backward)(const void *args)

@@ -118,7 +118,7 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, ROWS == MOST_ROWS ? MOST_BL
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
         s.top[r] = -INFINITY;
-    sweep<DH>(&s, shared, a.k, a.v, b, h, aligned);
+    sweep<DH>(&s, shared, a.k, 1, a.v, b, h, aligned);
     merge_warps(&s, shared);
     if (p.warp > 0)
         return;
@@ -127,7 +127,7 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, ROWS == MOST_ROWS ? MOST_BL
     for (int r = 0; r < ROWS; r++) {
         inverse[r] = 1 / s.sum[r];
         if (a.lse.rows > 0 && p.part == 0 && p.row(r) < b.rows)
-            *entry(a.lse, b.first + p.row(r), h.number) = softmax_lse(s.top[r], s.sum[r]);
+            *double_entry(a.lse, b.first + p.row(r), h.number) = softmax_lse(s.top[r], s.sum[r]);
     }
     put_rows<DH, ROWS>(a.y, b, h, s.y, inverse);
 }

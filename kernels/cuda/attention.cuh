@@ -95,12 +95,12 @@ __device__ static inline void put_rows(struct mat m, struct row_block b, struct 
 }
 
 /*
- * Loads rows first .. first + rows - 1 of m, zero-padded to a multiple of PADDING, with all threads of the
- * block; in pieces if they are aligned.
+ * Loads rows first .. first + rows - 1 of m times `scale`, zero-padded to a multiple of PADDING, with all
+ * threads of the block; in pieces if they are aligned.
  */
 template <int DH>
-__device__ static inline void load_tile(float *tile, struct mat m, int64_t first, int rows, struct head h,
-                                        bool aligned)
+__device__ static inline void load_tile(float *tile, struct mat m, float scale, int64_t first, int rows,
+                                        struct head h, bool aligned)
 {
     int padded = (rows + PADDING - 1) / PADDING * PADDING;
     const float *from = entry(m, first, (int64_t)h.number * h.dh);
@@ -110,13 +110,13 @@ __device__ static inline void load_tile(float *tile, struct mat m, int64_t first
             int row = at / pieces, column = at % pieces * PIECE;
             vec<PIECE> v = {};
             if (row < rows && column < h.dh)
-                v = load<PIECE>(from + row * m.ld + column);
+                v = load<PIECE>(from + row * m.ld + column) * scale;
             store_shared(tile + at * PIECE, v);
         }
     } else {
         for (int at = threadIdx.x; at < padded * DH; at += ATTENTION_THREADS) {
             int row = at / DH, column = at % DH;
-            tile[at] = row < rows && column < h.dh ? from[row * m.ld + column] : 0;
+            tile[at] = row < rows && column < h.dh ? scale * from[row * m.ld + column] : 0;
         }
     }
 }
@@ -182,21 +182,21 @@ __device__ static inline void receive_rows(rows_of<DH, ROWS> *y, const float *sh
 }
 
 /*
- * Processes both tiles of each stretch of the graph's rows in turn. Each warp calls S::batch(first, second,
- * rows, at) for its batches: S::BATCH rows (a divisor of PADDING) of the tiles, starting at `at`; those
- * beyond `rows` are zero. S::begin(from, rows) loads further data of the batch's rows starting at `from`.
- * Afterwards shared memory may be reused.
+ * Processes both tiles of each stretch of the graph's rows in turn, those of `first` times `scale`. Each warp
+ * calls S::batch(first, second, rows, at) for its batches: S::BATCH rows (a divisor of PADDING) of the tiles,
+ * starting at `at`; those beyond `rows` are zero. S::begin(from, rows) loads further data of the batch's rows
+ * starting at `from`. Afterwards shared memory may be reused.
  */
 template <int DH, class S>
-__device__ static inline void sweep(S *state, float *shared, struct mat first, struct mat second,
+__device__ static inline void sweep(S *state, float *shared, struct mat first, float scale, struct mat second,
                                     struct row_block b, struct head h, bool aligned)
 {
     const int TILE = layout<DH>::TILE;
     float *first_tile = shared, *second_tile = shared + TILE * DH;
     for (int64_t from = 0; from < b.graph_rows; from += TILE) {
         int rows = (int)min_of(TILE, b.graph_rows - from);
-        load_tile<DH>(first_tile, first, b.graph_first + from, rows, h, aligned);
-        load_tile<DH>(second_tile, second, b.graph_first + from, rows, h, aligned);
+        load_tile<DH>(first_tile, first, scale, b.graph_first + from, rows, h, aligned);
+        load_tile<DH>(second_tile, second, 1, b.graph_first + from, rows, h, aligned);
         state->begin(b.graph_first + from, rows);
         __syncthreads();
         for (int at = threadIdx.x / WARP * S::BATCH; at < rows; at += WARPS * S::BATCH)

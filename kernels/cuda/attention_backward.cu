@@ -8,6 +8,10 @@
  * and sweeps over keys; it computes dq, and delta, which it stores in scratch. `keys`, queued after it, holds
  * a block of keys and sweeps over queries; it computes dk and dv. So each sum has one owner and a fixed
  * order, at the price of computing scores and dy v' twice. Scores are exponents of 2.
+ *
+ * Where scores are large, one key mostly has all of p, and ds is 0 there: q and k, which are large too,
+ * would multiply any error. So lse is not rounded; both kernels scale q alone, as the forward does, so that
+ * scores have the same bits; and delta is summed like dy v', of which y then is a row.
  */
 #include "kernels/cuda/attention.cuh"
 #include "kernels/cuda/cuda.h"
@@ -33,7 +37,8 @@ template <int DH, int ROWS> struct query_rows {
     static constexpr int ENTRIES = ROWS * layout<DH>::COLUMNS;
 
     rows_of<DH, ROWS> q, dy, dq;
-    float lse[ROWS], delta[ROWS]; /* lse to base 2 */
+    struct softmax_base lse[ROWS];
+    float delta[ROWS];
 
     __device__ void begin(int64_t, int)
     {
@@ -48,7 +53,7 @@ template <int DH, int ROWS> struct query_rows {
             dot_rows<DH, ROWS>(ds[i], dy, values + (at + i) * DH);
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
-                float p = at + i < rows ? exp2f(scores[i][r] - lse[r]) : 0;
+                float p = at + i < rows ? softmax_share(scores[i][r], lse[r]) : 0;
                 ds[i][r] = p * (ds[i][r] - delta[r]);
             }
         }
@@ -72,7 +77,7 @@ template <int DH, int ROWS> struct query_rows {
     }
 };
 
-/* A block of keys: rows of k (times scale log2 e), v, dk and dv. */
+/* A block of keys: rows of k, v, dk and dv. */
 template <int DH, int ROWS> struct key_rows {
     static constexpr int BATCH = 2; /* rows at a time; a batch of both tiles fits in registers */
     static constexpr int ENTRIES = 2 * ROWS * layout<DH>::COLUMNS;
@@ -80,13 +85,15 @@ template <int DH, int ROWS> struct key_rows {
     rows_of<DH, ROWS> k, v, dk, dv;
     struct mat all_lse, all_delta; /* N x H, H x N */
     int head;
-    float *lse, *delta; /* of the tile's queries, in shared memory; lse to base 2 */
+    struct softmax_base *lse; /* of the tile's queries, in shared memory */
+    float *delta;
 
     /* Missing queries have weight 0. */
     __device__ void begin(int64_t from, int rows)
     {
         for (int i = threadIdx.x; i < layout<DH>::TILE; i += ATTENTION_THREADS) {
-            lse[i] = i < rows ? LOG2E * *entry(all_lse, from + i, head) : INFINITY;
+            lse[i] = softmax_base_of(i < rows ? *double_entry(all_lse, from + i, head) : 0);
+            lse[i].high = i < rows ? lse[i].high : INFINITY;
             delta[i] = i < rows ? *entry(all_delta, head, from + i) : 0;
         }
     }
@@ -100,7 +107,7 @@ template <int DH, int ROWS> struct key_rows {
             dot_rows<DH, ROWS>(ds[i], v, gradients + (at + i) * DH);
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
-                p[i][r] = exp2f(p[i][r] - lse[at + i]);
+                p[i][r] = softmax_share(p[i][r], lse[at + i]);
                 ds[i][r] = p[i][r] * (ds[i][r] - delta[at + i]);
             }
         }
@@ -138,7 +145,8 @@ __device__ inline void load_sums(query_rows<DH, ROWS> *s, const struct attention
     load_rows<DH, ROWS>(&y, a.y, b, h, 1);
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
-        s->lse[r] = p.row(r) < b.rows ? LOG2E * *entry(a.lse, b.first + p.row(r), h.number) : 0;
+        s->lse[r] =
+            softmax_base_of(p.row(r) < b.rows ? *double_entry(a.lse, b.first + p.row(r), h.number) : 0);
         s->delta[r] = 0;
 #pragma unroll
         for (int c = 0; c < layout<DH>::COLUMNS; c++)
@@ -162,7 +170,7 @@ __global__ void __launch_bounds__(ATTENTION_THREADS)
     load_rows<DH, ROWS>(&s.q, a.q, b, h, plan.scale * LOG2E);
     load_rows<DH, ROWS>(&s.dy, a.dy, b, h, 1);
     load_sums<DH, ROWS>(&s, a, b, h);
-    sweep<DH>(&s, shared, a.k, a.v, b, h, plan.aligned);
+    sweep<DH>(&s, shared, a.k, 1, a.v, b, h, plan.aligned);
     merge_warps(&s, shared);
     if (p.warp > 0)
         return;
@@ -182,7 +190,8 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, KEYS_BLOCKS)
 {
     typedef key_rows<DH, ROWS> state;
     alignas(16) __shared__ float shared[shared_floats<DH, state>::SIZE];
-    __shared__ float lse[layout<DH>::TILE], delta[layout<DH>::TILE];
+    __shared__ struct softmax_base lse[layout<DH>::TILE];
+    __shared__ float delta[layout<DH>::TILE];
     const struct head h = {(int)blockIdx.y, plan.dh};
     struct row_block b = block_of(a.graphs, layout<DH>::GROUPS * ROWS);
     if (b.rows == 0)
@@ -193,16 +202,16 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, KEYS_BLOCKS)
     s.head = h.number;
     s.lse = lse;
     s.delta = delta;
-    load_rows<DH, ROWS>(&s.k, a.k, b, h, plan.scale * LOG2E);
+    load_rows<DH, ROWS>(&s.k, a.k, b, h, 1);
     load_rows<DH, ROWS>(&s.v, a.v, b, h, 1);
-    sweep<DH>(&s, shared, a.q, a.dy, b, h, plan.aligned);
+    sweep<DH>(&s, shared, a.q, plan.scale * LOG2E, a.dy, b, h, plan.aligned);
     merge_warps(&s, shared);
     if (threadIdx.x >= WARP)
         return;
     float scale[ROWS], ones[ROWS];
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
-        scale[r] = plan.scale;
+        scale[r] = LN2; /* q is scaled */
         ones[r] = 1;
     }
     put_rows<DH, ROWS>(a.dk, b, h, s.dk, scale);

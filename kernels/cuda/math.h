@@ -10,6 +10,7 @@
 #define GTMARK_KERNELS_CUDA_MATH_H
 
 #include "kernels/arithmetic.h"
+#include "kernels/softmax_base.h"
 
 #include <math.h>
 
@@ -53,9 +54,15 @@ GT_DEVICE static inline float softmax_top(float a, float b)
 }
 
 /* The natural log of the sum of exp of the unscaled scores. */
-GT_DEVICE static inline float softmax_lse(float top, float sum)
+GT_DEVICE static inline double softmax_lse(float top, float sum)
 {
-    return (top + log2f(sum)) * LN2;
+    return ((double)top + log2f(sum)) * M_LN2;
+}
+
+/* The share in the softmax of a score that has the bits it had in `top`. */
+GT_DEVICE static inline float softmax_share(float score, struct softmax_base s)
+{
+    return exp2f(score - s.high - s.rest);
 }
 
 #endif

@@ -1,4 +1,5 @@
-/* Access to f32 matrices in kernels, with several consecutive entries as one load or store. */
+/* Access to matrices in kernels, f32 unless they say otherwise, with several consecutive entries as one load
+ * or store. */
 #ifndef GTMARK_KERNELS_CUDA_MATRIX_CUH
 #define GTMARK_KERNELS_CUDA_MATRIX_CUH
 
@@ -14,6 +15,11 @@ static __device__ inline bool present(const struct mat &m)
 static __device__ inline float *entry(struct mat m, int64_t i, int64_t k)
 {
     return (float *)m.data + i * m.ld + k;
+}
+
+static __device__ inline double *double_entry(struct mat m, int64_t i, int64_t k)
+{
+    return (double *)m.data + i * m.ld + k;
 }
 
 /* m_ik = value, or m_ik += value if m is accumulated. */

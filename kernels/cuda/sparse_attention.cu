@@ -65,7 +65,7 @@ template <int V, int ITEMS> struct attend {
         }
 #pragma unroll
         for (int u = 0; u < UNROLL; u++) {
-            scores[u] = team_sum(t.mask, h.group, scores[u]) * w.scale;
+            scores[u] = __fmul_rn(team_sum(t.mask, h.group, scores[u]), w.scale);
             top = u < count ? softmax_top(top, scores[u]) : top;
         }
         raise(s, top);
@@ -90,7 +90,7 @@ template <int V, int ITEMS> struct attend {
         bool any = s.sums[SUM] > 0;
         put_slice<V, ITEMS>(h, p, w.y, row, s.sums + VALUES, any ? 1 / s.sums[SUM] : 0);
         if (present(w.lse) && p.active && p.first == 0)
-            *entry(w.lse, row, p.head) = any ? softmax_lse(s.sums[TOP], s.sums[SUM]) : 0;
+            *double_entry(w.lse, row, p.head) = any ? softmax_lse(s.sums[TOP], s.sums[SUM]) : 0;
     }
 };
 

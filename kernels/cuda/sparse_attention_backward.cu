@@ -7,28 +7,36 @@
  *   dk_j (+)= sum of ds q_i, dv_j (+)= sum of p dy_i over the edges from j
  *
  * Two passes recompute p, both in shares of equal work (edges.cuh): over the receivers i, which also stores
- * delta in scratch, then over the senders j. Each sum is accumulated by the same lanes throughout.
+ * lse and delta in scratch, then over the senders j. Each sum is accumulated by the same lanes throughout.
+ *
+ * For large scores, as in attention_backward.cu, lse is not rounded, scores have the bits that they had in
+ * the forward, and delta is summed like dy_i . v_j.
  */
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/heads.cuh"
+#include "kernels/cuda/math.h"
 
 namespace
 {
 struct slope_work {
-    struct mat dq, dk, dv, dy, y, q, k, v, lse, delta; /* delta: N x H, in scratch */
-    float scale;                                       /* 1 / sqrt(D / H) */
+    struct mat dq, dk, dv, dy, y, q, k, v, lse, saved; /* saved: N x 3 H, in scratch */
+    float power, scale;                                /* log2(e) / sqrt(D / H); 1 / sqrt(D / H) */
 };
 
-__device__ inline float head_value(const struct mat &m, int64_t row, const struct head_place &p)
+/* What is saved of a head: lse to base 2, and delta. */
+enum { HIGH, REST, DELTA, SAVED };
+
+__device__ inline float saved_value(const struct mat &m, int64_t row, const struct head_place &p, int which)
 {
-    return p.active ? *entry(m, row, p.head) : 0;
+    return p.active ? *entry(m, row, SAVED * p.head + which) : 0;
 }
 
 /* sums: dq */
 template <int V, int ITEMS> struct receive {
     enum { SUMS = V * ITEMS, UNROLL = edges_at_once<ITEMS>::VALUE };
     struct state {
-        float sums[SUMS], lse, delta;
+        float sums[SUMS], delta;
+        struct softmax_base lse;
         slice<V, ITEMS> q, dy;
         int64_t row;
     };
@@ -48,10 +56,14 @@ template <int V, int ITEMS> struct receive {
         s.row = row;
         s.q = load_slice<V, ITEMS>(h, p, w.q, row);
         s.dy = load_slice<V, ITEMS>(h, p, w.dy, row);
-        s.lse = head_value(w.lse, row, p);
+        s.lse = softmax_base_of(p.active ? *double_entry(w.lse, row, p.head) : 0);
         s.delta = team_sum(t.mask, h.group, head_product(h, t, p, s.dy, w.dy, row, y, w.y, row));
-        if (first && p.active && p.first == 0)
-            *entry(w.delta, row, p.head) = s.delta;
+        if (first && p.active && p.first == 0) {
+            float *saved = entry(w.saved, row, SAVED * p.head);
+            saved[HIGH] = s.lse.high;
+            saved[REST] = s.lse.rest;
+            saved[DELTA] = s.delta;
+        }
     }
     __device__ void add(state &s, const struct team &t, const int64_t ends[UNROLL], int count) const
     {
@@ -67,9 +79,9 @@ template <int V, int ITEMS> struct receive {
         }
 #pragma unroll
         for (int u = 0; u < UNROLL; u++) {
-            float score = team_sum(t.mask, h.group, scores[u]) * w.scale;
+            float score = __fmul_rn(team_sum(t.mask, h.group, scores[u]), w.power);
             float slope = (team_sum(t.mask, h.group, slopes[u]) - s.delta) * w.scale;
-            add_slice(s.sums, u < count ? expf(score - s.lse) * slope : 0, keys[u]);
+            add_slice(s.sums, u < count ? softmax_share(score, s.lse) * slope : 0, keys[u]);
         }
     }
     __device__ void unite(state &s, const float sums[SUMS]) const
@@ -122,9 +134,11 @@ template <int V, int ITEMS> struct send {
         }
 #pragma unroll
         for (int u = 0; u < UNROLL; u++) {
-            float score = team_sum(t.mask, h.group, scores[u]) * w.scale;
-            float slope = team_sum(t.mask, h.group, products[u]) - head_value(w.delta, ends[u], p);
-            float weight = u < count ? expf(score - head_value(w.lse, ends[u], p)) : 0;
+            struct softmax_base lse = {saved_value(w.saved, ends[u], p, HIGH),
+                                       saved_value(w.saved, ends[u], p, REST)};
+            float score = __fmul_rn(team_sum(t.mask, h.group, scores[u]), w.power);
+            float slope = team_sum(t.mask, h.group, products[u]) - saved_value(w.saved, ends[u], p, DELTA);
+            float weight = u < count ? softmax_share(score, lse) : 0;
             add_slice(s.sums + DK, weight * slope * w.scale, queries[u]);
             add_slice(s.sums + DV, weight, slopes[u]);
         }
@@ -143,10 +157,10 @@ template <int V, int ITEMS> struct send {
     }
 };
 
-/* Scratch: delta, then the split rows of the current pass. */
-int64_t delta_bytes(const struct sparse_attention_backward_args *a)
+/* Scratch: what is saved of heads, then the split rows of the current pass. */
+int64_t saved_bytes(const struct sparse_attention_backward_args *a)
 {
-    return scratch_bytes(a->y.rows * a->heads, sizeof(float));
+    return scratch_bytes(a->y.rows * a->heads * SAVED, sizeof(float));
 }
 
 int64_t pass_bytes(const struct sparse_attention_backward_args *a, int width)
@@ -162,10 +176,21 @@ extern "C" void cuda_sparse_attention_backward(const void *args)
 {
     const struct sparse_attention_backward_args *a = (const struct sparse_attention_backward_args *)args;
     const struct mat all[] = {a->dq, a->dk, a->dv, a->dy, a->y, a->q, a->k, a->v};
-    int64_t D = a->y.cols, size = D / a->heads, before = delta_bytes(a);
-    struct mat delta = scratch_mat(a->call, 0, a->y.rows, a->heads);
-    const struct slope_work w = {
-        a->dq, a->dk, a->dv, a->dy, a->y, a->q, a->k, a->v, a->lse, delta, (float)(1 / sqrt((double)size))};
+    int64_t D = a->y.cols, size = D / a->heads, before = saved_bytes(a);
+    struct mat saved = scratch_mat(a->call, 0, a->y.rows, a->heads * SAVED);
+    const double root = sqrt((double)size);
+    const struct slope_work w = {a->dq,
+                                 a->dk,
+                                 a->dv,
+                                 a->dy,
+                                 a->y,
+                                 a->q,
+                                 a->k,
+                                 a->v,
+                                 a->lse,
+                                 saved,
+                                 (float)(M_LOG2E / root),
+                                 (float)(1 / root)};
     struct heads h = heads_of(D, a->heads, head_width(size, all, 8));
     CUDA_CHECK(a->call, run_heads<receive>(a->call, w, h, a->adj.row, a->adj.col, before));
     CUDA_CHECK(a->call, run_heads<send>(a->call, w, h, a->adj.out_row, a->adj.out_col, before));
@@ -174,5 +199,5 @@ extern "C" void cuda_sparse_attention_backward(const void *args)
 extern "C" int64_t cuda_sparse_attention_backward_scratch(const void *args)
 {
     const struct sparse_attention_backward_args *a = (const struct sparse_attention_backward_args *)args;
-    return delta_bytes(a) + max_of(pass_bytes(a, WIDE), pass_bytes(a, 1));
+    return saved_bytes(a) + max_of(pass_bytes(a, WIDE), pass_bytes(a, 1));
 }

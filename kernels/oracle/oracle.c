@@ -125,7 +125,8 @@ static void attend(const struct attention_args *a, int64_t g, int64_t h, int64_t
             c = h * dh;
     product(false, true, rows, n, dh, 1 / sqrt((real)dh), at(a->q, first) + c, ld(a->q), at(a->k, at_g) + c,
             ld(a->k), false, s, n);
-    softmax(s, rows, n, mat_present(a->lse) ? at(a->lse, first) + h : NULL, a->lse.ld);
+    softmax(s, rows, n, mat_present(a->lse) ? (double *)a->lse.data + first * a->lse.ld + h : NULL,
+            a->lse.ld);
     drop(mask, a->graphs, g, h, first, rows, s);
     product(false, false, rows, dh, n, 1, s, n, at(a->v, at_g) + c, ld(a->v), false, at(a->y, first) + c,
             ld(a->y));
@@ -181,11 +182,12 @@ static void attend_backward(const struct attention_backward_args *a, int64_t g, 
             t, n);
     drop(mask, a->graphs, g, h, first, rows, t);
     for (int64_t i = 0; i < rows; i++) {
-        real lse = at(a->lse, first + i)[h], delta = 0;
+        double lse = ((const double *)a->lse.data)[(first + i) * a->lse.ld + h];
+        real delta = 0;
         for (int64_t k = c; k < c + dh; k++)
             delta += at(a->dy, first + i)[k] * at(a->y, first + i)[k];
         for (int64_t j = i * n; j < (i + 1) * n; j++) {
-            s[j] = exp(s[j] - lse);
+            s[j] = (real)exp((double)s[j] - lse);
             t[j] = s[j] * (t[j] - delta) * scale;
         }
     }

@@ -76,7 +76,7 @@ static inline void product(bool ta, bool tb, int64_t m, int64_t n, int64_t k, re
 }
 
 /* Turns the scores of `rows` queries against n keys into probabilities; writes lse unless it is null. */
-static inline void softmax(real *s, int64_t rows, int64_t n, real *lse, int64_t lse_ld)
+static inline void softmax(real *s, int64_t rows, int64_t n, double *lse, int64_t lse_ld)
 {
     for (int64_t i = 0; i < rows; i++, s += n) {
         real top = s[0], sum = 0;

@@ -22,7 +22,7 @@
  * on the order of the keys.
  *
  * Masked: exp(s_ij) is multiplied by the weight m_j of key j, mostly 1 or 0, wherever it occurs. Keys of
- * weight 0 are computed like the others, and their scores take part in the largest one.
+ * weight 0 are computed like the others, but their scores have no part in the largest one.
  */
 #include "kernels/dropped.h"
 #include "kernels/ref/loops.h"
@@ -48,10 +48,10 @@ static real dropped(struct dropping d, int64_t pair, real x)
     return mask_keeps(d.mask, d.first + pair) ? kept : R(0);
 }
 
-/* p, times the weight of key j if there are weights. */
+/* p, times the weight of key j if there are weights: 0 for 0, also if p overflows. */
 static real weighted(const struct mat *weight, int64_t j, real p)
 {
-    return weight ? p * AT(*weight, j, 0) : p;
+    return weight ? r_choose(AT(*weight, j, 0), p * AT(*weight, j, 0), R(0)) : p;
 }
 
 static double score_scale(int64_t width, int heads)
@@ -72,11 +72,13 @@ static void attend(const struct attention_args *a, const struct mat *weight, str
 
     for (int64_t j = keys.first; j < keys.end; j++)
         AT(s, 0, j - keys.first) = dot(q, i, k, j) * scale;
-    real top = folds ? AT(a->lse, i, head) : AT(s, 0, 0);
-    for (int64_t j = keys.first; j < keys.end; j++)
-        top = r_max(top, AT(s, 0, j - keys.first));
+    real top = folds ? R(*lse_at(a->lse, i, head)) : R(-INFINITY);
+    for (int64_t j = keys.first; j < keys.end; j++) {
+        real score = AT(s, 0, j - keys.first);
+        top = r_max(top, weight ? r_choose(AT(*weight, j, 0), score, top) : score);
+    }
 
-    real sum = folds ? r_exp(AT(a->lse, i, head) - top) : R(0);
+    real sum = folds ? r_exp(-less_double(top, *lse_at(a->lse, i, head))) : R(0);
     for (int64_t c = 0; c < dh; c++)
         AT(y, i, c) = folds ? AT(y, i, c) * sum : R(0);
     for (int64_t j = keys.first; j < keys.end; j++) {
@@ -87,7 +89,7 @@ static void attend(const struct attention_args *a, const struct mat *weight, str
     for (int64_t c = 0; c < dh; c++)
         AT(y, i, c) = AT(y, i, c) / sum;
     if (mat_present(a->lse))
-        AT(a->lse, i, head) = top + r_log(sum);
+        put_sum(a->lse, i, head, top, r_log(sum));
 }
 
 static void attend_all(const struct attention_args *a, const struct mat *weight, struct dropping d)
@@ -149,10 +151,11 @@ static void attend_backward(const struct attention_backward_args *a, const struc
     struct rows queries = rows_wanted(a->call, a->dq);
     real scale = R(score_scale(a->y.cols, a->heads));
     real delta = dot(dy, i, y, i);
+    double lse = *lse_at(a->lse, i, head);
     struct rows partners = rows_has(queries, i) ? keys : wanted;
 
     for (int64_t j = partners.first; j < partners.end; j++) {
-        real p = weighted(weight, j, r_exp(dot(q, i, k, j) * scale - AT(a->lse, i, head)));
+        real p = weighted(weight, j, r_exp(less_double(dot(q, i, k, j) * scale, lse)));
         real dp = dropped(d, pair + j - keys.first, dot(dy, i, v, j));
         real ds = p * (dp - delta) * scale;
         if (rows_has(queries, i))

@@ -97,7 +97,7 @@ static void attend(const struct edge_gatv2_args *a, int head, int64_t i)
     for (int64_t c = 0; c < dh; c++)
         AT(y, i, c) = AT(y, i, c) / sum + AT(b, 0, c);
     if (mat_present(a->lse))
-        AT(a->lse, i, head) = top + r_log(sum);
+        put_sum(a->lse, i, head, top, r_log(sum));
 }
 
 static void attend_all(const struct edge_gatv2_args *a)
@@ -161,7 +161,8 @@ static void attend_backward(const struct edge_gatv2_backward_args *a, int head, 
         bool rows = rows_has(wanted->nodes, i) || rows_has(wanted->nodes, j) || rows_has(wanted->loops, i);
         if (!wanted->att && !rows && !rows_has(wanted->edges, e))
             continue;
-        real p = r_exp(leaky_score(&in, i, j, row_of_edge(&in, edges, e, i)) - AT(a->lse, i, head));
+        real p = r_exp(
+            less_double(leaky_score(&in, i, j, row_of_edge(&in, edges, e, i)), *lse_at(a->lse, i, head)));
         if (j == i && e < edges.end)
             p = R(0);
         real ds = p * (dot(dy, i, in.l, j) - delta);

@@ -103,6 +103,16 @@ static inline void put_double(struct mat, int64_t, int64_t, real)
 {
 }
 
+static inline void put_sum(struct mat, int64_t, int64_t, real a, real b)
+{
+    a + b;
+}
+
+static inline real less_double(real x, double)
+{
+    return x - x;
+}
+
 static inline int64_t *index_at(struct mat, int64_t, int64_t)
 {
     static int64_t nothing;
@@ -136,6 +146,17 @@ static inline void put_double(struct mat m, int64_t i, int64_t k, real value)
     ((double *)m.data)[i * m.ld + k] = value;
 }
 
+/* The same with a + b, and x - y: neither a + b nor y is rounded to `real`. */
+static inline void put_sum(struct mat m, int64_t i, int64_t k, real a, real b)
+{
+    ((double *)m.data)[i * m.ld + k] = (double)a + (double)b;
+}
+
+static inline real less_double(real x, double y)
+{
+    return (real)((double)x - y);
+}
+
 /* Element (i, k) of an integer matrix. */
 static inline int64_t *index_at(struct mat m, int64_t i, int64_t k)
 {
@@ -156,6 +177,12 @@ static inline struct mat scratch_rows(struct call call, int64_t before, int64_t 
 static inline struct mat scratch_row(struct call call, int64_t before, int64_t cols)
 {
     return scratch_rows(call, before, 1, cols);
+}
+
+/* Of row i in a head, which is double regardless of `real`. */
+static inline const double *lse_at(struct mat lse, int64_t i, int64_t head)
+{
+    return double_at(lse, i * lse.ld + head);
 }
 
 /* Element (i, k) of m, as an lvalue. */

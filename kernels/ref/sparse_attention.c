@@ -51,7 +51,7 @@ static void attend(const struct sparse_attention_args *a, const struct mask *mas
     for (int64_t c = 0; c < dh; c++)
         AT(y, i, c) = AT(y, i, c) / sum;
     if (mat_present(a->lse))
-        AT(a->lse, i, head) = top + r_log(sum);
+        put_sum(a->lse, i, head, top, r_log(sum));
 }
 
 static void attend_all(const struct sparse_attention_args *a, const struct mask *mask)
@@ -90,7 +90,7 @@ static void attend_backward(const struct sparse_attention_backward_args *a, cons
         int64_t j = edge_end(a->adj.col, e);
         if (!rows_has(wanted, i) && !rows_has(wanted, j))
             continue;
-        real p = r_exp(edge_score(q, i, k, j) - AT(a->lse, i, head));
+        real p = r_exp(less_double(edge_score(q, i, k, j), *lse_at(a->lse, i, head)));
         real dp = dropped(mask, e * a->heads + head, dot(dy, i, v, j));
         real ds = p * (dp - delta) * scale;
         if (rows_has(wanted, i))

@@ -58,7 +58,7 @@ struct mat ring_attention(struct tape *t, struct mat qkv, const struct structure
     /* Rows that are sent are contiguous; with copies of all three qkv need not wait for the backward pass. */
     struct mat q = op(t, clone, .x = mat_cols(qkv, 0, width))->y;
     struct mat hand = op(t, clone, .x = mat_cols(qkv, width, 2 * width))->y;
-    struct mat y = {0}, lse = tape_matrix(t, q.rows, heads);
+    struct mat y = {0}, lse = tape_storage(t, MEMORY_ACTIVATIONS, F64, q.rows, heads, NULL);
     span_enter(t, "ring");
     for (int step = 0; step < d->ranks; step++) {
         const struct key_block *own = &d->block[(d->rank - step + d->ranks) % d->ranks];
