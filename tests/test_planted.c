@@ -21,7 +21,7 @@
 /* The kernels for any machine, which isa.c would not select here. */
 extern const struct backend cpu_base_backend;
 
-enum fault {
+enum planted_fault {
     NONE,
     ODD_POWERS,    /* 1 % too large, of half powers */
     FOURTH_POWER,  /* the same of full powers */
@@ -35,7 +35,7 @@ enum fault {
     SKIPPED_PAIR, /* an encoding has all but its second pair of the smallest, and one more */
 };
 
-static enum fault planted;
+static enum planted_fault planted;
 
 static void run_real(enum op op, const void *args)
 {
@@ -181,7 +181,7 @@ static int run_bench(int argc, char **argv)
     return bench_main(&bench, argc, argv);
 }
 
-static struct planted_row run(enum fault fault, const char *graph, const char *pe, const char *more)
+static struct planted_row run(enum planted_fault fault, const char *graph, const char *pe, const char *more)
 {
     char words[512];
     snprintf(words, sizeof words,
@@ -200,7 +200,7 @@ static void expect_ok(const char *graph, const char *pe, const char *more)
         fail_msg("%s, %s, %s: %s: %s", graph, pe, more, row.status, row.reason);
 }
 
-static void expect_wrong(enum fault fault, const char *graph, const char *pe, const char *more,
+static void expect_wrong(enum planted_fault fault, const char *graph, const char *pe, const char *more,
                          const char *where)
 {
     struct planted_row row = run(fault, graph, pe, more);
