@@ -249,7 +249,7 @@ static void print_bound(const struct measurement *m)
 }
 
 /* After a signal, or when the device is lost. */
-static bool has_ended(const struct job *job)
+static bool job_ended(const struct job *job)
 {
     return interrupt_signal() || device_fault(&job->options->device).kind == FAULT_LOST;
 }
@@ -265,13 +265,13 @@ static void measure_work(struct visit *v)
     m->result.encoded = m->encoded.computed ? &m->encoded : NULL;
     if (v->plan->first && m->encoded.computed)
         encode_count(&m->encoded, &m->work.config, &m->work.batch, executed_how(m->job));
-    for (enum program_kind p = 0; p < PROGRAMS && encoded && !has_ended(m->job); p++) {
+    for (enum program_kind p = 0; p < PROGRAMS && encoded && !job_ended(m->job); p++) {
         m->result.program[p].unwanted = why_not(m->job, p);
         if (v->plan->block[p].wanted)
             measure_program(v, p);
     }
     print_bound(m);
-    if (v->plan->first && encoded && !has_ended(m->job))
+    if (v->plan->first && encoded && !job_ended(m->job))
         measure_cold_start(m);
     judge_check(&m->result);
 }

@@ -190,8 +190,8 @@ static struct encoding_bound heat_bound(int64_t k, const struct batch *b, const 
                                    "two neighbours may have all edges; each graph is one component"};
 }
 
-static struct encoding_bound bound_of(const struct encoding_config *c, const struct batch *b,
-                                      const struct assumed *a, int threads)
+static struct encoding_bound bound_for(const struct encoding_config *c, const struct batch *b,
+                                       const struct assumed *a, int threads)
 {
     return c->kind == ENCODING_HEAT   ? heat_bound(c->k, b, a, threads)
            : c->kind == ENCODING_RWSE ? walks_bound(c->k, b, threads)
@@ -201,7 +201,7 @@ static struct encoding_bound bound_of(const struct encoding_config *c, const str
 struct encoding_bound encoding_bound(const struct encoding_config *c, const struct batch *b, int threads)
 {
     struct assumed worst = {true, 2 * LAPPE_PRODUCTS, 0.5, (double)max_of(1, b->adj.edges)};
-    return bound_of(c, b, &worst, threads);
+    return bound_for(c, b, &worst, threads);
 }
 
 double encoding_likely_flops(const struct encoding_config *c, const struct batch *b)
@@ -214,7 +214,7 @@ double encoding_likely_flops(const struct encoding_config *c, const struct batch
         struct batch one = {.graphs = 1, .symmetric = b->symmetric, .offset = offset};
         one.adj.nodes = one.out.nodes = n;
         one.adj.edges = one.out.edges = (int64_t)(degree * (double)n);
-        int64_t of_graph = bound_of(c, &one, &usual, 1).flops;
+        int64_t of_graph = bound_for(c, &one, &usual, 1).flops;
         flops += of_graph < 0 ? 0x1p63 : (double)of_graph;
     }
     return flops;

@@ -50,7 +50,7 @@ static struct mat vectors_of(const struct lappe *l, int64_t c)
 }
 
 /* Returns what dense_symmetric returns. */
-static int solve_part(const struct lappe *l, int64_t c, double *work)
+static int solve_component(const struct lappe *l, int64_t c, double *work)
 {
     struct pencil p = lappe_pencil(l, c);
     return eigen_dense(&p, l->s.wanted[c], l->s.value + l->s.first[c], vectors_of(l, c), work);
@@ -84,7 +84,7 @@ static bool solve_dense(struct lappe *l)
     for (int64_t c = 0; c < s->parts.count; c++) {
         if (!work || !s->wanted[c] || !is_dense(l, c) || is_cancelled(l->e.cancel))
             continue;
-        int info = solve_part(l, c, work + omp_get_thread_num() * most);
+        int info = solve_component(l, c, work + omp_get_thread_num() * most);
         failed = abs(info) > failed ? abs(info) : failed;
     }
     eager_free(&l->e, work, threads * most * 8);
@@ -97,7 +97,7 @@ static bool solve_again(struct lappe *l, int64_t c)
     int64_t n = component_size(&l->s.parts, c), wanted = l->s.wanted[c],
             bytes = eigen_dense_work(n, wanted) * 8;
     double *work = eager_alloc(&l->e, bytes);
-    int failed = work ? solve_part(l, c, work) : 0;
+    int failed = work ? solve_component(l, c, work) : 0;
     eager_charge(&l->e, dense_flops(n, wanted), 8 * n * (n + wanted));
     eager_free(&l->e, work, bytes);
     l->used |= USED_DENSE;

@@ -305,8 +305,8 @@ static void compare(struct check *c, const struct tape *t, const struct entry *e
 }
 
 /* Measures how far results in float are, from the operands of an entry or of a copy. False without memory. */
-static bool measure(struct float_errors *errors, const struct tape *t, const struct entry *e,
-                    const struct shadow *exact, const struct chosen *chosen, uint64_t jitter)
+static bool measure_moved(struct float_errors *errors, const struct tape *t, const struct entry *e,
+                          const struct shadow *exact, const struct chosen *chosen, uint64_t jitter)
 {
     struct shadow rounded;
     bool done = shadow_open(&rounded, t, e, F32, jitter) && recompute(&rounded, e->op, chosen);
@@ -336,7 +336,7 @@ static bool check_entry(struct check *c, const struct tape *t, const struct entr
     }
     for (int n = 1; carefully && done && n <= MOVES && c->excess > 1; n++) {
         *c = (struct check){0};
-        done = measure(&errors, t, &copy, &exact, &chosen, rng_bits(key, (uint64_t)(ROWS_MAX + n)) | 1);
+        done = measure_moved(&errors, t, &copy, &exact, &chosen, rng_bits(key, (uint64_t)(ROWS_MAX + n)) | 1);
         compare(c, t, e, &exact, &errors, &chosen);
     }
     shadow_close(&exact);

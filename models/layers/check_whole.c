@@ -212,7 +212,7 @@ static int readout(const struct recording *r)
     return found;
 }
 
-static struct mat copy_of(const struct tape *t, struct mat m)
+static struct mat host_copy(const struct tape *t, struct mat m)
 {
     void *copy;
     struct mat from = tape_read(t, m, &copy);
@@ -253,7 +253,7 @@ static void watch(void *side, int entry)
     if (entry == s->readout) {
         const struct entry *e = tape_entry(s->is->tape, entry);
         free(s->nodes.data);
-        s->nodes = copy_of(s->is->tape, *operand_mat(operand_named(e->op, "x"), e->args));
+        s->nodes = host_copy(s->is->tape, *operand_mat(operand_named(e->op, "x"), e->args));
     }
 }
 

@@ -76,14 +76,16 @@ static struct mat remember(struct op_program *s, const char *name, struct mat m)
     return s->made[s->count++].m = m;
 }
 
-/* The numbers of entries of norms: those of graphs of the mean size. */
-static struct mat make_numbers(struct op_program *s, const struct operand *o)
+/* Doubles: the numbers of entries of norms are those of graphs of the mean size; lse is that of one key whose
+ * score is 0.
+ */
+static struct mat make_doubles(struct op_program *s, const struct operand *o)
 {
-    int64_t rows = s->dims[o->rows];
-    double *n = arena_alloc(s->t->metadata, (size_t)rows * sizeof *n);
-    for (int64_t g = 0; g < rows; g++)
-        n[g] = (double)s->dims[DIM_N] / (double)rows;
-    return input_copy(s->t, o->name, F64, rows, 1, n);
+    int64_t rows = s->dims[o->rows], cols = s->dims[o->cols];
+    double *x = arena_alloc(s->t->metadata, (size_t)(rows * cols) * sizeof *x);
+    for (int64_t i = 0; i < rows * cols; i++)
+        x[i] = o->values == VALUES_POSITIVE ? (double)s->dims[DIM_N] / (double)rows : 0;
+    return input_copy(s->t, o->name, F64, rows, cols, x);
 }
 
 static struct mat make_input(struct op_program *s, const struct operand *o)
@@ -99,9 +101,9 @@ static struct mat make_input(struct op_program *s, const struct operand *o)
     case VALUES_INDEX:
         return input_index(s->t, o->name, all_rows(rows), cols, (int)s->dims[o->limit]);
     case VALUES_POSITIVE:
-        return o->dtype == F64 ? make_numbers(s, o) : state(s->t, o->name, rows, cols, 1);
+        return o->dtype == F64 ? make_doubles(s, o) : state(s->t, o->name, rows, cols, 1);
     default:
-        return input_uniform(s->t, o->name, all_rows(rows), cols);
+        return o->dtype == F64 ? make_doubles(s, o) : input_uniform(s->t, o->name, all_rows(rows), cols);
     }
 }
 
