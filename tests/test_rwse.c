@@ -4,8 +4,10 @@
  */
 #include <math.h>
 
+#include "kernels/backend.h"
 #include "models/encodings/rwse.h"
 #include "tests/batches.h"
+#include "tests/sanitized.h"
 #include "tests/test.h"
 
 /* --- graphs, by their edges */
@@ -64,10 +66,21 @@ static double value(const struct encoding *e, int64_t i, int64_t k)
     return (double)((const float *)e->values.data)[i * e->values.ld + k - 1];
 }
 
+/* Relative to the true value. Without fused multiply-adds, as in the baseline of x86-64 and in sanitizers'
+ * builds, each product is rounded too. */
+static double allowed(int64_t steps)
+{
+    bool fused =
+        !SANITIZED && backend_cpu_all()[1]; /* a better set than the baseline, which is the last one */
+    if (steps <= 50)
+        return fused ? 1e-6 : 2e-6;
+    return fused ? 4e-6 : 1e-5;
+}
+
 /* Exactly 0 where the true value is 0. */
 static void assert_close(double ours, double right, const char *what, int64_t i, int64_t k)
 {
-    if (!(fabs(ours - right) <= 1e-6 * right))
+    if (!(fabs(ours - right) <= allowed(k) * right))
         fail_msg("%s, node %d, step %d: %.9g, but it is %.9g", what, (int)i, (int)k, ours, right);
 }
 
@@ -322,8 +335,8 @@ static void test_many_steps(void **state)
         free(right);
         batch_free(&b);
     }
-    assert_true(most[0] < 1e-6);
-    assert_true(most[1] < 4e-6);
+    assert_true(most[0] < allowed(50));
+    assert_true(most[1] < allowed(STEPS));
 }
 
 /* --- properties */
