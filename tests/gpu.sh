@@ -246,7 +246,8 @@ if [ "${1:-}" = --run ]; then
     exit
 fi
 
-[ $# -gt 0 ] || eval "set -- $parts"
+old=$out/nothing
+[ $# -gt 0 ] || { eval "set -- $parts" && old=$out; }
 for part; do
     case " $parts " in
     *" $part "*) ;;
@@ -264,7 +265,7 @@ if [ "$gpu" ]; then
     said=$(timeout 10 nvidia-smi -L 2>&1) && echo "$said" | grep '^GPU' ||
         fail "no GPU answers (nvidia-smi: $(echo "${said:-no answer in 10 s}" | head -n 1)); --emulated needs none" 1
 fi
-mkdir -p "$out" && rm -f "$out"/* || exit 1
+rm -rf "$old" && mkdir -p "$out" || exit 1
 environment 2>&1 | tee "$out/environment.log"
 # Programs that share a GPU which takes one at a time must not run beside each other.
 ! grep -qi exclusive "$out/environment.log" || export OMP_NUM_THREADS=1
