@@ -69,7 +69,7 @@ tests_of()
     printf "$programs/tests/test_cuda_%s " "$@"
 }
 
-# ops: a process for each op, so that a kernel that fails stops no other
+# each_op: a process for each op, so that a kernel that fails stops no other
 each_op()
 {
     if [ "$plan" ]; then
@@ -246,8 +246,8 @@ if [ "${1:-}" = --run ]; then
     exit
 fi
 
-old=$out/nothing
-[ $# -gt 0 ] || { eval "set -- $parts" && old=$out; }
+all=''
+[ $# -gt 0 ] || { eval "set -- $parts" && all=yes; }
 for part; do
     case " $parts " in
     *" $part "*) ;;
@@ -265,7 +265,8 @@ if [ "$gpu" ]; then
     said=$(timeout 10 nvidia-smi -L 2>&1) && echo "$said" | grep '^GPU' ||
         fail "no GPU answers (nvidia-smi: $(echo "${said:-no answer in 10 s}" | head -n 1)); --emulated needs none" 1
 fi
-rm -rf "$old" && mkdir -p "$out" || exit 1
+[ ! "$all" ] || rm -rf "$out"
+mkdir -p "$out" || exit 1
 environment 2>&1 | tee "$out/environment.log"
 # Programs that share a GPU which takes one at a time must not run beside each other.
 ! grep -qi exclusive "$out/environment.log" || export OMP_NUM_THREADS=1
