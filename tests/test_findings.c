@@ -222,6 +222,23 @@ static void test_encodings(void **state)
     assert_not_said(rows_of(checked_row(500), NULL, NULL), "encoding");
 }
 
+/* Of graphs with more components than vectors; an encoding that has no eigenvectors, and rows without one. */
+static void test_encodings_without_a_solver(void **state)
+{
+    (void)state;
+    struct row *row = encoding_row("lap:16", 500, 0.01, 0.01);
+    assert_false(row_solved_nothing(row));
+    row_set_count(row, "encoding.nullity", 15);
+    row_set_count(row, "encoding.iterated", 1);
+    assert_false(row_solved_nothing(row));
+    row_set_count(row, "encoding.nullity", 16);
+    row_set_count(row, "encoding.iterated", 0);
+    assert_true(row_solved_nothing(row));
+    row_set_count(row, "encoding.nullity", 0);
+    assert_false(row_solved_nothing(row));
+    row_free(row);
+}
+
 static void test_when_encodings_pay_off(void **state)
 {
     (void)state;
@@ -393,7 +410,7 @@ int main(void)
         cmocka_unit_test(test_encodings),     cmocka_unit_test(test_when_encodings_pay_off),
         cmocka_unit_test(test_parts),         cmocka_unit_test(test_checks),
         cmocka_unit_test(test_checkpoints),   cmocka_unit_test(test_ranks),
-        cmocka_unit_test(test_divided_nodes),
+        cmocka_unit_test(test_divided_nodes), cmocka_unit_test(test_encodings_without_a_solver),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -381,3 +381,10 @@ const char *row_unchecked(const struct row *row)
     }
     return NULL;
 }
+
+bool row_solved_nothing(const struct row *row)
+{
+    int64_t solved = 1, nullity = 0;
+    return row_get_count(row, "encoding.iterated", &solved) && solved == 0 &&
+           row_get_count(row, "encoding.nullity", &nullity) && nullity > 0;
+}

@@ -123,6 +123,10 @@ double row_state_ratio(const struct row *a, const char *of_a, const struct row *
 /* Why results of a row that is ok were not checked; null if they were, or if no program ran. */
 const char *row_unchecked(const struct row *row);
 
+/* Whether all eigenvectors of the row's encoding are of eigenvalue 0, indicators of components: its time is
+ * that of no solver, and tells nothing of how such encodings grow or compare. */
+bool row_solved_nothing(const struct row *row);
+
 /* Whether the row is complete and well-formed; if not, error[MESSAGE_SIZE] says why. */
 bool row_validate(const struct row *row, char *error);
 
