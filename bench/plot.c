@@ -1,9 +1,10 @@
-/* plot FILE.json [PREFIX]: draws the charts of a result file that the benchmark drew, by default beside the
- * file and under its name. */
+/* plot FILE.json [PREFIX]: draws all charts of a result file, of which the benchmark drew some, by default
+ * beside the file and under its name. */
 #include <limits.h>
 
 #include "analysis/charts/charts.h"
 #include "analysis/compare/crossing_chart.h"
+#include "analysis/record/plain.h"
 #include "analysis/record/record.h"
 #include "bench/base/paths.h"
 #include "bench/cli/tool.h"
@@ -17,17 +18,24 @@ static int plot(void *options, int count, char **files, struct message *error)
         return EXIT_USAGE;
     paths_prefix(files[0], prefix);
     const char *beside = count == 2 ? files[1] : prefix;
-    bool drawn = charts_draw(record, NULL, beside, stderr, error->text) &&
-                 crossing_chart_draw(record, beside, stderr, error->text);
+    struct figures figures = {0};
+    crossing_chart_add(&figures, record);
+    charts_add(&figures, record, NULL);
+    enum chart_result result = figures_draw(&figures, beside, error->text);
+    if (result != CHART_FAILED) {
+        plain_put(stderr, error->text);
+        putc('\n', stderr);
+    }
+    figures_free(&figures);
     record_free(record);
-    return drawn ? EXIT_GOOD : EXIT_MISSED;
+    return result != CHART_FAILED ? EXIT_GOOD : EXIT_MISSED;
 }
 
 int main(int argc, char **argv)
 {
     static const struct flag flags[] = {TOOL_FLAGS, {.name = NULL}};
     static const struct syntax syntax = {
-        .doc = "draws a result file's charts as PREFIX_*.png and .svg, by default beside it",
+        .doc = "draws all charts of a result file as PREFIX_*.png and .svg, by default beside it",
         .operands = "FILE.json [PREFIX]",
         .needs = "a result file",
         .limit = "at most a file and a prefix",

@@ -1,5 +1,6 @@
 #include "tests/chart_directory.h"
 
+#include "analysis/charts/chart.h"
 #include "tests/test.h"
 #include "tests/test_analysis_rows.h"
 
@@ -54,6 +55,29 @@ char *content(const struct chart_directory *p, const char *end)
     return text;
 }
 
+static enum chart_result draw_all(struct figures *f, const char *prefix, char *message)
+{
+    enum chart_result result = figures_draw(f, prefix, message);
+    figures_free(f);
+    return result;
+}
+
+enum chart_result draw_added(void (*add)(struct figures *f, const struct record *record),
+                             const struct record *record, const char *prefix, char *message)
+{
+    struct figures f = {0};
+    add(&f, record);
+    return draw_all(&f, prefix, message);
+}
+
+enum chart_result draw_charts(const struct record *record, const struct field *axis, const char *prefix,
+                              char *message)
+{
+    struct figures f = {0};
+    chart_add(&f, record, axis);
+    return draw_all(&f, prefix, message);
+}
+
 bool on_path(const char *program)
 {
     char directories[4096], *rest = directories, *directory, path[4200];
@@ -80,7 +104,8 @@ void assert_in(const char *text, const char *wanted)
         fail_msg("no %s in\n%.3000s", wanted, text ? text : "(nothing)");
 }
 
-char *title_of(const char *script)
+/* The title of a script, its lines joined by a blank; to be freed. */
+static char *title_of(const char *script)
 {
     const char *line = strstr(script, "title[1] = \""), *next = strstr(script, "title[2] = \"");
     char *title = NULL;
@@ -91,10 +116,6 @@ char *title_of(const char *script)
     if (next)
         fprintf(out, " %.*s", (int)strcspn(next + start, "\n") - 1, next + start);
     fclose(out);
-    for (char *blank = title; (blank = strstr(blank, "\u00a0"));) { /* which keeps a value in one line */
-        *blank = ' ';
-        memmove(blank + 1, blank + 2, strlen(blank + 1));
-    }
     return title;
 }
 

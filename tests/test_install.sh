@@ -46,10 +46,10 @@ ln -s "$bin/gtmark-plot" "$house/link"
 cp "$bin/gtmark-plot" "$house/copy"
 if gnuplot --version >/dev/null 2>&1; then
     check 'a program draws charts through a link' "$(away ../link "$record" linked)" \
-        'charts: linked_time.png linked_memory.png linked_flops.png linked_throughput.png (and .svg)
+        'charts: linked_{time,memory,flops,throughput}.svg, .png
 0'
     check 'a copy draws charts' "$(away ../copy "$record" copied)" \
-        'charts: copied_time.png copied_memory.png copied_flops.png copied_throughput.png (and .svg)
+        'charts: copied_{time,memory,flops,throughput}.svg, .png
 0'
     check 'the charts exist' "$(ls "$house/away" | grep -c "\.png$")" 8
 else

@@ -68,9 +68,10 @@ static void test_plot(void **state)
     house_of(&h, "plot");
     save_kernels(h);
     bool draws = system("gnuplot --version >/dev/null 2>&1") == 0;
-    assert_ends(h, "kernels.json", 0, "", draws ? "kernels_percent.png" : "charts skipped: ");
+    assert_ends(h, "kernels.json", 0, "",
+                draws ? "charts: kernels_{percent,time,memory,flops}.svg, .png\n" : "charts skipped: ");
     save_older(h, "kernels.json", "older.json");
-    assert_ends(h, "older.json", 0, "", draws ? "older_percent.png" : "charts skipped: ");
+    assert_ends(h, "older.json", 0, "", draws ? "older_{percent,time,memory,flops}.svg, .png\n" : "charts skipped: ");
     char unheard[2 * PATH_MAX]; /* no stderr: gnuplot's messages are lost, not its images */
     snprintf(unheard, sizeof unheard, "cd %s && %s kernels.json unheard 2>&- && test -s unheard_percent.png",
              ((struct house *)h)->work, ((struct house *)h)->program);

@@ -1,8 +1,8 @@
 /*
  * Charts of what ranks do with their time: shares computed by hand, for strong and weak scaling, measured and
- * predicted; titles that are true of the data, and say nothing where it leaves that open.
+ * predicted.
  */
-#include "analysis/charts/chart.h"
+#include "analysis/charts/rank_bars.h"
 #include "analysis/charts/rank_chart.h"
 #include "analysis/charts/style.h"
 #include "tests/chart_directory.h"
@@ -63,7 +63,6 @@ static void test_shares(void **state)
     assert_near(b.bar[0].efficiency, 1);
     assert_near(b.bar[0].exchange, 0);
     assert_near(b.bar[1].efficiency, 0.75);
-    assert_near(b.bar[1].speedup, 3);
     assert_near(b.bar[1].exchange, 0.2);
     assert_true(!b.bar[1].predicted && !b.bar[1].noisy && !b.bar[1].shared);
     assert_int_equal(rank_bars_of(rows, "step", true).count, 0);
@@ -90,73 +89,22 @@ static void test_shares(void **state)
     rows_free(rows);
 }
 
-/* Frees the rows. */
-static void assert_rank_title(struct rows *rows, bool weak, const char *name, const char *wanted)
+/* An interval far beyond all bars is cut, and its end is a number. */
+static void test_wide_interval(void **state)
 {
-    char text[CHART_TEXT];
-    struct rank_bars b = rank_bars_of(rows, "step", weak);
-    rank_title(text, &b, name);
-    assert_string_equal(text, wanted);
-    assert_true(frame_fits(text));
-    rows_free(rows);
-}
-
-static struct rows *strong(double seconds, double spread, double exposed)
-{
-    return pair(measured(1, 500, 8, 0.3, spread, 0), measured(4, 500, 8, seconds, spread, exposed));
-}
-
-static void test_titles(void **state)
-{
-    (void)state;
-    assert_rank_title(
-        strong(0.1, 0, 0.02), false, "",
-        "A training step on 4 ranks is 3 times as fast as on one, an efficiency of 75\u00a0%; most of "
-        "what is lost is exchange");
-    assert_rank_title(
-        strong(0.1, 0, 0.005), false, "",
-        "A training step on 4 ranks is 3 times as fast as on one, an efficiency of 75\u00a0%; most of "
-        "what is lost is not exchange");
-    /* Of 15 to 33 % that are lost 12 are exchange. */
-    assert_rank_title(strong(0.1, 0.06, 0.012), false, "halo_1",
-                      "A training step on 4 ranks (halo\\_1) is 3 times as fast as on one, an efficiency of "
-                      "75\u00a0% (67 to 85\u00a0%)");
-    assert_rank_title(
-        strong(0.075, 0.02, 0.01), false, "",
-        "A training step on 4 ranks is 4 times as fast as on one, an efficiency of 100\u00a0% (96 "
-        "to 104\u00a0%)");
-    assert_rank_title(pair(predicted(1, "data", 0.3, 0), predicted(2, "data", 0.2, 0.05)), false, "",
-                      "A training step on 2 ranks is predicted to be 1.5 times as fast as on one, an "
-                      "efficiency of 75\u00a0%; most of what is lost is exchange");
-    assert_rank_title(
-        pair(measured(1, 500, 8, 0.3, 0, 0), measured(4, 2000, 8, 0.4, 0, 0.01)), true, "",
-        "A training step of 4 times the nodes on 4 ranks takes 1.33 times as long as on one, an "
-        "efficiency of 75\u00a0%; most of what is lost is not exchange");
-    assert_rank_title(
-        pair(measured(1, 500, 2, 0.3, 0, 0), measured(4, 500, 8, 0.4, 0, 0.2)), true, "",
-        "A training step of 4 times the graphs on 4 ranks takes 1.33 times as long as on one, an "
-        "efficiency of 75\u00a0%; most of what is lost is exchange");
-}
-
-/* The fastest bar that supports a finding; without one the title says why. */
-static void test_no_finding(void **state)
-{
-    (void)state;
-    struct rows *rows = strong(0.1, 0, 0.02);
-    rows_append(rows, measured(8, 500, 8, 0.06, 0, 0.02));
-    row_set_real(rows_at(rows, 2), "ranks.load", 2);
-    assert_rank_title(
-        rows, false, "",
-        "A training step on 4 ranks is 3 times as fast as on one, an efficiency of 75\u00a0%; most of "
-        "what is lost is exchange");
-    rows = strong(0.1, 0, 0.02);
-    row_set_real(rows_at(rows, 1), "ranks.load", 2);
-    assert_rank_title(rows, false, "",
-                      "A training step on several ranks: they share cores, so there is no finding");
-    rows = strong(0.1, 0, 0.02);
-    row_set_text(rows_at(rows, 0), "step.time.noisy", "made up");
-    assert_rank_title(rows, false, "",
-                      "A training step on several ranks: all times are noisy, so there is no finding");
+    struct chart_directory *p = *state;
+    char message[MESSAGE_SIZE];
+    struct record *record = empty_record();
+    assert_true(record_add(record, measured(1, 500, 2, 0.3, 0.9, 0), message));
+    assert_true(record_add(record, measured(4, 2000, 2, 0.4, 0.95, 0.04), message));
+    draw_added(rank_chart_add, record, p->prefix, message);
+    assert_title(p, "_weak.gp", "Weak scaling of a training step over ranks, with as many times the nodes");
+    assert_null(content(p, "_strong.gp"));
+    char *script = content(p, "_weak.gp");
+    assert_in(script, "set yrange [0:165]");
+    assert_in(script, "intervals are cut; the widest reaches 2.85e+03 %");
+    free(script);
+    record_free(record);
 }
 
 static void test_drawn(void **state)
@@ -164,8 +112,7 @@ static void test_drawn(void **state)
     struct chart_directory *p = *state;
     char message[MESSAGE_SIZE] = "?";
     struct record *record = empty_record();
-    assert_int_equal(rank_chart_draw(record, p->prefix, message), CHART_SKIPPED);
-    assert_string_equal(message, "");
+    assert_int_equal(draw_added(rank_chart_add, record, p->prefix, message), CHART_SKIPPED);
     for (int way = 0; way < 2; way++)
         for (int64_t ranks = 1; ranks <= 4; ranks *= 2)
             if (way == 0 || ranks < 4)
@@ -174,7 +121,7 @@ static void test_drawn(void **state)
                                predicted(ranks, way ? "ulysses" : "data", (way ? 0.3 : 0.36) / (double)ranks,
                                          way || ranks == 1 ? 0 : 0.03),
                                message));
-    rank_chart_draw(record, p->prefix, message);
+    draw_added(rank_chart_add, record, p->prefix, message);
     char *script = content(p, "_strong.gp");
     assert_in(script, style_ranks);
     assert_in(script, "lines = 2\n");
@@ -185,9 +132,7 @@ static void test_drawn(void **state)
     assert_in(script, "link: 2.00 us, given");
     assert_in(script, "turned = 0\n");
     free(script);
-    assert_title(p, "_strong.gp",
-                 "A training step on 4 ranks (data) is predicted to be 4 times as fast as on one, an "
-                 "efficiency of 100 %");
+    assert_title(p, "_strong.gp", "Strong scaling of a training step over ranks");
     assert_null(content(p, "_weak.gp"));
     if (on_path("gnuplot")) {
         char *picture = content(p, "_strong.svg");
@@ -211,10 +156,7 @@ static void test_memory(void **state)
             row_set_count(row, "ranks.memory", 2048);
         assert_true(record_add(record, row, message));
     }
-    chart_draw(record, NULL, p->prefix, message);
-    assert_title(
-        p, "_memory.gp",
-        "A training step needs 4.00 KiB at 1 rank and 2.00 KiB at 2; between 1 and 2 it falls as R^{-1.00}");
+    draw_charts(record, NULL, p->prefix, message);
     char *script = content(p, "_memory.gp");
     assert_in(script, "\n2 2048 2048 2048 0\n");
     assert_in(script, "\n1 3000 3000 3000 0\nEND");
@@ -226,8 +168,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shares),
-        cmocka_unit_test(test_titles),
-        cmocka_unit_test(test_no_finding),
+        cmocka_unit_test_setup_teardown(test_wide_interval, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_memory, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_drawn, make_directory, remove_directory),
     };

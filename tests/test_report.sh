@@ -27,7 +27,8 @@ for machine in results/[!l]*/; do
     name=$(basename "$machine")
     check "a page of $name" "$("$build/report" "$machine"*.json -o "$house/$name.html" 2>&1)" "$house/$name.html"
     check 'it is below 3 MB' "$(($(wc -c <"$house/$name.html") < 3000000))" 1
-    check 'it loads nothing' "$(grep -oE '(src|href)="[^#"][^"]*"' "$house/$name.html" | sort -u)" 'href="data:,"'
+    check 'it loads nothing' "$(grep -oE "(src|href|url\\()=?[\"'][^#\"'][^\"']*[\"']" "$house/$name.html" | sort -u)" 'href="data:,"'
+    check 'no chart has the ids of another' "$(grep -oE " id=[\"'][^\"']*" "$house/$name.html" | sort | uniq -d)" ''
     if command -v xmllint >/dev/null; then
         check 'it is well-formed' "$(xmllint --noout --nonet "$house/$name.html" 2>&1)" ''
     else
@@ -52,7 +53,7 @@ if [ "$browser" ]; then
         const nodes = () => Array.from(table.tBodies[0].rows, (r) => r.hidden ? "-" : r.cells[0].textContent).join(" ");\
         const box = table.parentNode.previousElementSibling.querySelector("input");\
         head.click(); head.click(); document.title = nodes();\
-        box.value = "Noisy step"; box.dispatchEvent(new Event("input")); document.title += "; " + nodes();\
+        box.value = "Noisy"; box.dispatchEvent(new Event("input")); document.title += "; " + nodes();\
         </script></body>|' "$page" >"$house/used.html"
     check 'no errors when it is used' "$(console "$house/used.html")" ''
     check 'tables can be sorted and filtered' "$(grep -o '<title>[0-9]*[ ][0-9][^<n]*<' "$house/dom")" \

@@ -7,24 +7,52 @@
 
 #include <string.h>
 
-#define STEP    "A training step"
-#define FORWARD "A forward pass"
+#define STEP    "a training step"
+#define FORWARD "inference"
 #define MEDIANS "medians, with their 95 % intervals"
 
-const struct chart chart_kinds[CHARTS_MAX] = {
+/* In the order of what a run, which has at most FIGURES_OF_RUN, draws by itself. */
+static const struct chart kinds[] = {
+    {.name = "encoding",
+     .axis = "time of one encoding",
+     .noun = "Time",
+     .base = UNITS_SI,
+     .unit = "s",
+     .note = MEDIANS,
+     .count = 1,
+     .quantities = {{"", "encodings", "encoding.time.median", SERIES_TIME, "encoding"}}},
+    {.name = "encoding_memory",
+     .axis = "memory of one encoding",
+     .noun = "Memory",
+     .base = UNITS_BINARY,
+     .unit = "B",
+     .note = "peak (filled): while it is computed; stored (open): the encoding itself",
+     .no_equals = true,
+     .count = 2,
+     .quantities = {{"peak", "encodings", "encoding.peak", SERIES_EXACT, NULL},
+                    {"stored", "encodings", "encoding.storage", SERIES_MEASURED, NULL}}},
     {.name = "time",
      .axis = "time of one run",
-     .verb = "takes",
+     .noun = "Time",
      .base = UNITS_SI,
      .unit = "s",
      .note = MEDIANS,
      .count = 3,
      .quantities = {{"step", STEP, "step.time.median", SERIES_TIME, "step"},
                     {"forward", FORWARD, "forward.time.median", SERIES_TIME, "forward"},
-                    {"", "An op", "kernel.time.median", SERIES_TIME, "kernel"}}},
+                    {"", "ops", "kernel.time.median", SERIES_TIME, "kernel"}}},
+    {.name = "throughput",
+     .axis = "graphs per second",
+     .noun = "Throughput",
+     .base = UNITS_SI,
+     .unit = "graphs/s",
+     .note = "graphs of the batch over the median time, with 95 % intervals",
+     .count = 2,
+     .quantities = {{"step", "training", "step.throughput", SERIES_RATE, "step"},
+                    {"forward", "inference", "forward.throughput", SERIES_RATE, "forward"}}},
     {.name = "memory",
      .axis = "memory",
-     .verb = "needs",
+     .noun = "Memory",
      .base = UNITS_BINARY,
      .unit = "B",
      .note = "planned (filled): the arena, laid out before the run; resident (open): what one run took",
@@ -35,7 +63,7 @@ const struct chart chart_kinds[CHARTS_MAX] = {
                     {"forward, resident", FORWARD, "forward.memory.resident", SERIES_MEASURED, NULL}}},
     {.name = "flops",
      .axis = "work of one run",
-     .verb = "needs",
+     .noun = "Work",
      .base = UNITS_SI,
      .unit = "FLOP",
      .note = "analytic (filled): what the mathematics asks for; executed (open): what the processor did",
@@ -44,63 +72,28 @@ const struct chart chart_kinds[CHARTS_MAX] = {
                     {"step, executed", STEP, "step.flops.executed", SERIES_MEASURED, NULL},
                     {"forward, analytic", FORWARD, "forward.flops.analytic", SERIES_EXACT, NULL},
                     {"forward, executed", FORWARD, "forward.flops.executed", SERIES_MEASURED, NULL}}},
-    {.name = "throughput",
-     .axis = "graphs per second",
-     .verb = "handles",
-     .base = UNITS_SI,
-     .unit = "graphs/s",
-     .note = "graphs of the batch over the median time, with 95 % intervals",
-     .count = 2,
-     .quantities = {{"step", "Training", "step.throughput", SERIES_RATE, "step"},
-                    {"forward", "Inference", "forward.throughput", SERIES_RATE, "forward"}}},
-    {.name = "encoding",
-     .axis = "time of one encoding",
-     .verb = "takes",
-     .base = UNITS_SI,
-     .unit = "s",
-     .note = MEDIANS,
-     .count = 1,
-     .quantities = {{"", "The encoding", "encoding.time.median", SERIES_TIME, "encoding"}}},
-    {.name = "encoding_memory",
-     .axis = "memory of one encoding",
-     .verb = "needs",
-     .base = UNITS_BINARY,
-     .unit = "B",
-     .note = "peak (filled): while it is computed; stored (open): the encoding itself",
-     .count = 2,
-     .quantities = {{"peak", "The encoding", "encoding.peak", SERIES_EXACT, NULL},
-                    {"stored", "The encoding", "encoding.storage", SERIES_MEASURED, NULL}}},
 };
-_Static_assert((int)CHARTS_MAX <= (int)FIGURES_MAX, "more charts than figures_draw draws");
 
-enum chart_result chart_draw_all(const struct chart *all, size_t n, const struct drawing *d,
-                                 const char *prefix, char *message)
+static void add_chart(struct figures *f, const struct chart *chart, const struct drawing *d)
 {
-    struct chart_data data[CHARTS_MAX];
-    struct figure figures[CHARTS_MAX] = {0};
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++) {
-        struct chart_data *c = &data[count];
-        *c = (struct chart_data){
-            .chart = &all[i],
-            .drawing = d,
-            .set = series_collect(d->sources, d->count, d->axis, all[i].quantities, all[i].count)};
-        if (c->set.count == 0)
-            continue;
-        bool bars = series_has_one_x(&c->set);
-        figures[count] = (struct figure){.style = bars ? style_bars : style_scaling,
-                                         .write = bars ? chart_write_bars : chart_write_lines,
-                                         .what = c};
-        snprintf(figures[count++].name, sizeof figures->name, "%s", all[i].name);
-    }
-    enum chart_result result = figures_draw(figures, count, prefix, message);
-    while (count > 0)
-        series_free(&data[--count].set);
-    return result;
+    struct chart_data data = {
+        chart, d, series_collect(d->sources, d->count, d->axis, chart->quantities, chart->count), ""};
+    if (chart->no_equals)
+        chart_drop_equals(&data);
+    bool bars = series_has_one_x(&data.set);
+    if (data.set.count > 0)
+        figures_add(f, chart->name, bars ? style_bars : style_scaling,
+                    bars ? chart_write_bars : chart_write_lines, &data);
+    series_free(&data.set);
 }
 
-enum chart_result chart_draw(const struct record *record, const struct field *axis, const char *prefix,
-                             char *message)
+void chart_add_all(struct figures *f, const struct chart *charts, size_t n, const struct drawing *d)
+{
+    for (size_t i = 0; i < n; i++)
+        add_chart(f, &charts[i], d);
+}
+
+void chart_add(struct figures *f, const struct record *record, const struct field *axis)
 {
     const struct source source = {.rows = record_rows(record)};
     const struct drawing d = {.sources = &source,
@@ -108,5 +101,9 @@ enum chart_result chart_draw(const struct record *record, const struct field *ax
                               .rows = source.rows,
                               .record = record,
                               .axis = axis ? axis : axes_default(source.rows)};
-    return chart_draw_all(chart_kinds, CHARTS_MAX, &d, prefix, message);
+    bool batches = strcmp(d.axis->path, "batch") == 0; /* otherwise throughput says what time says */
+    for (int late = 0; late < 2; late++)
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+            if (late == (kinds[i].quantities[0].kind == SERIES_RATE && !batches))
+                add_chart(f, &kinds[i], &d);
 }

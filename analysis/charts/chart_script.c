@@ -6,7 +6,6 @@
 #include "analysis/charts/gnuplot.h"
 #include "analysis/charts/scale.h"
 #include "analysis/charts/text_width.h"
-#include "analysis/charts/title.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,7 +26,8 @@ static void write_scale(FILE *out, char axis, const struct scale *s, const struc
     fputs(")\n", out);
 }
 
-void chart_not_drawn(char text[CHART_TEXT], const struct series_set *set, size_t drawn)
+/* "not drawn: step, grid graph; step, ba graph": the series after the first `drawn`; "" if there are none. */
+static void not_drawn(char text[CHART_TEXT], const struct series_set *set, size_t drawn)
 {
     enum { NAMED = 6 };
     size_t used = 0;
@@ -42,7 +42,8 @@ void chart_not_drawn(char text[CHART_TEXT], const struct series_set *set, size_t
         snprintf(text + used, CHART_TEXT - used, "; and %zu more", set->count - drawn - NAMED);
 }
 
-void chart_notes(char text[CHART_TEXT], const struct chart_data *d, size_t drawn, bool bars)
+/* What the marks of the first `drawn` series mean, and which rows are missing. */
+static void notes_of(char text[CHART_TEXT], const struct chart_data *d, size_t drawn, bool bars)
 {
     char left_out[CHART_TEXT];
     bool law = false, noisy = false;
@@ -51,11 +52,11 @@ void chart_notes(char text[CHART_TEXT], const struct chart_data *d, size_t drawn
         for (size_t k = 0; k < d->set.series[i].count; k++)
             noisy = noisy || d->set.series[i].points[k].noisy;
     }
-    chart_left_out(left_out, d->drawing->rows, d->drawing->axis);
-    snprintf(text, CHART_TEXT, "%s%s%s%s%.500s", d->chart->note,
+    chart_left_out(left_out, d->drawing->rows, d->drawing->axis, d->chart->quantities[0].path);
+    snprintf(text, CHART_TEXT, "%s%s%s%s%.200s%s%.500s", d->chart->note,
              law ? "; curves: polynomials with the terms of the work" : "",
-             noisy && !bars ? "; crosses: noisy times, in no curve and no finding" : "",
-             *left_out ? "; " : "", left_out);
+             noisy && !bars ? "; crosses: noisy times, in no curve" : "",
+             *d->equal ? "; the same for all: " : "", d->equal, *left_out ? "; " : "", left_out);
 }
 
 static void write_frame(FILE *out, const struct chart_data *d, size_t drawn, bool bars, size_t legend_rows,
@@ -68,14 +69,11 @@ static void write_frame(FILE *out, const struct chart_data *d, size_t drawn, boo
                       .notes = {notes, others, work},
                       .legend_rows = legend_rows,
                       .height = height};
-    if (bars)
-        title_of_bars(title, d->chart, &d->set, d->drawing->axis);
-    else
-        title_of_lines(title, d->chart, &d->set, d->drawing->axis);
+    chart_title(title, d->chart, &d->set, d->drawing->axis);
     chart_machine(machine, d->drawing->record, d->drawing->rows);
     chart_work(work, d->drawing->rows);
-    chart_notes(notes, d, drawn, bars);
-    chart_not_drawn(others, &d->set, drawn);
+    notes_of(notes, d, drawn, bars);
+    not_drawn(others, &d->set, drawn);
     frame_write(out, &f);
 }
 
@@ -149,7 +147,9 @@ static bool same_look(const struct series *a, const struct series *b, bool by_gr
            (!by_group || strcmp(a->group, b->group) == 0);
 }
 
-size_t chart_look(const struct series *series, size_t i, bool by_group)
+/* The colour of series i, from 1: one for each program or, by group, for each program and combination, in
+ * order of appearance. */
+static size_t look_of(const struct series *series, size_t i, bool by_group)
 {
     size_t look = 0;
     for (size_t k = 0;; k++) {
@@ -183,10 +183,31 @@ static double write_legend(FILE *out, const struct series *series, size_t n, con
         widest = fmax(widest, text_width(text));
         fprintf(out, "label[%zu] = ", i + 1);
         gnuplot_put_string(out, text);
-        fprintf(out, "\nlook[%zu] = %zu\nopen[%zu] = %d\njoined[%zu] = %d\n", i + 1,
-                chart_look(series, i, true), i + 1, open, i + 1, !open && !s->law.terms);
+        fprintf(out, "\nlook[%zu] = %zu\nopen[%zu] = %d\njoined[%zu] = %d\n", i + 1, look_of(series, i, true),
+                i + 1, open, i + 1, !open && !s->law.terms);
     }
     return widest;
+}
+
+/* The values of the points of a series, of many some: "2000 nodes, step: 729 ms [695 ms, 785 ms]; noisy" */
+static void write_hints(FILE *out, const struct chart_data *d, const struct series *s)
+{
+    enum { MOST = 80 };
+    char label[CHART_TEXT], value[UNITS_TEXT], low[UNITS_TEXT], high[UNITS_TEXT];
+    const struct field *axis = d->drawing->axis;
+    size_t stride = 1 + s->count / MOST;
+    chart_label(label, s);
+    for (size_t k = 0; k < s->count; k += stride) {
+        const struct point *p = &s->points[k];
+        bool interval = p->certain && p->at.high > p->at.low;
+        chart_value(value, p->at.y, d->chart);
+        chart_value(low, p->at.low, d->chart);
+        chart_value(high, p->at.high, d->chart);
+        gnuplot_put_label(out, p->at.x, p->at.y, "%.10g %s, %.500s: %s%s%s%s%s%s%s", p->at.x,
+                          *axis->unit ? axis->unit : axis->path, label, value, interval ? " [" : "",
+                          interval ? low : "", interval ? ", " : "", interval ? high : "",
+                          interval ? "]" : "", p->noisy ? "; noisy" : "");
+    }
 }
 
 void chart_write_lines(FILE *out, const void *what)
@@ -203,6 +224,49 @@ void chart_write_lines(FILE *out, const void *what)
     gnuplot_put_text(out, "xtitle", *axis->unit ? axis->unit : axis->path);
     write_series(out, series, n);
     write_laws(out, series, n);
+    fputs("hints = 1\n$hints << END\n", out);
+    for (size_t i = 0; i < n; i++)
+        write_hints(out, d, &series[i]);
+    fputs("END\n", out);
+}
+
+static bool same_points(const struct series *a, const struct series *b)
+{
+    bool same = a->count == b->count;
+    for (size_t k = 0; same && k < a->count; k++)
+        same = a->points[k].at.x == b->points[k].at.x && a->points[k].at.y == b->points[k].at.y;
+    return same;
+}
+
+/* Whether several series have the quantity, with the same points. */
+static bool is_equal_in_all(const struct series_set *set, const struct quantity *q)
+{
+    const struct series *first = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < set->count; i++)
+        if (set->series[i].quantity == q) {
+            first = first ? first : &set->series[i];
+            if (n++ > 0 && !same_points(first, &set->series[i]))
+                return false;
+        }
+    return n > 1;
+}
+
+void chart_drop_equals(struct chart_data *d)
+{
+    for (size_t q = 0; q < d->chart->count; q++) {
+        const struct quantity *quantity = &d->chart->quantities[q];
+        size_t kept = 0, used = strlen(d->equal);
+        if (!is_equal_in_all(&d->set, quantity))
+            continue;
+        snprintf(d->equal + used, CHART_TEXT - used, "%s%s", used ? ", " : "", quantity->label);
+        for (size_t i = 0; i < d->set.count; i++)
+            if (d->set.series[i].quantity == quantity)
+                free(d->set.series[i].points);
+            else
+                d->set.series[kept++] = d->set.series[i];
+        d->set.count = kept;
+    }
 }
 
 /* A bar with its texts. */
@@ -265,7 +329,7 @@ void chart_write_bars(FILE *out, const void *what)
     fprintf(out, ")\nleft = %.0f\n$bars << END\n", left);
     for (size_t i = 0; i < n; i++)
         fprintf(out, "%zu %.15g %.15g %.15g %zu %d \"%s\"\n", i, bars[i].y, bars[i].low, bars[i].high,
-                chart_look(d->set.series, i, false), d->set.series[i].quantity->kind == SERIES_MEASURED,
+                look_of(d->set.series, i, false), d->set.series[i].quantity->kind == SERIES_MEASURED,
                 bars[i].value);
     fputs("END\n", out);
     struct scale x = scale_of_bars(bars, n, left, d->chart->base);

@@ -26,6 +26,7 @@ struct chart_data {
     const struct chart *chart;
     const struct drawing *drawing;
     struct series_set set;
+    char equal[CHART_TEXT]; /* the quantities that chart_drop_equals dropped */
 };
 
 enum {
@@ -37,14 +38,7 @@ enum {
 void chart_write_lines(FILE *out, const void *what);
 void chart_write_bars(FILE *out, const void *what);
 
-/* What the marks of the first `drawn` series mean, and which rows are missing. */
-void chart_notes(char text[CHART_TEXT], const struct chart_data *d, size_t drawn, bool bars);
-
-/* "not drawn: step, grid graph; step, ba graph": the series after the first `drawn`; "" if there are none. */
-void chart_not_drawn(char text[CHART_TEXT], const struct series_set *set, size_t drawn);
-
-/* The colour of series i, from 1: one for each program or, by group, for each program and combination, in
- * order of appearance. */
-size_t chart_look(const struct series *series, size_t i, bool by_group);
+/* Drops each quantity that several groups have and whose points are the same in all of them. */
+void chart_drop_equals(struct chart_data *d);
 
 #endif

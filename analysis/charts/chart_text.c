@@ -85,15 +85,35 @@ void chart_work(char text[CHART_TEXT], const struct rows *rows)
     }
 }
 
-void chart_left_out(char text[CHART_TEXT], const struct rows *rows, const struct field *axis)
+void chart_title(char text[CHART_TEXT], const struct chart *c, const struct series_set *set,
+                 const struct field *axis)
+{
+    double x = set->series[0].points[0].at.x;
+    snprintf(text, CHART_TEXT, "%s", c->noun);
+    for (size_t i = 0; i < set->count; i++) {
+        const char *subject = set->series[i].quantity->subject, *joint = i > 0 ? " and" : "";
+        if (i == 0 || strcmp(subject, set->series[i - 1].quantity->subject) != 0)
+            append_text(text, "%s of %s", joint, subject);
+    }
+    if (!series_has_one_x(set))
+        append_text(text, " over %s", *axis->unit ? axis->unit : axis->path);
+    else if (*axis->unit) /* units are plurals */
+        append_text(text, ", %.15g %.*s", x, (int)strlen(axis->unit) - (x == 1), axis->unit);
+    else
+        append_text(text, ", %s %.15g", axis->path, x);
+}
+
+void chart_left_out(char text[CHART_TEXT], const struct rows *rows, const struct field *axis,
+                    const char *path)
 {
     enum { NAMED = 5 };
-    size_t others = 0;
+    size_t others = 0, unsolved = 0;
     text[0] = '\0';
     for (size_t i = 0; i < rows_count(rows); i++) {
         const struct row *row = rows_at(rows, i);
         const char *status = "?";
         char value[AXES_TEXT];
+        unsolved += row_is_ok(row) && series_solved_nothing(row, path);
         if (row_is_ok(row) && series_has_place(row, axis))
             continue;
         row_get_text(row, "status", &status);
@@ -105,4 +125,7 @@ void chart_left_out(char text[CHART_TEXT], const struct rows *rows, const struct
     }
     if (others > NAMED)
         append_text(text, " and %zu more", others - NAMED);
+    if (unsolved > 0)
+        append_text(text, "%s%zu encoding%s with all vectors in the null space, so that no solver ran",
+                    *text ? "; " : "left out: ", unsolved, unsolved == 1 ? "" : "s");
 }

@@ -1,5 +1,5 @@
 /*
- * Texts of charts other than titles: the machine, the work, what is left out, the names of series. All are
+ * Texts of charts: the title, the machine, the work, what is left out, the names of series. All are
  * without markup.
  */
 #ifndef GTMARK_ANALYSIS_CHART_TEXT_H
@@ -24,7 +24,13 @@ void chart_machine(char text[CHART_TEXT], const struct record *record, const str
 /* The work: the axes that do not vary, from the first row that is ok. */
 void chart_work(char text[CHART_TEXT], const struct rows *rows);
 
-/* "left out: 5000 nodes (oom)"; "" if all rows are drawn. */
-void chart_left_out(char text[CHART_TEXT], const struct rows *rows, const struct field *axis);
+/* What is drawn: "Time of a training step and of inference over nodes", "Memory of encodings, 500 nodes". Of
+ * at least one series. */
+void chart_title(char text[CHART_TEXT], const struct chart *c, const struct series_set *set,
+                 const struct field *axis);
+
+/* "left out: 5000 nodes (oom)"; "" if all rows are drawn in a chart of this field. */
+void chart_left_out(char text[CHART_TEXT], const struct rows *rows, const struct field *axis,
+                    const char *path);
 
 #endif

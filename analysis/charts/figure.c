@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -23,16 +24,42 @@ static bool path_of(char path[PATH_MAX], const char *prefix, const struct figure
     return snprintf(path, PATH_MAX, "%s_%s%s", prefix, f->name, ending) < PATH_MAX;
 }
 
+void figures_add(struct figures *f, const char *name, const char *style,
+                 void (*write)(FILE *out, const void *what), const void *what)
+{
+    struct figure *one = &f->list[f->count++];
+    size_t size;
+    if (f->count > FIGURES_MAX)
+        abort();
+    snprintf(one->name, sizeof one->name, "%s", name);
+    FILE *out = open_memstream(&one->script, &size);
+    if (!out)
+        abort();
+    fputs("reset\nset encoding utf8\nhints = 0\n", out);
+    write(out, what);
+    fprintf(out, "%s%s", style_frame, style);
+    fclose(out);
+}
+
+void figures_keep(struct figures *f, size_t n)
+{
+    while (f->count > n)
+        free(f->list[--f->count].script);
+}
+
+void figures_free(struct figures *f)
+{
+    figures_keep(f, 0);
+}
+
 static bool write_script(const struct figure *f, const char *path, const char *prefix)
 {
     char pictures[PATH_MAX];
     FILE *out = path_of(pictures, prefix, f, "") ? fopen(path, "w") : NULL;
     if (!out)
         return false;
-    fputs("reset\nset encoding utf8\n", out);
     gnuplot_put_path(out, "prefix", pictures);
-    f->write(out, f->what);
-    fprintf(out, "%s%s%s", style_frame, f->style, style_draw);
+    fprintf(out, "%s%s", f->script, style_draw);
     bool good = !ferror(out);
     return fclose(out) == 0 && good;
 }
@@ -59,49 +86,98 @@ static bool is_whole(const char *path, const char *script, const char *end)
 }
 
 /* False, with the path of the first picture that is not whole. */
-static bool are_whole(const struct figure *figures, size_t n, const char *prefix, char path[PATH_MAX])
+static bool are_whole(const struct figures *f, const char *prefix, char path[PATH_MAX])
 {
     static const char *const endings[][2] = {{".png", "IEND"}, {".svg", "</svg>"}};
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < f->count; i++)
         for (size_t k = 0; k < 2; k++) {
             char script[PATH_MAX];
-            if (!path_of(script, prefix, &figures[i], ".gp") ||
-                !path_of(path, prefix, &figures[i], endings[k][0]) || !is_whole(path, script, endings[k][1]))
+            if (!path_of(script, prefix, &f->list[i], ".gp") ||
+                !path_of(path, prefix, &f->list[i], endings[k][0]) || !is_whole(path, script, endings[k][1]))
                 return false;
         }
     return true;
 }
 
-static enum chart_result run(const struct figure *figures, size_t n, const char *const *scripts,
-                             const char *prefix, char *message)
+/* "charts: PREFIX_{time,memory}.svg, .png" */
+static void name_files(char *message, const struct figures *f, const char *prefix)
 {
-    char picture[PATH_MAX];
-    enum gnuplot_result result = gnuplot_run(scripts, n);
-    if (result == GNUPLOT_MISSING)
-        return skip(message, "gnuplot is not installed");
-    if (!are_whole(figures, n, prefix, picture) || result == GNUPLOT_FAILED) {
-        snprintf(message, MESSAGE_SIZE, "charts: gnuplot failed on %.400s", picture);
-        return CHART_FAILED;
-    }
-    size_t used = (size_t)snprintf(message, MESSAGE_SIZE, "chart%s:", n > 1 ? "s" : "");
-    for (size_t i = 0; i < n && used < MESSAGE_SIZE; i++)
-        used += (size_t)snprintf(message + used, MESSAGE_SIZE - used, " %s_%s.png", prefix, figures[i].name);
-    if (used < MESSAGE_SIZE)
-        snprintf(message + used, MESSAGE_SIZE - used, " (and .svg)");
-    return CHART_DRAWN;
+    size_t used = (size_t)snprintf(message, MESSAGE_SIZE, "chart%s: %.400s_%s", f->count > 1 ? "s" : "",
+                                   prefix, f->count > 1 ? "{" : "");
+    for (size_t i = 0; i < f->count; i++)
+        used +=
+            (size_t)snprintf(message + used, MESSAGE_SIZE - used, "%s%s", i > 0 ? "," : "", f->list[i].name);
+    snprintf(message + used, MESSAGE_SIZE - used, "%s.svg, .png", f->count > 1 ? "}" : "");
 }
 
-enum chart_result figures_draw(const struct figure *figures, size_t n, const char *prefix, char *message)
+enum chart_result figures_draw(const struct figures *f, const char *prefix, char *message)
 {
-    char paths[FIGURES_MAX][PATH_MAX];
+    char paths[FIGURES_MAX][PATH_MAX], picture[PATH_MAX];
     const char *scripts[FIGURES_MAX];
-    for (size_t i = 0; i < n; i++) {
+    if (f->count == 0)
+        return skip(message, "no row has a value to draw");
+    for (size_t i = 0; i < f->count; i++) {
         scripts[i] = paths[i];
-        if (!path_of(paths[i], prefix, &figures[i], ".gp") || !write_script(&figures[i], paths[i], prefix)) {
+        if (!path_of(paths[i], prefix, &f->list[i], ".gp") || !write_script(&f->list[i], paths[i], prefix)) {
             snprintf(message, MESSAGE_SIZE, "charts: %.400s: cannot be written: %.60s", paths[i],
                      strerror(errno));
             return CHART_FAILED;
         }
     }
-    return n ? run(figures, n, scripts, prefix, message) : skip(message, "no row has a value to draw");
+    enum gnuplot_result result = gnuplot_run(scripts, f->count);
+    if (result == GNUPLOT_MISSING)
+        return skip(message, "gnuplot is not installed");
+    if (!are_whole(f, prefix, picture) || result == GNUPLOT_FAILED) {
+        snprintf(message, MESSAGE_SIZE, "charts: gnuplot failed on %.400s", picture);
+        return CHART_FAILED;
+    }
+    name_files(message, f, prefix);
+    return CHART_DRAWN;
+}
+
+/* --- in memory: a child finds the files without a name as /dev/fd/N */
+
+struct unnamed {
+    FILE *script, *svg;
+    char path[32];
+};
+
+static bool open_unnamed(struct unnamed *u, const struct figure *f)
+{
+    *u = (struct unnamed){tmpfile(), tmpfile(), ""};
+    if (!u->script || !u->svg)
+        return false;
+    snprintf(u->path, sizeof u->path, "/dev/fd/%d", fileno(u->script));
+    fprintf(u->script, "%soutput = \"/dev/fd/%d\"\n%s", f->script, fileno(u->svg), style_page);
+    return fflush(u->script) == 0;
+}
+
+/* The SVG, to be freed; null: not whole. */
+static char *close_unnamed(struct unnamed *u)
+{
+    char *text = NULL;
+    size_t size = 0;
+    bool whole = u->svg && getdelim(&text, &size, '\0', u->svg) > 0 && strstr(text, "</svg>");
+    if (u->script)
+        fclose(u->script);
+    if (u->svg)
+        fclose(u->svg);
+    if (!whole)
+        free(text);
+    return whole ? text : NULL;
+}
+
+enum chart_result figures_svg(const struct figures *f, char *svg[FIGURES_MAX])
+{
+    struct unnamed files[FIGURES_MAX];
+    const char *scripts[FIGURES_MAX];
+    bool open = true;
+    for (size_t i = 0; i < f->count; i++) {
+        open = open_unnamed(&files[i], &f->list[i]) && open;
+        scripts[i] = files[i].path;
+    }
+    enum gnuplot_result result = open ? gnuplot_run(scripts, f->count) : GNUPLOT_FAILED;
+    for (size_t i = 0; i < f->count; i++)
+        svg[i] = close_unnamed(&files[i]);
+    return result == GNUPLOT_MISSING ? CHART_SKIPPED : result == GNUPLOT_DONE ? CHART_DRAWN : CHART_FAILED;
 }

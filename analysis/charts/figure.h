@@ -1,6 +1,6 @@
 /*
- * Figures: each is a gnuplot script of texts and data, and a style that draws them. One run of gnuplot draws
- * all of them.
+ * Figures: each is a gnuplot script of texts and data, and a style that draws them. All of them are drawn at
+ * the same time.
  */
 #ifndef GTMARK_ANALYSIS_FIGURE_H
 #define GTMARK_ANALYSIS_FIGURE_H
@@ -10,20 +10,38 @@
 
 enum chart_result { CHART_DRAWN, CHART_SKIPPED, CHART_FAILED };
 
-enum { FIGURES_MAX = 8 };
+/* Of one record; and those that a run draws by itself, the first. */
+enum { FIGURES_MAX = 16, FIGURES_OF_RUN = 3 };
 
 struct figure {
-    char name[32];                              /* suffix of the file names */
-    const char *style;                          /* of style.h */
-    void (*write)(FILE *out, const void *what); /* texts and data */
-    const void *what;
+    char name[32]; /* suffix of the file names */
+    char *script;
 };
 
+struct figures {
+    size_t count;
+    struct figure list[FIGURES_MAX];
+};
+
+/* Adds one: `write` writes the texts and data of `what`, the style is one of style.h. */
+void figures_add(struct figures *f, const char *name, const char *style,
+                 void (*write)(FILE *out, const void *what), const void *what);
+void figures_free(struct figures *f);
+
+/* Frees all but the first n. */
+void figures_keep(struct figures *f, size_t n);
+
 /*
- * Writes PREFIX_name.gp for each of figures[n], at most FIGURES_MAX, and draws PREFIX_name.png and .svg.
+ * Writes PREFIX_name.gp of each and draws PREFIX_name.png and .svg.
  * message[MESSAGE_SIZE] gets one line for the user: the files written, or why there are none. Without
  * gnuplot: CHART_SKIPPED. A picture that is not whole: CHART_FAILED.
  */
-enum chart_result figures_draw(const struct figure *figures, size_t n, const char *prefix, char *message);
+enum chart_result figures_draw(const struct figures *f, const char *prefix, char *message);
+
+/*
+ * Draws all of them as SVG in memory, in which points carry their values (gnuplot_put_label). svg[count] gets
+ * gnuplot's text, to be freed, or null if it is not whole. CHART_SKIPPED: there is no gnuplot.
+ */
+enum chart_result figures_svg(const struct figures *f, char *svg[FIGURES_MAX]);
 
 #endif

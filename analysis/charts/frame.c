@@ -12,16 +12,6 @@ static const double title_em = 13 * 4 / 3.0, subtitle_em = 10.5 * 4 / 3.0, note_
                     legend_em = 10.5 * 4 / 3.0;
 static const double legend_symbol = 60; /* pixels, with the gap between columns */
 
-bool frame_fits(const char *title)
-{
-    char text[CHART_TEXT + 4];
-    snprintf(text, CHART_TEXT, "%s", title);
-    text_wrap(text, sizeof text, INSIDE / title_em, TITLE_LINES);
-    for (char *end = text; (end = strchr(end, '\n'));)
-        *end = ' ';
-    return strcmp(text, title) == 0;
-}
-
 double frame_legend_width(void)
 {
     return (INSIDE - legend_symbol) / legend_em;

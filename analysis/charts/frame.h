@@ -1,11 +1,10 @@
 /*
- * What surrounds the plot of every chart: a title of up to two lines that is a finding, the machine, the name
+ * What surrounds the plot of every chart: a title of up to two lines, the machine, the name
  * of the axis, a legend, and notes below. Sizes are in pixels of the SVG, which is CHART_WIDTH wide.
  */
 #ifndef GTMARK_ANALYSIS_FRAME_H
 #define GTMARK_ANALYSIS_FRAME_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -20,9 +19,6 @@ struct frame {
 
 /* Writes the texts, wrapped, as variables of plots/frame.gp. */
 void frame_write(FILE *out, const struct frame *f);
-
-/* Whether a title fits its lines. */
-bool frame_fits(const char *title);
 
 /* The width of the widest possible entry of a legend, in em. */
 double frame_legend_width(void);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +119,19 @@ void gnuplot_put_tick(FILE *out, bool first, const char *label, double at)
         fputs(*label == '%' ? "%" : "", out);
     }
     fprintf(out, "\" %.15g", at);
+}
+
+void gnuplot_put_label(FILE *out, double x, double y, const char *format, ...)
+{
+    char text[GNUPLOT_LABEL];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    fprintf(out, "%.15g %.15g \"", x, y);
+    for (const char *c = text; *c; c++) /* a hint comes out between quotes, as it is */
+        putc(*c == '"' || *c == '\\' ? '\'' : (unsigned char)*c < ' ' ? ' ' : *c, out);
+    fputs("\"\n", out);
 }
 
 void gnuplot_put_path(FILE *out, const char *variable, const char *path)

@@ -25,6 +25,15 @@ void gnuplot_put_text(FILE *out, const char *variable, const char *text);
 /* Writes an element of a list of ticks, whose labels are formats. */
 void gnuplot_put_tick(FILE *out, bool first, const char *label, double at);
 
+enum { GNUPLOT_LABEL = 1024 };
+
+/*
+ * Writes a line of a data block: x and y as in the plot, and any text. In the block $hints these are the
+ * values of the point there, which a page shows under the pointer; its script sets `hints = 1`.
+ */
+void gnuplot_put_label(FILE *out, double x, double y, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
 /* The same as gnuplot_put_text for the name of a file that gnuplot is to read or write. */
 void gnuplot_put_path(FILE *out, const char *variable, const char *path);
 

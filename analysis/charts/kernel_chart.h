@@ -13,16 +13,15 @@ struct kernel_chart {
 };
 
 /*
- * Draws, of the rows that are ok and have a percentage of the roofline:
+ * Adds, of the rows that are ok and have a percentage of the roofline:
  *
- *     PREFIX_percent    a line for each op with that percentage, a marker for each variant, hollow for cold
- * caches PREFIX_roofline   GFLOP/s over FLOP/B below the roofs of the record's calibration, if it has one
- *
- * Arguments and message as in figures_draw.
+ *     percent    a line with that percentage for each of the KERNELS_NAMED ops furthest from their roofline,
+ * a marker for each variant, hollow for cold caches roofline   GFLOP/s over FLOP/B of all kernels below the
+ * roofs of the record's calibration, if it has one; the same ops by name
  */
-enum chart_result kernel_chart_draw(const struct record *record, const char *prefix, char *message);
+void kernel_chart_add(struct figures *f, const struct record *record);
 
-/* The script of PREFIX_roofline, for plots/roofline.gp; `what` is a struct kernel_chart. */
+/* The script of "roofline", for plots/roofline.gp; `what` is a struct kernel_chart. */
 void roofline_chart_write(FILE *out, const void *what);
 
 /* Whether the record has the roofs. */
@@ -40,12 +39,5 @@ struct roofs {
 
 /* The roofs of the calibration with which most kernels were compared; those of other states may differ. */
 struct roofs roofline_roofs(const struct kernel_chart *c);
-
-/* "The fastest kernel reaches 185 of 424 GFLOP/s (linear, simd); memory bounds 30 of the 41 ops with FLOPs",
- * in gnuplot's markup. */
-void roofline_title(char text[CHART_TEXT], const struct kernel_dots *d, const struct roofs *roofs);
-
-/* The same about the percentages of default kernels; noisy times take no part. */
-void percent_title(char text[CHART_TEXT], const struct kernel_dots *d);
 
 #endif

@@ -18,6 +18,47 @@ static size_t index_of(const char **names, size_t *count, size_t most, const cha
     return i;
 }
 
+/* An op while it is ranked. */
+struct ranked {
+    const char *name;
+    double least; /* percent that its default variant reaches; the first dot has it */
+    size_t line;  /* in order of appearance */
+};
+
+static int by_percent(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    return x->least != y->least ? (x->least > y->least) - (x->least < y->least)
+                                : (x->line > y->line) - (x->line < y->line);
+}
+
+/* Numbers the ops from the one furthest from its roofline. */
+static void rank_ops(struct kernel_dots *d)
+{
+    struct ranked *ops = calloc(d->ops + 1, sizeof *ops);
+    size_t *look = calloc(2 * d->ops + 1, sizeof *look), *place = look + d->ops;
+    if (!ops || !look)
+        abort();
+    for (size_t i = 0; i < d->count; i++) {
+        struct kernel_dot *dot = &d->dots[i];
+        struct ranked *op = &ops[dot->line];
+        bool first = !op->name;
+        look[dot->line] = first ? dot->look : look[dot->line];
+        dot->standard = dot->look == look[dot->line];
+        if (first || (dot->standard && dot->percent < op->least))
+            *op = (struct ranked){dot->op, dot->percent, dot->line};
+    }
+    qsort(ops, d->ops, sizeof *ops, by_percent);
+    for (size_t i = 0; i < d->ops; i++) {
+        place[ops[i].line] = i;
+        d->op_names[i] = ops[i].name;
+    }
+    for (size_t i = 0; i < d->count; i++)
+        d->dots[i].line = place[d->dots[i].line];
+    free(ops);
+    free(look);
+}
+
 struct kernel_dots kernel_dots_of(const struct rows *rows)
 {
     size_t n = rows_count(rows);
@@ -44,6 +85,7 @@ struct kernel_dots kernel_dots_of(const struct rows *rows)
         d.dots[d.count++] = dot;
         d.others--;
     }
+    rank_ops(&d);
     return d;
 }
 
@@ -59,6 +101,15 @@ bool kernel_dots_noisy(const struct kernel_dots *d)
     for (size_t i = 0; i < d->count; i++)
         noisy = noisy || d->dots[i].noisy;
     return noisy;
+}
+
+void kernel_dot_put_hint(FILE *out, const struct kernel_dot *dot, double x, double y)
+{
+    char rate[64] = "";
+    if (dot->gflops > 0 && dot->intensity > 0)
+        snprintf(rate, sizeof rate, ", %.3g GFLOP/s at %.3g FLOP/B", dot->gflops, dot->intensity);
+    gnuplot_put_label(out, x, y, "%.200s, %.200s: %.3g %% of its roofline%s%s", dot->op, dot->variant,
+                      dot->percent, rate, dot->noisy ? "; noisy" : "");
 }
 
 double kernel_dots_write_variants(FILE *out, const struct kernel_dots *d)

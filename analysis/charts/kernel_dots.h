@@ -8,12 +8,14 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { KERNEL_VARIANTS_MAX = 8 };
+enum { KERNEL_VARIANTS_MAX = 8, KERNELS_NAMED = 20 };
 
 struct kernel_dot {
     const struct row *row;
     const char *op, *variant;
-    size_t line, look;        /* of the op and of the variant, from 0, in order of appearance */
+    size_t line;              /* of the op; 0: its default kernel is furthest from its roofline */
+    size_t look;              /* of the variant, in order of appearance */
+    bool standard;            /* of the op's default variant, the first */
     double percent, cold;     /* of the roofline; cold: NAN if not measured */
     double intensity, gflops; /* NAN or 0 without FLOPs */
     bool noisy;
@@ -21,8 +23,8 @@ struct kernel_dot {
 
 struct kernel_dots {
     size_t count, ops, variants;
-    size_t others; /* rows that are ok, but without a percentage or of one variant too many */
-    const char **op_names;
+    size_t others;         /* rows that are ok, but without a percentage or of one variant too many */
+    const char **op_names; /* by line; those below KERNELS_NAMED are drawn by name */
     const char *variant_names[KERNEL_VARIANTS_MAX];
     struct kernel_dot *dots;
 };
@@ -33,6 +35,9 @@ void kernel_dots_free(struct kernel_dots *d);
 
 /* Whether a time is noisy, and so drawn as a cross. */
 bool kernel_dots_noisy(const struct kernel_dots *d);
+
+/* Writes the values of a dot at x, y of a plot (gnuplot_put_label). */
+void kernel_dot_put_hint(FILE *out, const struct kernel_dot *dot, double x, double y);
 
 /* Writes the variants as label[i], i = 1 .. variants; returns the width of the widest in em. */
 double kernel_dots_write_variants(FILE *out, const struct kernel_dots *d);

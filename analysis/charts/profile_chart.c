@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "analysis/charts/chart_script.h"
-#include "analysis/charts/frame.h"
-#include "analysis/charts/gnuplot.h"
+#include "analysis/charts/chart_text.h"
 #include "analysis/charts/style.h"
+#include "analysis/charts/text_width.h"
 #include "analysis/record/profile.h"
 
 /* Ops beyond these, the longest, are one bar. */
@@ -45,15 +45,23 @@ static struct series_set make_bars(struct profile_group *groups, size_t n,
     return set;
 }
 
-static enum chart_result draw(const struct record *record, const struct row *row, const struct profile *p,
-                              const char *program, const char *prefix, char *message)
+/* What the profile is of, in a title: "a training step, 500 nodes". */
+static void name_of(char name[2 * AXES_TEXT], const struct row *row, const char *program)
+{
+    char nodes[AXES_TEXT];
+    axes_describe(row, schema_find("nodes"), nodes);
+    snprintf(name, 2 * AXES_TEXT, "%s%s%s", strcmp(program, "step") == 0 ? "a training step" : "inference",
+             *nodes ? ", " : "", nodes);
+}
+
+static void add_profile(struct figures *f, const struct record *record, const struct row *row,
+                        const struct profile *p, const char *program)
 {
     size_t n;
-    char title[CHART_TEXT], op[2 * PROFILE_KEY];
+    char title[CHART_TEXT], name[2 * AXES_TEXT];
     struct rows *rows = rows_new_view();
     struct profile_group *groups = profile_groups(p, PROFILE_OP, PROFILE_LONGEST, &n);
     struct chart chart = {
-        .name = "profile",
         .axis = "time in the op",
         .base = UNITS_SI,
         .unit = "s",
@@ -63,30 +71,130 @@ static enum chart_result draw(const struct record *record, const struct row *row
         .quantities = {{"", "", "", SERIES_EXACT, NULL}, {"at the ceilings", "", "", SERIES_MEASURED, NULL}}};
     rows_append(rows, (struct row *)row);
     const struct drawing drawing = {.rows = rows, .record = record, .axis = schema_find("nodes")};
-    struct chart_data data = {&chart, &drawing, make_bars(groups, n, chart.quantities)};
-    gnuplot_escape(op, sizeof op, groups[0].key);
-    snprintf(title, sizeof title, "%s spends %.0f %% of its time in %s",
-             strcmp(program, "step") == 0 ? "A training step" : "A forward pass",
-             100 * groups[0].seconds / profile_total(p).seconds, op);
-    struct figure figure = {.name = "profile", .style = style_bars, .write = chart_write_bars, .what = &data};
-    enum chart_result result = figures_draw(&figure, 1, prefix, message);
+    struct chart_data data = {&chart, &drawing, make_bars(groups, n, chart.quantities), ""};
+    name_of(name, row, program);
+    snprintf(title, sizeof title, "Time of the ops of %s", name);
+    figures_add(f, "profile", style_bars, chart_write_bars, &data);
     series_free(&data.set);
     rows_free(rows);
     free(groups);
-    return result;
 }
 
-enum chart_result profile_chart_draw(const struct record *record, const char *prefix, char *message)
+/* --- memory over the entries */
+
+struct timeline {
+    const struct record *record;
+    const struct row *row;
+    const struct profile *profile;
+    const char *program;
+    bool used[PROFILE_CATEGORIES];
+};
+
+/* Columns: the entry, 0, and the cumulative bytes of the categories. */
+static void write_live(FILE *out, const struct timeline *t)
 {
+    fputs("$live << END\n", out);
+    for (size_t e = 0; e < t->profile->count; e++) {
+        int64_t sum = 0;
+        fprintf(out, "%zu 0", e + 1);
+        for (size_t c = 0; c < PROFILE_CATEGORIES; c++)
+            if (t->used[c])
+                fprintf(out, " %lld", (long long)(sum += t->profile->entries[e].live_of[c]));
+        putc('\n', out);
+    }
+    fputs("END\n", out);
+}
+
+static void write_timeline(FILE *out, const void *what)
+{
+    const struct timeline *t = what;
+    const struct profile *p = t->profile;
+    char title[CHART_TEXT], name[2 * AXES_TEXT], note[CHART_TEXT], bytes[UNITS_TEXT], machine[CHART_TEXT];
+    size_t peak = 0, used = 0;
+    double widest = 0;
+    struct rows *rows = rows_new_view();
+    rows_append(rows, (struct row *)t->row);
+    chart_machine(machine, t->record, rows);
+    for (size_t e = 0; e < p->count; e++)
+        peak = p->entries[e].live > p->entries[peak].live ? e : peak;
+    fprintf(out, "peak = %zu\nentries = %zu\narray label[%d]\n", peak + 1, p->count, PROFILE_CATEGORIES);
+    for (size_t c = 0; c < PROFILE_CATEGORIES; c++)
+        if (t->used[c]) {
+            fprintf(out, "label[%zu] = \"%s\"\n", ++used, profile_categories[c]);
+            widest = fmax(widest, text_width(profile_categories[c]));
+        }
+    fprintf(out, "categories = %zu\n", used);
+    write_live(out, t);
+    name_of(name, t->row, t->program);
+    snprintf(title, sizeof title, "Memory over the tape of %s", name);
+    units_format(bytes, (double)p->entries[peak].live, UNITS_BINARY, "B");
+    snprintf(note, sizeof note, "dashed: the peak, %s at entry %zu, %s of %s", bytes, peak + 1,
+             p->entries[peak].op, p->entries[peak].span);
+    frame_write(out, &(struct frame){.title = title,
+                                     .subtitle = machine,
+                                     .axis = "memory alive, by the plan",
+                                     .notes = {note},
+                                     .legend_rows = frame_legend_rows(used, widest),
+                                     .height = 400});
+    rows_free(rows);
+}
+
+/* Nothing in files that do not have the categories. */
+static void add_timeline(struct figures *f, const struct record *record, const struct row *row,
+                         const struct profile *p, const char *program)
+{
+    struct timeline t = {.record = record, .row = row, .profile = p, .program = program};
+    char name[32];
+    bool any = false;
+    for (size_t e = 0; e < p->count; e++)
+        for (size_t c = 0; c < PROFILE_CATEGORIES; c++)
+            any = (t.used[c] = t.used[c] || p->entries[e].live_of[c] > 0) || any;
+    snprintf(name, sizeof name, "timeline_%s", program);
+    if (any)
+        figures_add(f, name, style_timeline, write_timeline, &t);
+}
+
+/* The row whose program needs most memory, noisy or not, with its profile, to be freed; null: none has one.
+ */
+static const struct row *fullest_of(const struct rows *rows, const char *program, struct profile *p)
+{
+    const struct row *found = NULL;
+    int64_t most = 0;
+    *p = (struct profile){0};
+    for (size_t i = 0; i < rows_count(rows); i++) {
+        struct profile next;
+        int64_t peak = 0;
+        if (!profile_read(&next, rows_at(rows, i), program))
+            continue;
+        for (size_t e = 0; e < next.count; e++)
+            peak = next.entries[e].live > peak ? next.entries[e].live : peak;
+        bool more = peak > most;
+        profile_free(more ? p : &next);
+        if (more) {
+            most = peak;
+            found = rows_at(rows, i);
+            *p = next;
+        }
+    }
+    return found;
+}
+
+void profile_chart_add(struct figures *f, const struct record *record)
+{
+    static const char *const programs[] = {"step", "forward"};
+    const struct rows *rows = record_rows(record);
     struct profile p;
-    const char *program = "step";
-    const struct row *row = profile_of_largest(record_rows(record), program, &p);
-    if (!row)
-        row = profile_of_largest(record_rows(record), program = "forward", &p);
-    *message = '\0';
-    enum chart_result result = row && p.count > 0 && profile_total(&p).seconds > 0
-                                   ? draw(record, row, &p, program, prefix, message)
-                                   : CHART_SKIPPED;
-    profile_free(&p);
-    return result;
+    const struct row *row = NULL;
+    for (int i = 0; i < 2 && !row; i++) {
+        row = profile_of_largest(rows, programs[i], &p);
+        if (row && profile_total(&p).seconds > 0)
+            add_profile(f, record, row, &p, programs[i]);
+        profile_free(&p);
+    }
+    for (int i = 0; i < 2; i++) {
+        row = fullest_of(rows, programs[i], &p);
+        if (row)
+            add_timeline(f, record, row, &p, programs[i]);
+        profile_free(&p);
+    }
 }

@@ -1,4 +1,4 @@
-/* Bars of the time of each op in a profile, and of its time at the ceilings of the machine. */
+/* Profiles: the time of each op and its time at the ceilings of the machine, and what is in memory. */
 #ifndef GTMARK_ANALYSIS_PROFILE_CHART_H
 #define GTMARK_ANALYSIS_PROFILE_CHART_H
 
@@ -6,9 +6,10 @@
 #include "analysis/record/record.h"
 
 /*
- * Draws PREFIX_profile: the step, or else the inference, with the most work that was profiled. CHART_SKIPPED,
- * with an empty message, if there is none; otherwise see figures_draw.
+ * Adds, of the rows with the most work that were profiled: "profile", bars of the step, or else of inference,
+ * if it was measured; "timeline_step" and "timeline_forward", live bytes over the entries of the tape,
+ * stacked by category.
  */
-enum chart_result profile_chart_draw(const struct record *record, const char *prefix, char *message);
+void profile_chart_add(struct figures *f, const struct record *record);
 
 #endif

@@ -61,7 +61,6 @@ static struct rank_bar rank_bar_of(const struct scaling *s, const struct run_tim
     snprintf(path, sizeof path, "%s.exchange.link", program);
     if (t->predicted)
         row_get_text(s->row, path, &b.link);
-    b.speedup = b.efficiency * (double)s->ranks;
     b.noisy = row_noisy(s->base, program) || row_noisy(s->row, program) || isnan(b.low) || isnan(b.high);
     return b;
 }
@@ -137,15 +136,4 @@ struct rank_bars rank_bars_of(const struct rows *rows, const char *program, bool
     }
     qsort(b.bar, b.count, sizeof *b.bar, by_ranks_and_line);
     return b;
-}
-
-const struct rank_bar *rank_bars_best(const struct rank_bars *b)
-{
-    const struct rank_bar *best = NULL;
-    for (size_t i = 0; i < b->count; i++) {
-        const struct rank_bar *r = &b->bar[i];
-        if (r->ranks > 1 && !r->noisy && !r->shared && (!best || r->speedup > best->speedup))
-            best = r;
-    }
-    return best;
 }

@@ -21,10 +21,9 @@ struct rank_bar {
     double efficiency;        /* above 1: less time than one rank's share */
     double low, high;         /* its interval; both the same in what is predicted */
     double exchange, seconds; /* seconds: of a run */
-    double speedup;           /* the work of one rank done so many times as fast */
     const char *link;         /* what predicts its exchange; null: nothing, or it is measured */
     bool predicted;
-    bool noisy, shared; /* no basis for a finding: noisy times, or ranks that share cores */
+    bool noisy, shared; /* noisy times, or ranks that share cores */
 };
 
 struct rank_bars {
@@ -39,8 +38,5 @@ struct rank_bars {
 
 /* Of a program's times in rows that are ok, measured, or predicted (P.exchange.predicted_run). */
 struct rank_bars rank_bars_of(const struct rows *rows, const char *program, bool weak);
-
-/* The one with the highest speedup of those that support a finding; null if none does. */
-const struct rank_bar *rank_bars_best(const struct rank_bars *b);
 
 #endif

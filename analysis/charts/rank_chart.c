@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "analysis/charts/chart_text.h"
+#include "analysis/charts/frame.h"
 #include "analysis/charts/gnuplot.h"
+#include "analysis/charts/rank_bars.h"
 #include "analysis/charts/style.h"
 #include "analysis/charts/text_width.h"
 #include "analysis/record/axes.h"
@@ -24,66 +26,6 @@ static void line_name(char text[AXES_TEXT], const struct rank_chart *c, size_t l
         if (!c->bars.weak || strcmp(axes[i]->path, c->bars.nodes ? "nodes" : "batch") != 0)
             axes[n++] = axes[i];
     axes_describe_all(c->bars.base[line], axes, n, text);
-}
-
-/* What costs more beyond doubt: exchange or the rest. */
-static const char *loss_text(const struct rank_bar *r)
-{
-    if (r->high >= 1)
-        return "";
-    return r->exchange > 1 - r->low - r->exchange    ? "; most of what is lost is exchange"
-           : r->exchange < 1 - r->high - r->exchange ? "; most of what is lost is not exchange"
-                                                     : "";
-}
-
-static const char *verb(const struct rank_bar *r, bool weak)
-{
-    return weak           ? r->predicted ? "is predicted to take" : "takes"
-           : r->predicted ? "is predicted to be"
-                          : "is";
-}
-
-/* "A training step of 4 times the nodes on 4 ranks (halo) takes 1.2 times as long as on one" */
-static int compose_speedup(char text[CHART_TEXT], const struct rank_bars *b, const struct rank_bar *r,
-                           const char *name)
-{
-    const char *subject = strcmp(b->program, "step") == 0 ? "A training step" : "Inference";
-    char work[64] = "", escaped[2 * AXES_TEXT];
-    gnuplot_escape(escaped, sizeof escaped, name);
-    if (b->weak)
-        snprintf(work, sizeof work, " of %lld times the %s", (long long)r->ranks,
-                 b->nodes ? "nodes" : "graphs");
-    return snprintf(text, CHART_TEXT, "%s%s on %lld ranks%s%s%s %s %.3g times as %s as on one", subject, work,
-                    (long long)r->ranks, *name ? " (" : "", escaped, *name ? ")" : "", verb(r, b->weak),
-                    b->weak ? 1 / r->efficiency : r->speedup, b->weak ? "long" : "fast");
-}
-
-/* Why no bar of several ranks supports a finding. */
-static void no_finding_of(char text[CHART_TEXT], const struct rank_bars *b)
-{
-    bool shared = true;
-    for (size_t i = 0; i < b->count; i++)
-        shared = shared && (b->bar[i].ranks == 1 || b->bar[i].shared);
-    snprintf(text, CHART_TEXT, "%s on several ranks: %s, so there is no finding",
-             strcmp(b->program, "step") == 0 ? "A training step" : "Inference",
-             shared ? "they share cores" : "all times are noisy");
-}
-
-void rank_title(char text[CHART_TEXT], const struct rank_bars *b, const char *name)
-{
-    const struct rank_bar *r = rank_bars_best(b);
-    char range[64] = "";
-    if (!r) {
-        no_finding_of(text, b);
-        return;
-    }
-    if (r->high - r->low > 0.02)
-        snprintf(range, sizeof range, " (%.0f to %.0f\u00a0%%)", 100 * r->low, 100 * r->high);
-    int used = compose_speedup(text, b, r, name);
-    snprintf(text + used, CHART_TEXT - (size_t)used, ", an efficiency of %.0f\u00a0%%%s%s",
-             100 * r->efficiency, range, loss_text(r));
-    if (*name && !frame_fits(text))
-        rank_title(text, b, "");
 }
 
 /* The middle of a bar, in numbers of ranks, and half its width. */
@@ -109,18 +51,27 @@ static void write_bar(FILE *out, const struct rank_bars *b, const struct rank_ba
                     100 * level[part + 1], part);
 }
 
-static double top_of(const struct rank_bar *r)
+/* Intervals that reach far beyond all bars would make these invisible: they are cut there. */
+static double limit_of(const struct rank_bars *b)
 {
-    return fmax(fmax(1, r->efficiency + r->exchange), isnan(r->high) ? 0 : r->high);
+    double top = 1;
+    for (size_t i = 0; i < b->count; i++)
+        top = fmax(top, b->bar[i].efficiency + b->bar[i].exchange);
+    return 1.5 * top;
+}
+
+static double top_of(const struct rank_bar *r, double limit)
+{
+    return fmax(fmax(1, r->efficiency + r->exchange), isnan(r->high) ? 0 : fmin(r->high, limit));
 }
 
 static void write_top(FILE *out, const struct rank_bars *b, const struct rank_bar *r)
 {
-    double half, x = middle_of(b, r, &half);
+    double half, x = middle_of(b, r, &half), limit = limit_of(b);
     char time[UNITS_TEXT];
     units_format(time, r->seconds, UNITS_SI, "s");
-    fprintf(out, "%.6g %.6g %.6g %.6g %.6g \"%s%s\"\n", x, 100 * r->efficiency, 100 * r->low, 100 * r->high,
-            100 * top_of(r), time,
+    fprintf(out, "%.6g %.6g %.6g %.6g %.6g \"%s%s\"\n", x, 100 * r->efficiency, 100 * r->low,
+            100 * fmin(r->high, limit), 100 * top_of(r, limit), time,
             r->shared  ? " (shared)"
             : r->noisy ? " (noisy)"
                        : "");
@@ -130,7 +81,7 @@ static void write_scales(FILE *out, const struct rank_bars *b, bool turned)
 {
     double top = 1;
     for (size_t i = 0; i < b->count; i++)
-        top = fmax(top, top_of(&b->bar[i]));
+        top = fmax(top, top_of(&b->bar[i], limit_of(b)));
     fprintf(out,
             "turned = %d\nset xrange [-0.6:%.6g]\nset yrange [0:%.6g]\nset ytics 0, 20, %.0f\nset xtics (",
             turned, (double)b->ranks - 0.4, 100 * top * (turned ? 1.25 : 1.1), 20 * floor(5 * top));
@@ -181,35 +132,57 @@ static void note_of(char text[CHART_TEXT], const struct rank_bars *b)
                  "exchange includes waiting; lost otherwise: work that ranks repeat, slower computing");
 }
 
+/* Bars that say less than they seem to. */
+static void doubts_of(char text[CHART_TEXT], const struct rank_bars *b)
+{
+    bool shared = false;
+    double limit = limit_of(b), highest = 0;
+    for (size_t i = 0; i < b->count; i++) {
+        shared = shared || b->bar[i].shared;
+        highest = fmax(highest, b->bar[i].high); /* fmax ignores NAN */
+    }
+    int used = snprintf(text, CHART_TEXT, "%s", shared ? "shared: more threads than cores" : "");
+    if (highest > limit)
+        used += snprintf(text + used, CHART_TEXT - (size_t)used,
+                         "%sintervals are cut; the widest reaches %.3g %%", used ? "; " : "", 100 * highest);
+    if (b->others)
+        snprintf(text + used, CHART_TEXT - (size_t)used, "%snot drawn: %zu more rows", used ? "; " : "",
+                 b->others);
+}
+
 static void write_frame_of(FILE *out, const struct rank_chart *c, size_t legend_rows)
 {
     const struct rank_bars *b = &c->bars;
-    const struct rank_bar *best = rank_bars_best(b);
-    char title[CHART_TEXT], machine[CHART_TEXT], note[CHART_TEXT], work[CHART_TEXT], left_out[CHART_TEXT],
-        name[AXES_TEXT] = "";
-    bool shared = false;
-    for (size_t i = 0; i < b->count; i++)
-        shared = shared || b->bar[i].shared;
-    if (best && b->lines > 1)
-        line_name(name, c, best->line);
-    rank_title(title, b, name);
+    const struct rows *rows = record_rows(c->record);
+    char title[128], machine[CHART_TEXT], note[CHART_TEXT], work[CHART_TEXT], left_out[CHART_TEXT],
+        doubts[CHART_TEXT];
+    snprintf(title, sizeof title, "%s scaling of %s over ranks%s", b->weak ? "Weak" : "Strong",
+             strcmp(b->program, "step") == 0 ? "a training step" : "inference",
+             !b->weak   ? ""
+             : b->nodes ? ", with as many times the nodes"
+                        : ", with as many times the graphs");
     note_of(note, b);
-    chart_machine(machine, c->record, record_rows(c->record));
-    chart_work(work, record_rows(c->record));
-    chart_left_out(left_out, record_rows(c->record), schema_find("ranks.count"));
-    if (b->others) {
-        size_t used = strlen(left_out);
-        snprintf(left_out + used, sizeof left_out - used, "%snot drawn: %zu more rows", used ? "; " : "",
-                 b->others);
-    }
-    const struct frame f = {
-        .title = title,
-        .subtitle = machine,
-        .axis = "share of the ranks' time",
-        .notes = {note, shared ? "shared: more threads than cores, no finding" : "", left_out, work},
-        .legend_rows = legend_rows,
-        .height = 400};
-    frame_write(out, &f);
+    doubts_of(doubts, b);
+    chart_machine(machine, c->record, rows);
+    chart_work(work, rows);
+    chart_left_out(left_out, rows, schema_find("ranks.count"), "");
+    frame_write(out, &(struct frame){.title = title,
+                                     .subtitle = machine,
+                                     .axis = "share of the ranks' time",
+                                     .notes = {note, doubts, left_out, work},
+                                     .legend_rows = legend_rows,
+                                     .height = 400});
+}
+
+/* What a bar says at its point. */
+static void write_hint(FILE *out, const struct rank_bars *b, const struct rank_bar *r)
+{
+    double half, x = middle_of(b, r, &half);
+    char time[UNITS_TEXT];
+    units_format(time, r->seconds, UNITS_SI, "s");
+    gnuplot_put_label(
+        out, x, 100 * r->efficiency, "%lld ranks: %s, efficiency %.3g %% [%.3g, %.3g], exchange %.3g %%",
+        (long long)r->ranks, time, 100 * r->efficiency, 100 * r->low, 100 * r->high, 100 * r->exchange);
 }
 
 static void write_rank_chart(FILE *out, const void *what)
@@ -224,24 +197,20 @@ static void write_rank_chart(FILE *out, const void *what)
     fputs("END\n$tops << END\n", out);
     for (size_t i = 0; i < c->bars.count; i++)
         write_top(out, &c->bars, &c->bars.bar[i]);
+    fputs("END\nhints = 1\n$hints << END\n", out);
+    for (size_t i = 0; i < c->bars.count; i++)
+        write_hint(out, &c->bars, &c->bars.bar[i]);
     fputs("END\n", out);
 }
 
-enum chart_result rank_chart_draw(const struct record *record, const char *prefix, char *message)
+void rank_chart_add(struct figures *f, const struct record *record)
 {
-    struct rank_chart charts[2];
-    struct figure figures[2];
-    size_t n = 0;
+    const struct rows *rows = record_rows(record);
     for (int weak = 0; weak < 2; weak++) {
-        struct rank_chart *c = &charts[n];
-        *c = (struct rank_chart){record, rank_bars_of(record_rows(record), "step", weak)};
-        if (c->bars.count == 0)
-            c->bars = rank_bars_of(record_rows(record), "forward", weak);
-        if (c->bars.count == 0)
-            continue;
-        figures[n] = (struct figure){.style = style_ranks, .write = write_rank_chart, .what = c};
-        snprintf(figures[n++].name, sizeof figures->name, "%s", weak ? "weak" : "strong");
+        struct rank_chart c = {record, rank_bars_of(rows, "step", weak)};
+        if (c.bars.count == 0)
+            c.bars = rank_bars_of(rows, "forward", weak);
+        if (c.bars.count > 0)
+            figures_add(f, weak ? "weak" : "strong", style_ranks, write_rank_chart, &c);
     }
-    *message = '\0';
-    return n > 0 ? figures_draw(figures, n, prefix, message) : CHART_SKIPPED;
 }

@@ -1,7 +1,7 @@
 /*
  * The roofline (Williams, Waterman and Patterson, "Roofline", 2009): GFLOP/s over intensity, with the roof of
- * each level of memory, min(peak, intensity x bandwidth). All kernels of an op have the same intensity, so a
- * vertical line joins them, and its number stands beside the fastest.
+ * each level of memory, min(peak, intensity x bandwidth). The names of the ops furthest from their roofline
+ * stand beside their default kernels.
  */
 #include "analysis/charts/kernel_chart.h"
 
@@ -14,19 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AREA_HEIGHT = 560 };
+enum { AREA_HEIGHT = 560, NAMED = 10 };
 
 /* Of the plot itself, in pixels: as in plots/roofline.gp. */
 static const double plot_width = CHART_WIDTH * (0.97 - 0.125), plot_height = AREA_HEIGHT - 64;
+static const double label_em = 9.5 * 4 / 3.0;
 
 struct view {
     double x0, x1, y0, y1;
-};
-
-/* An op at one intensity. */
-struct stem {
-    const struct kernel_dot *best;
-    double low; /* GFLOP/s of the slowest kernel */
 };
 
 static double least(double a, double b)
@@ -90,36 +85,6 @@ bool roofline_chart_possible(const struct kernel_chart *c)
     for (size_t i = 0; i < c->dots.count; i++)
         any = any || has_place(&c->dots.dots[i]);
     return any && roofline_roofs(c).count > 0;
-}
-
-static int by_intensity(const void *a, const void *b)
-{
-    const struct stem *x = a, *y = b;
-    double p = x->best->intensity, q = y->best->intensity;
-    return p != q ? (p > q) - (p < q) : (x->best->line > y->best->line) - (x->best->line < y->best->line);
-}
-
-/* The stems from left to right; to be freed. */
-static struct stem *stems_of(const struct kernel_dots *d, size_t *count)
-{
-    struct stem *stems = calloc(d->count, sizeof *stems);
-    if (!stems)
-        abort();
-    *count = 0;
-    for (size_t i = 0; i < d->count; i++) {
-        const struct kernel_dot *dot = &d->dots[i];
-        size_t k = 0;
-        if (!has_place(dot))
-            continue;
-        while (k < *count && (stems[k].best->line != dot->line || stems[k].best->intensity != dot->intensity))
-            k++;
-        if (k == *count)
-            stems[(*count)++] = (struct stem){dot, dot->gflops};
-        stems[k].low = least(stems[k].low, dot->gflops);
-        stems[k].best = dot->gflops > stems[k].best->gflops ? dot : stems[k].best;
-    }
-    qsort(stems, *count, sizeof *stems, by_intensity);
-    return stems;
 }
 
 /* All points, and the whole of the highest roof's slope as far as there are points. */
@@ -189,42 +154,79 @@ static struct place pixels_of(const struct view *v, double x, double y)
                           plot_height * log(y / v->y0) / log(v->y1 / v->y0), 0};
 }
 
-/* Numbers of the ops beside their fastest kernels. number[op]: 0 for ops without a place. */
-static void write_labels(FILE *out, const struct kernel_dots *d, const struct view *v,
-                         const struct stem *stems, size_t n, const size_t *number)
+/* The default kernel of an op that is furthest from the roofline; null: none has a place. */
+static const struct kernel_dot *named_dot(const struct kernel_dots *d, size_t line)
 {
-    struct place *labels = calloc(n + d->count + 1, sizeof *labels), *points = labels + n;
-    size_t count = 0;
-    if (!labels)
+    const struct kernel_dot *found = NULL;
+    for (size_t i = 0; i < d->count; i++) {
+        const struct kernel_dot *dot = &d->dots[i];
+        if (dot->line == line && dot->standard && has_place(dot) && (!found || dot->percent < found->percent))
+            found = dot;
+    }
+    return found;
+}
+
+static double x_at(const struct view *v, double pixels)
+{
+    return v->x0 * pow(v->x1 / v->x0, pixels / plot_width);
+}
+
+static double y_at(const struct view *v, double pixels)
+{
+    return v->y0 * pow(v->y1 / v->y0, pixels / plot_height);
+}
+
+/* Names, and lines to the points that they are of, up to their edges. */
+static void put_labels(FILE *out, const struct view *v, const struct kernel_dot *const *dots,
+                       const struct place *labels, size_t n)
+{
+    fputs("$labels << END\n", out);
+    for (size_t i = 0; i < n; i++)
+        gnuplot_put_label(out, x_at(v, labels[i].x), y_at(v, labels[i].y), "%s", dots[i]->op);
+    fputs("END\n$leaders << END\n", out);
+    for (size_t i = 0; i < n; i++) {
+        const struct place *l = &labels[i];
+        struct place at = pixels_of(v, dots[i]->intensity, dots[i]->gflops);
+        double x = fmin(fmax(at.x, l->x - l->half_width), l->x + l->half_width);
+        double y = fmin(fmax(at.y, l->y - 7), l->y + 7);
+        fprintf(out, "%.6g %.6g\n%.6g %.6g\n\n", dots[i]->intensity, dots[i]->gflops, x_at(v, x), y_at(v, y));
+    }
+    fputs("END\n", out);
+}
+
+/* Returns how many ops have a name. */
+static size_t write_labels(FILE *out, const struct kernel_dots *d, const struct view *v)
+{
+    const struct kernel_dot *named[NAMED];
+    struct place labels[NAMED], *points = calloc(d->count + 1, sizeof *points);
+    size_t count = 0, n = 0;
+    if (!points)
         abort();
     for (size_t i = 0; i < d->count; i++)
         if (has_place(&d->dots[i]))
             points[count++] = pixels_of(v, d->dots[i].intensity, d->dots[i].gflops);
-    fputs("$labels << END\n", out);
-    for (size_t i = 0; i < n; i++) {
-        const struct kernel_dot *best = stems[i].best;
-        char text[32];
-        snprintf(text, sizeof text, "%zu", number[best->line]);
-        labels[i] = place_label(pixels_of(v, best->intensity, best->gflops), 4.6 * (double)strlen(text),
-                                labels, i, points, count);
-        fprintf(out, "%.6g %.6g \"%s\"\n", v->x0 * pow(v->x1 / v->x0, labels[i].x / plot_width),
-                v->y0 * pow(v->y1 / v->y0, labels[i].y / plot_height), text);
-    }
-    fputs("END\n", out);
-    free(labels);
+    for (size_t line = 0; line < d->ops && n < NAMED; line++)
+        if ((named[n] = named_dot(d, line))) {
+            labels[n] = place_label(pixels_of(v, named[n]->intensity, named[n]->gflops),
+                                    0.5 * text_width(named[n]->op) * label_em, labels, n, points, count);
+            n++;
+        }
+    free(points);
+    put_labels(out, v, named, labels, n);
+    return n;
 }
 
-static void write_kernels(FILE *out, const struct kernel_dots *d, const struct stem *stems, size_t n)
+static void write_kernels(FILE *out, const struct kernel_dots *d)
 {
     fputs("$points << END\n", out);
     for (size_t i = 0; i < d->count; i++)
         if (has_place(&d->dots[i]))
             fprintf(out, "%.6g %.6g %zu %d\n", d->dots[i].intensity, d->dots[i].gflops, d->dots[i].look + 1,
                     d->dots[i].noisy);
-    fputs("END\n$stems << END\n", out);
-    for (size_t i = 0; i < n; i++)
-        fprintf(out, "%.6g %.6g 0 %.6g\n", stems[i].best->intensity, stems[i].low,
-                stems[i].best->gflops - stems[i].low);
+    fputs("END\nhints = 1\n$hints << END\n", out);
+    for (size_t i = 0; i < d->count; i++)
+        if (has_place(&d->dots[i]))
+            kernel_dot_put_hint(out, &d->dots[i], d->dots[i].intensity, d->dots[i].gflops);
     fputs("END\n", out);
 }
 
@@ -250,62 +252,19 @@ static double write_roofs(FILE *out, const struct roofs *roofs, const struct vie
     return widest;
 }
 
-/* The numbers of the ops, and those without a place. */
-static void list_ops(char text[CHART_TEXT], char without[CHART_TEXT], const struct kernel_dots *d,
-                     const size_t *number)
+/* What marks and names mean, and what is not drawn. */
+static void notes_of(char text[CHART_TEXT], const struct kernel_dots *d, size_t named)
 {
-    size_t used = 0;
-    text[0] = without[0] = '\0';
-    for (size_t k = 1; k <= d->ops; k++)
-        for (size_t o = 0; o < d->ops; o++)
-            if (number[o] == k && used < CHART_TEXT)
-                used += (size_t)snprintf(text + used, CHART_TEXT - used, "%s%zu\u00a0%s", used ? ", " : "", k,
-                                         d->op_names[o]);
-    used = 0;
-    for (size_t o = 0; o < d->ops; o++)
-        if (number[o] == 0 && used < CHART_TEXT)
-            used += (size_t)snprintf(without + used, CHART_TEXT - used, "%s%s",
-                                     used ? ", " : "not drawn, because they have no FLOPs: ", d->op_names[o]);
-}
-
-void roofline_title(char text[CHART_TEXT], const struct kernel_dots *d, const struct roofs *roofs)
-{
-    const struct kernel_dot *fastest = NULL;
-    char op[2 * AXES_TEXT], variant[2 * AXES_TEXT];
-    size_t memory = 0, ops = 0, last = d->ops;
-    for (size_t i = 0; i < d->count; i++) {
-        const struct kernel_dot *dot = &d->dots[i];
-        const char *bound = "";
-        if (!has_place(dot))
-            continue;
-        if (!dot->noisy && (!fastest || dot->gflops > fastest->gflops))
-            fastest = dot;
-        if (dot->line != last && row_get_text(dot->row, "kernel.roofline.bound", &bound)) {
-            ops++; /* at one size, the first kernel: minimum bytes do not depend on the kernel */
-            memory += strcmp(bound, "memory") == 0;
-        }
-        last = dot->line;
-    }
-    int used = 0;
-    if (fastest) {
-        gnuplot_escape(op, sizeof op, fastest->op);
-        gnuplot_escape(variant, sizeof variant, fastest->variant);
-        used = snprintf(text, CHART_TEXT, "The fastest kernel reaches %.3g of %.3g GFLOP/s (%s, %s); ",
-                        fastest->gflops, roofs->peak, op, variant);
-    }
-    snprintf(text + used, CHART_TEXT - (size_t)used, "memory bounds %zu of the %zu ops with FLOPs", memory,
-             ops);
-}
-
-static void list_marks(char text[CHART_TEXT], const struct kernel_dots *d, const struct roofs *roofs)
-{
-    bool noisy = kernel_dots_noisy(d), others = roofs->kernels < d->count;
-    int used = snprintf(text, CHART_TEXT, "%s%s", noisy ? "crosses: noisy times, in no finding" : "",
-                        noisy && others ? "; " : "");
-    if (others)
-        snprintf(text + used, CHART_TEXT - (size_t)used,
-                 "roofs: of %zu of the %zu kernels; others had other threads or another state of the machine",
-                 roofs->kernels, d->count);
+    size_t drawn = 0;
+    int used = snprintf(text, CHART_TEXT, "warm medians; lines: calibrated roofs; named: ");
+    for (size_t i = 0; i < d->count; i++)
+        drawn += has_place(&d->dots[i]);
+    used += snprintf(text + used, CHART_TEXT - (size_t)used,
+                     "the %zu default kernels furthest from their roofline%s", named,
+                     kernel_dots_noisy(d) ? "; crosses: noisy times" : "");
+    if (drawn < d->count)
+        snprintf(text + used, CHART_TEXT - (size_t)used, "; not drawn: %zu of %zu kernels, without FLOPs",
+                 d->count - drawn, d->count);
 }
 
 void roofline_chart_write(FILE *out, const void *what)
@@ -315,30 +274,21 @@ void roofline_chart_write(FILE *out, const void *what)
     const struct rows *rows = record_rows(c->record);
     struct roofs roofs = roofline_roofs(c);
     struct view v = view_of(d, &roofs);
-    char title[CHART_TEXT], machine[CHART_TEXT], work[CHART_TEXT], ops[CHART_TEXT], without[CHART_TEXT],
-        marks[CHART_TEXT];
-    size_t n, *number = calloc(d->ops + 1, sizeof *number), next = 0;
-    struct stem *stems = stems_of(d, &n);
-    if (!number)
-        abort();
-    for (size_t i = 0; i < n; i++)
-        if (!number[stems[i].best->line])
-            number[stems[i].best->line] = ++next;
+    char machine[CHART_TEXT], work[CHART_TEXT], notes[CHART_TEXT], others[160] = "";
     fprintf(out, "set xrange [%.6g:%.6g]\nset yrange [%.6g:%.6g]\n", v.x0, v.x1, v.y0, v.y1);
-    write_kernels(out, d, stems, n);
-    write_labels(out, d, &v, stems, n, number);
+    write_kernels(out, d);
+    notes_of(notes, d, write_labels(out, d, &v));
+    if (roofs.kernels < d->count)
+        snprintf(others, sizeof others,
+                 "roofs: of %zu of the %zu kernels; others had other threads or another state of the machine",
+                 roofs.kernels, d->count);
     double widest = fmax(write_roofs(out, &roofs, &v), kernel_dots_write_variants(out, d));
-    roofline_title(title, d, &roofs);
     chart_machine(machine, c->record, rows);
     chart_work(work, rows);
-    list_ops(ops, without, d, number);
-    list_marks(marks, d, &roofs);
-    frame_write(out, &(struct frame){.title = title,
+    frame_write(out, &(struct frame){.title = "Roofline of the kernels: GFLOP/s over FLOP/B",
                                      .subtitle = machine,
-                                     .axis = "GFLOP/s, warm medians; lines: calibrated roofs",
-                                     .notes = {ops, without, marks, work},
+                                     .axis = "GFLOP/s",
+                                     .notes = {notes, others, work},
                                      .legend_rows = frame_legend_rows(d->variants + roofs.count, widest),
                                      .height = AREA_HEIGHT});
-    free(stems);
-    free(number);
 }

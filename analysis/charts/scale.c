@@ -4,7 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-void scale_widen(struct scale *s, double share, double least)
+/* Adds a margin to both ends: a share of the range, and at least a factor; the ends stay finite and positive.
+ */
+static void widen(struct scale *s, double share, double least)
 {
     double factor = fmax(pow(s->high / s->low, share), least);
     s->low = fmax(s->low / factor, DBL_MIN);
@@ -26,7 +28,7 @@ struct scale scale_of_x(const struct series *series, size_t count)
             s.low = fmin(s.low, x);
             s.high = fmax(s.high, x);
         }
-    scale_widen(&s, 0.04, 1.02);
+    widen(&s, 0.04, 1.02);
     s.count = ticks_at(values, n, s.low, s.high, s.ticks);
     free(values);
     return s;
@@ -41,7 +43,7 @@ struct scale scale_of_y(const struct series *series, size_t count, enum unit_bas
             s.low = fmin(s.low, p.low > 0 ? p.low : p.y);
             s.high = fmax(s.high, p.high);
         }
-    scale_widen(&s, 0.06, 1.3);
+    widen(&s, 0.06, 1.3);
     s.count = ticks_round(s.low, s.high, base, s.ticks);
     return s;
 }

@@ -16,8 +16,4 @@ struct scale {
 struct scale scale_of_x(const struct series *series, size_t count);
 struct scale scale_of_y(const struct series *series, size_t count, enum unit_base base);
 
-/* Adds a margin to both ends: a share of the range, and at least a factor; the ends stay finite and positive.
- */
-void scale_widen(struct scale *s, double share, double least);
-
 #endif

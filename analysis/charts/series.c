@@ -62,6 +62,11 @@ bool series_has_place(const struct row *row, const struct field *axis)
     return !row_get_real(row, axis->path, &x) || x > 0;
 }
 
+bool series_solved_nothing(const struct row *row, const char *path)
+{
+    return strncmp(path, "encoding.", strlen("encoding.")) == 0 && row_solved_nothing(row);
+}
+
 /* Planned memory of several ranks is that of the largest, which is known of the step if there is one. */
 static bool quantity_of_row(const struct row *row, const struct quantity *q, double *value)
 {
@@ -74,8 +79,8 @@ static bool point_of(const struct row *row, const struct field *axis, const stru
                      struct point *p)
 {
     *p = (struct point){.work = NAN, .certain = true};
-    if (!row_is_ok(row) || !row_get_real(row, axis->path, &p->at.x) || !quantity_of_row(row, q, &p->at.y) ||
-        p->at.x <= 0 || p->at.y <= 0)
+    if (!row_is_ok(row) || series_solved_nothing(row, q->path) || !row_get_real(row, axis->path, &p->at.x) ||
+        !quantity_of_row(row, q, &p->at.y) || p->at.x <= 0 || p->at.y <= 0)
         return false;
     p->at.low = p->at.high = p->at.y;
     if (q->program)

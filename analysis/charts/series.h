@@ -22,7 +22,7 @@ enum series_kind {
 
 struct quantity {
     const char *label;   /* in the legend: "step, resident"; may be empty */
-    const char *subject; /* in the title: "A training step" */
+    const char *subject; /* in the title: "a training step" */
     const char *path;    /* of a field of the rows */
     enum series_kind kind;
     const char *program; /* whose time it is or divides by: "step"; null for other kinds */
@@ -34,11 +34,12 @@ enum { CHART_QUANTITIES = 4 };
 struct chart {
     const char *name; /* file name suffix */
     const char *axis; /* what the y axis shows */
-    const char *verb; /* in the title, between a quantity's subject and its value */
+    const char *noun; /* in the title, before the quantities' subjects: "Time" */
     enum unit_base base;
     const char *unit;
     const char *note;  /* what points mean */
     const char *title; /* null: made from the series */
+    bool no_equals;    /* quantities that are equal in all groups are left out */
     size_t count;
     struct quantity quantities[CHART_QUANTITIES];
 };
@@ -78,6 +79,10 @@ void series_free(struct series_set *set);
 
 /* Whether all points have the same x. */
 bool series_has_one_x(const struct series_set *set);
+
+/* Whether the row's encoding, of which the field is a quantity, took no solver, so that it compares with no
+ * other. */
+bool series_solved_nothing(const struct row *row, const char *path);
 
 /* Whether the row has a place on a logarithmic scale of the axis. */
 bool series_has_place(const struct row *row, const struct field *axis);

@@ -6,8 +6,9 @@
 #ifndef GTMARK_ANALYSIS_STYLE_H
 #define GTMARK_ANALYSIS_STYLE_H
 
-/* At the beginning and at the end of every chart's script; between them one of the others. */
-extern const char style_frame[], style_draw[];
+/* At the beginning and at the end of every chart's script, which draws files or SVG for a page; between them
+ * one of the others. */
+extern const char style_frame[], style_draw[], style_page[];
 
 extern const char style_bars[], style_percent[], style_ranks[], style_roofline[], style_scaling[],
     style_timeline[];

@@ -7,7 +7,7 @@
 #include "analysis/charts/chart.h"
 #include "analysis/compare/comparison.h"
 
-/* Draws the matched rows as PREFIX_forward and PREFIX_step; message[MESSAGE_SIZE] as chart_draw does. */
+/* Draws the matched rows as PREFIX_forward and PREFIX_step; message[MESSAGE_SIZE] as figures_draw does. */
 enum chart_result compare_chart(const struct comparison *c, const char *prefix, char *message);
 
 #endif

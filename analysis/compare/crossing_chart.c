@@ -4,18 +4,14 @@
 #include <stdlib.h>
 
 #include "analysis/charts/chart_script.h"
-#include "analysis/charts/figure.h"
-#include "analysis/charts/frame.h"
-#include "analysis/charts/gnuplot.h"
 #include "analysis/charts/style.h"
 #include "analysis/compare/crossing.h"
-#include "analysis/record/plain.h"
 
 /* The crossings that are drawn, all over the axis of the first. */
 struct crossing_chart {
     size_t count;
     const struct crossing *list[LINES_MAX];
-    char label[LINES_MAX][2 * AXES_TEXT + 8];
+    char label[LINES_MAX][2 * AXES_TEXT + 64];
     struct quantity quantities[LINES_MAX];
     struct chart_data data;
 };
@@ -29,11 +25,12 @@ static void choose(struct crossing_chart *c, const struct crossings *all)
     }
 }
 
-/* "step: sparse attention / dense attention" */
+/* "step: sparse attention / dense attention: 1 at about 812 nodes" */
 static void set_label(struct crossing_chart *c, size_t i)
 {
     const struct crossing *one = c->list[i];
-    snprintf(c->label[i], sizeof c->label[i], "%s: %s / %s", one->program[0], one->name[1], one->name[0]);
+    snprintf(c->label[i], sizeof c->label[i], "%s: %s / %s: 1 at about %.3g %s", one->program[0],
+             one->name[1], one->name[0], one->at, one->axis->unit);
     c->quantities[i] = (struct quantity){.label = c->label[i], .subject = c->label[i], .kind = SERIES_RATE};
 }
 
@@ -74,52 +71,30 @@ static void write_chart(FILE *out, const void *what)
     chart_write_lines(out, &c->data);
 }
 
-static void title_of(char title[CHART_TEXT], const struct crossing *c)
-{
-    char text[CHART_TEXT];
-    snprintf(text, sizeof text, "%s: %s overtakes %s at about %.3g %s", c->program[0], c->name[c->winner],
-             c->name[1 - c->winner], c->at, c->axis->unit);
-    gnuplot_escape(title, CHART_TEXT, text);
-}
-
-static enum chart_result draw_ratios(struct crossing_chart *c, const struct record *record,
-                                     const char *prefix, char *message)
-{
-    char title[CHART_TEXT];
-    struct series series[LINES_MAX];
-    const struct chart chart = {.axis = "time over time",
-                                .base = UNITS_SI,
-                                .unit = "",
-                                .title = title,
-                                .note = "ratios of medians, with their intervals; band: the interval of the "
-                                        "crossing; crosses: too noisy to tell",
-                                .count = 1,
-                                .quantities = {{.kind = SERIES_RATE}}};
-    const struct drawing drawing = {.rows = record_rows(record), .record = record, .axis = c->list[0]->axis};
-    for (size_t i = 0; i < c->count; i++) {
-        set_label(c, i);
-        series[i] = series_of(c->list[i], &c->quantities[i]);
-    }
-    c->data = (struct chart_data){&chart, &drawing, {c->count, series}};
-    title_of(title, c->list[0]);
-    const struct figure figure = {
-        .name = "crossover", .style = style_scaling, .write = write_chart, .what = c};
-    enum chart_result result = figures_draw(&figure, 1, prefix, message);
-    for (size_t i = 0; i < c->count; i++)
-        free(series[i].points);
-    return result;
-}
-
-bool crossing_chart_draw(const struct record *record, const char *prefix, FILE *log, char *message)
+void crossing_chart_add(struct figures *f, const struct record *record)
 {
     struct crossings all = crossings_find(record_rows(record));
     struct crossing_chart c = {0};
+    struct series series[LINES_MAX];
     choose(&c, &all);
-    enum chart_result result = c.count > 0 ? draw_ratios(&c, record, prefix, message) : CHART_SKIPPED;
-    if (c.count > 0 && result != CHART_FAILED) {
-        plain_put(log, message);
-        putc('\n', log);
+    const struct chart chart = {.axis = "time over time",
+                                .base = UNITS_SI,
+                                .unit = "",
+                                .title = "Time of one variant over time of another",
+                                .note = "ratios of medians, with their intervals; band: the interval of the "
+                                        "crossing; crosses: too noisy to tell",
+                                .count = 1,
+                                .quantities = {{.path = "", .kind = SERIES_RATE}}};
+    const struct drawing drawing = {
+        .rows = record_rows(record), .record = record, .axis = c.count > 0 ? c.list[0]->axis : NULL};
+    for (size_t i = 0; i < c.count; i++) {
+        set_label(&c, i);
+        series[i] = series_of(c.list[i], &c.quantities[i]);
     }
+    c.data = (struct chart_data){&chart, &drawing, {c.count, series}, ""};
+    if (c.count > 0)
+        figures_add(f, "crossover", style_scaling, write_chart, &c);
+    for (size_t i = 0; i < c.count; i++)
+        free(series[i].points);
     crossings_free(&all);
-    return result != CHART_FAILED;
 }

@@ -3,7 +3,7 @@ set terminal pngcairo enhanced size 2 * wide, 2 * height font "DejaVu Sans,11" f
 set output prefix.".png"
 size = 1.1
 eval draw
-set terminal svg enhanced size wide, height font "DejaVu Sans,11" fontscale 1.33 background "white"
+eval svg
 set output prefix.".svg"
 size = 0.75
 eval draw

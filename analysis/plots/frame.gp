@@ -1,6 +1,5 @@
 # What all charts have in common. The script of a chart sets:
 #
-#   prefix                         the pictures without ending
 #   title[i], titles               the lines of the title, in enhanced markup, and their number
 #   subtitle, subtitles            the machine, and its number of lines
 #   ytitle                         what the plot shows
@@ -17,6 +16,7 @@ array colour[8] = ["#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4
 array filled[8] = [7, 5, 9, 13, 11, 15, 7, 5]
 array hollow[8] = [6, 4, 8, 12, 10, 14, 6, 4]
 
+svg = "set terminal svg enhanced size wide, height font 'DejaVu Sans,11' fontscale 1.33 background 'white'"
 ink = "#222222"
 pale = "#555555"
 wide = 900

@@ -3,7 +3,7 @@
 #   categories, label[i]  number and names, i = 1 .. categories
 #   entries, peak         of the tape; the entry at the peak
 #   $live                 entry, 0, then cumulative bytes over the categories
-set xrange [0 : entries - 1]
+set xrange [1 : entries > 1 ? entries : 2]
 set yrange [0 : *]
 set format y "%.3g MiB"
 set style fill solid 0.85 noborder

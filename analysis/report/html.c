@@ -101,38 +101,24 @@ void html(FILE *out, const char *format, ...)
     va_end(values);
 }
 
-/* Raises powers, "N^1.5"; with markup also ^{...}, where backslashes escape. */
-static void put_raised(FILE *out, const char *text, bool markup)
+void html_powers(FILE *out, const char *text)
 {
     static const char number[] = "0123456789.-";
-    enum { LEVEL, NUMBER, BRACES } raised = LEVEL;
+    bool raised = false;
     while (*text) {
-        bool braces = markup && strncmp(text, "^{", 2) == 0;
         bool power = *text == '^' && isdigit((unsigned char)text[1 + (text[1] == '-')]);
-        if ((raised == BRACES && *text == '}') ||
-            (raised == NUMBER &&
-             (!strchr(number, *text) || (*text == '.' && !isdigit((unsigned char)text[1]))))) {
+        bool ends = !strchr(number, *text) || (*text == '.' && !isdigit((unsigned char)text[1]));
+        if (raised && ends) {
             fputs("</sup>", out);
-            text += raised == BRACES;
-            raised = LEVEL;
-        } else if (raised == LEVEL && (braces || power)) {
+            raised = false;
+        }
+        if (!raised && power) {
             fputs("<sup>", out);
-            raised = braces ? BRACES : NUMBER;
-            text += 1 + braces;
+            raised = true;
+            text++;
         } else {
-            text += markup && *text == '\\' && text[1];
             text += put_character(out, text);
         }
     }
     fputs(raised ? "</sup>" : "", out);
-}
-
-void html_title(FILE *out, const char *text)
-{
-    put_raised(out, text, true);
-}
-
-void html_powers(FILE *out, const char *text)
-{
-    put_raised(out, text, false);
 }

@@ -24,7 +24,4 @@ void html_text(FILE *out, const char *text);
 /* Writes a text with its powers, as "N^1.5", raised. */
 void html_powers(FILE *out, const char *text);
 
-/* The same for a title in gnuplot's markup (analysis/charts/title.h): ^{...}, and backslashes that escape. */
-void html_title(FILE *out, const char *text);
-
 #endif

@@ -41,7 +41,6 @@ static struct part part_of(const struct page *page, size_t i, size_t common)
                      .rows = record_rows(page->records[i])};
     size_t rows = rows_count(p.rows), most = ROWS_MOST / page->count + 1;
     p.shown = rows < most ? rows : most;
-    p.fits = fits_find(p.rows);
     p.axes_count = axes_varying(p.rows, p.axes);
     snprintf(p.name, sizeof p.name, "%.*s", (int)length, name);
     return p;
@@ -158,10 +157,8 @@ static void put_part(FILE *out, const struct part *p)
          p->name, benchmark, p->path);
     put_part_tags(out, value_get(record_head(p->record), "tags"));
     html(out, "<br/>%s<br/>%s</p>\n", machine, work);
-    part_figures(out, p);
-    part_kernels(out, p);
+    part_charts(out, p);
     part_rows(out, p);
-    part_exponents(out, p);
     part_profiles(out, p);
     part_commands(out, p);
     fputs("</section>\n", out);
@@ -179,14 +176,8 @@ bool page_write(const void *what, FILE *out)
     put_page_head(out, parts, page->count);
     put_top(out, parts, page->count);
     put_findings(out, parts, page->count);
-    fputs("<div class=\"cards\">\n", out);
-    fputs("<div>\n", out);
     summary_measured(out, parts, page->count);
-    summary_bounds(out, parts, page->count);
-    fputs("</div><div>\n", out);
-    summary_growth(out, parts, page->count);
     summary_warnings(out, parts, page->count);
-    fputs("</div></div>\n", out);
     for (size_t i = 0; i < page->count; i++)
         put_part(out, &parts[i]);
     summary_machines(out, parts, page->count);
@@ -194,8 +185,6 @@ bool page_write(const void *what, FILE *out)
             "</main>\n<footer>METRICS.md of gtmark defines every "
             "number.</footer>\n<script>%s</script>\n</body>\n</html>\n",
             page_js);
-    for (size_t i = 0; i < page->count; i++)
-        fits_free(&parts[i].fits);
     free(parts);
     return !ferror(out);
 }

@@ -1,6 +1,6 @@
 /*
- * Result files as one HTML page that needs nothing else: findings first, then what was measured, how it
- * grows, what bounds it and all warnings, then each file with charts, tables, profiles and commands.
+ * Result files as one HTML page that needs nothing else: findings first, then what was measured and
+ * all warnings, then each file with charts, tables, profiles and commands, then the machines.
  */
 #ifndef GTMARK_ANALYSIS_PAGE_H
 #define GTMARK_ANALYSIS_PAGE_H

@@ -1,6 +1,5 @@
 "use strict";
-/* Sorts and filters the tables of rows, and opens what is folded before printing. The page is complete without it, and
-   well-formed XML with it: no ampersands, no less-than signs. */
+/* Sorts and filters the tables of rows. The page is complete without it, and well-formed XML with it: no ampersands, no less-than signs. */
 const missing = "–";
 
 function key(row, column) {
@@ -62,4 +61,3 @@ for (const table of document.querySelectorAll("table.rows")) {
         makeFilter(table, rows);
     }
 }
-addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((part) => { part.open = true; }));

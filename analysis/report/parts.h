@@ -2,7 +2,6 @@
 #ifndef GTMARK_ANALYSIS_PARTS_H
 #define GTMARK_ANALYSIS_PARTS_H
 
-#include "analysis/fits/fits.h"
 #include "analysis/record/axes.h"
 #include "analysis/record/record.h"
 
@@ -16,7 +15,6 @@ struct part {
     size_t shown;   /* rows that tables have room for */
     const struct record *record;
     const struct rows *rows;
-    struct fits fits;
     const struct field *axes[AXES_MAX]; /* that vary */
     size_t axes_count;
 };
@@ -26,20 +24,13 @@ void part_name_row(const struct part *p, const struct row *row, char text[AXES_T
 
 /* Sections over all files; nothing where the files have nothing of the kind. */
 void summary_measured(FILE *out, const struct part *parts, size_t n);
-void summary_growth(FILE *out, const struct part *parts, size_t n);
-void summary_bounds(FILE *out, const struct part *parts, size_t n);
 void summary_warnings(FILE *out, const struct part *parts, size_t n);
 void summary_machines(FILE *out, const struct part *parts, size_t n);
 
 /* Sections of one file; likewise. */
-void part_figures(FILE *out, const struct part *p);
-void part_kernels(FILE *out, const struct part *p);
+void part_charts(FILE *out, const struct part *p);
 void part_rows(FILE *out, const struct part *p);
-void part_exponents(FILE *out, const struct part *p);
 void part_profiles(FILE *out, const struct part *p);
 void part_commands(FILE *out, const struct part *p);
-
-/* A bar of this share of its cell, at most 1, with a text on hover. */
-void put_bar(FILE *out, double share, const char *text);
 
 #endif

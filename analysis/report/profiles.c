@@ -1,9 +1,8 @@
-/* Where the time of a program goes, and what is in memory while it runs. */
+/* Where the time of a program goes. */
 #include "analysis/report/parts.h"
 
 #include "analysis/record/profile.h"
 #include "analysis/report/html.h"
-#include "analysis/report/plot.h"
 #include "analysis/tables/units.h"
 
 #include <math.h>
@@ -35,9 +34,7 @@ static void put_profile_group(FILE *out, const struct profile *p, const struct p
     snprintf(share, sizeof share, "%.1f %%", 100 * seconds / total);
     html(out, "<tr><th scope=\"row\">%s</th><td class=\"n\">%d</td>", g->key, g->calls);
     if (seconds / total >= 0) {
-        html(out, "<td class=\"n\">%s</td><td class=\"n c1\">%s ", time, share);
-        put_bar(out, seconds / total, share);
-        fputs("</td>", out);
+        html(out, "<td class=\"n\">%s</td><td class=\"n\">%s</td>", time, share);
     } else {
         fputs("<td class=\"none\">–</td><td class=\"none\">–</td>", out);
     }
@@ -75,90 +72,6 @@ static void put_groups(FILE *out, const struct profile *p, enum profile_key key,
     free(groups);
 }
 
-/* The entry with the most live bytes of entries[from, to). */
-static size_t fullest(const struct profile *p, size_t from, size_t to)
-{
-    size_t most = from;
-    for (size_t i = from; i < to; i++)
-        most = p->entries[i].live > p->entries[most].live ? i : most;
-    return most;
-}
-
-/* Whether the profile has the parts of the live bytes: older files do not. */
-static bool has_categories(const struct profile *p)
-{
-    int64_t most = 0;
-    for (size_t i = 0; i < p->count; i++)
-        for (size_t c = 0; c < PROFILE_CATEGORIES; c++)
-            most = p->entries[i].live_of[c] > most ? p->entries[i].live_of[c] : most;
-    return most > 0;
-}
-
-/* One entry as a column from one place to another, its categories stacked. */
-static void put_column(FILE *out, const struct plot *plot, const struct profile_entry *e, double from,
-                       double to, bool categories)
-{
-    double sum = 0, x = plot_x(plot, from), width = plot_x(plot, to) - x;
-    for (size_t c = 0; c < (categories ? PROFILE_CATEGORIES : 1); c++) {
-        double bytes = (double)(categories ? e->live_of[c] : e->live);
-        if (!(bytes > 0))
-            continue;
-        double top = plot_y(plot, sum + bytes), bottom = plot_y(plot, sum);
-        html(out, "<rect class=\"c%zu\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\"/>", c + 1, x,
-             top, width, bottom - top);
-        sum += bytes;
-    }
-}
-
-static void put_categories(FILE *out, const struct profile *p)
-{
-    fputs("<ul class=\"legend\">", out);
-    for (size_t c = 0; c < PROFILE_CATEGORIES; c++) {
-        bool used = false;
-        for (size_t i = 0; i < p->count; i++)
-            used = used || p->entries[i].live_of[c] > 0;
-        if (used)
-            html(out, "<li class=\"c%zu\">%s</li>", c + 1, profile_categories[c]);
-    }
-    fputs("</ul>\n", out);
-}
-
-/* A step for each entry; of many entries, one for the fullest of some. */
-static void put_timeline(FILE *out, const struct profile *p, const char *program)
-{
-    enum { STEPS = 300 };
-    char bytes[UNITS_TEXT];
-    bool categories = has_categories(p);
-    size_t peak = fullest(p, 0, p->count), steps = p->count < STEPS ? p->count : STEPS;
-    struct plot plot = {.name = "live memory over the entries of the tape",
-                        .x_title = "entry of the tape",
-                        .y_title = "memory alive, by the plan",
-                        .x = {.low = 0, .high = (double)p->count},
-                        .y = {.low = 0, .high = 1.05 * (double)p->entries[peak].live},
-                        .linear = true,
-                        .base = UNITS_BINARY,
-                        .unit = "B"};
-    plot.x.count = ticks_even(0, plot.x.high, UNITS_SI, plot.x.ticks);
-    plot.y.count = ticks_even(0, plot.y.high, UNITS_BINARY, plot.y.ticks);
-    units_format(bytes, (double)p->entries[peak].live, UNITS_BINARY, "B");
-    html(out, "<figure><figcaption>%s holds %s at most, at entry %zu of %zu: %s of %s</figcaption>\n",
-         program, bytes, peak + 1, p->count, p->entries[peak].op, p->entries[peak].span);
-    plot_begin(out, &plot);
-    for (size_t k = 0; k < steps; k++) {
-        size_t from = k * p->count / steps, to = (k + 1) * p->count / steps, i = fullest(p, from, to);
-        const struct profile_entry *e = &p->entries[i];
-        units_format(bytes, (double)e->live, UNITS_BINARY, "B");
-        html(out, "<g class=\"timeline\"><title>entry %zu, %s: %s of %s: %s</title>", i + 1, e->phase, e->op,
-             e->span, bytes);
-        put_column(out, &plot, e, (double)from, (double)to, categories);
-        fputs("</g>\n", out);
-    }
-    plot_end(out);
-    if (categories)
-        put_categories(out, p);
-    fputs("</figure>\n", out);
-}
-
 static void put_profile(FILE *out, const struct part *part, const struct row *row, const char *program,
                         const struct profile *p)
 {
@@ -173,8 +86,6 @@ static void put_profile(FILE *out, const struct part *part, const struct row *ro
     fputs("</p>\n<div class=\"profiles\"><div>\n", out);
     put_groups(out, p, PROFILE_OP, "op");
     put_groups(out, p, PROFILE_PHASE, "phase");
-    if (p->entries[fullest(p, 0, p->count)].live > 0)
-        put_timeline(out, p, program);
     fputs("</div>\n", out);
     put_groups(out, p, PROFILE_PART, "part of a layer, op");
     fputs("</div>\n", out);

@@ -1,4 +1,4 @@
-/* The tables of one file: its rows, local exponents, commands. */
+/* The tables of one file: its rows, commands. */
 #include "analysis/report/parts.h"
 
 #include "analysis/report/commands.h"
@@ -94,7 +94,17 @@ static void put_cell(FILE *out, const struct row *row, const char *path, const c
         html(out, "<td class=\"%s\">%s</td>", number ? "n" : "t", text);
 }
 
-/* The status, and the reasons to doubt the row, with their details on hover. */
+/* The remarks of one kind, of which there are n: the word, with the details on hover. */
+static void put_remarks(FILE *out, const struct remark *remarks, size_t n)
+{
+    html(out, " <small title=\"");
+    for (size_t i = 0; i < n; i++)
+        html(out, "%s%s%s%s", i > 0 ? "; " : "", remarks[i].program, *remarks[i].program ? ": " : "",
+             remarks[i].detail);
+    html(out, "\">%s</small>", remark_word(remarks->kind));
+}
+
+/* The status, and the reasons to doubt the row. */
 static void put_status(FILE *out, const struct row *row)
 {
     struct remark remarks[REMARKS_MAX];
@@ -102,13 +112,13 @@ static void put_status(FILE *out, const struct row *row)
     const char *status = "?";
     row_get_text(row, "status", &status);
     html(out, "<td class=\"%s\">%s", row_is_ok(row) ? n ? "warned" : "ok" : "bad", status);
-    for (size_t i = 0; i < n; i++) {
-        const struct remark *r = &remarks[i];
-        if (r->kind == REMARK_STATUS)
-            html(out, " <small>%s</small>", r->detail);
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && remarks[end].kind == remarks[i].kind;)
+            end++;
+        if (remarks[i].kind == REMARK_STATUS)
+            html(out, " <small>%s</small>", remarks[i].detail);
         else
-            html(out, " <small title=\"%s\">%s%s%s</small>", r->detail, r->program, *r->program ? ": " : "",
-                 remark_word(r->kind));
+            put_remarks(out, &remarks[i], end - i);
     }
     fputs("</td>", out);
 }
@@ -168,44 +178,6 @@ void part_rows(FILE *out, const struct part *p)
         fputs("</ol>\n", out);
     }
     notes_free(&t.notes);
-}
-
-static void put_exponents(FILE *out, const struct fit *fit)
-{
-    enum { SHOWN = 40 };
-    const char *symbol = axes_symbol(fit->axis);
-    for (size_t i = 0; i + 1 < fit->count && i < SHOWN; i++) {
-        char time[LAW_TEXT], work[LAW_TEXT] = "–";
-        struct exponent e = exponent_between(&fit->points[i].time, &fit->points[i + 1].time);
-        exponent_text(time, &e, symbol);
-        if (!fit_work_missing(fit)) {
-            struct exponent exact = fit_work_exponent(fit, i, i + 1);
-            exponent_text(work, &exact, symbol);
-        }
-        html(out, "<tr><th scope=\"row\">%s%s%s</th><td class=\"n\">%.10g to %.10g %s</td><td>", fit->program,
-             *fit->group ? ", " : "", fit->group, fit->points[i].time.x, fit->points[i + 1].time.x,
-             fit->axis->unit);
-        html_powers(out, time);
-        fputs("</td><td>", out);
-        html_powers(out, work);
-        fputs("</td></tr>\n", out);
-    }
-}
-
-void part_exponents(FILE *out, const struct part *p)
-{
-    enum { SHOWN = 24 };
-    if (p->fits.count == 0)
-        return;
-    fputs("<h3>Local exponents</h3>\n<table class=\"exponents\"><thead><tr><th>time of</th><th "
-          "class=\"n\">between</th>"
-          "<th>time grows as</th><th>work grows as</th></tr></thead><tbody>\n",
-          out);
-    for (size_t i = 0; i < p->fits.count && i < SHOWN; i++)
-        put_exponents(out, &p->fits.list[i]);
-    fputs("</tbody></table>\n", out);
-    if (p->fits.count > SHOWN)
-        html(out, "<p class=\"note\">and %zu more in the file</p>\n", p->fits.count - SHOWN);
 }
 
 void part_commands(FILE *out, const struct part *p)

@@ -27,10 +27,8 @@ struct job {
     struct flush *flush;         /* for --cold; shared by all rows on a device */
     struct warnings *warnings;   /* printed below the table */
     struct progress *progress;
-    struct value *trace;  /* --trace; null without it */
-    const char *timeline; /* file name prefix of memory timelines; null: none */
-    bool *undrawn;        /* set if one could not be drawn */
-    FILE *profile;        /* output of --profile and --flop-convention; null without them */
+    struct value *trace; /* --trace; null without it */
+    FILE *profile;       /* output of --profile and --flop-convention; null without them */
 };
 
 #endif

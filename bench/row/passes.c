@@ -254,22 +254,6 @@ static bool trace_run(struct target *t, struct message *missing)
     return true;
 }
 
-static const char *timeline_unwanted(const struct target *t)
-{
-    return t->job->timeline ? NULL : "only in bench_model";
-}
-
-static bool timeline_run(struct target *t, struct message *missing)
-{
-    (void)missing;
-    char message[MESSAGE_SIZE];
-    if (model_timeline(t->recording->tape, t->kind, t->job->timeline, message) == CHART_FAILED)
-        *t->job->undrawn = true;
-    plain_put(stderr, message);
-    putc('\n', stderr);
-    return true;
-}
-
 /* --- FLOPs counted in the reference's loops */
 
 static bool count_run(struct target *t, struct message *missing)
@@ -360,7 +344,6 @@ static const struct pass passes[PASSES] = {
     {{"exchange"}, exchange_unwanted, exchange_run, fields_exchange},
     {{"profile", "predicted"}, profile_unwanted, profile_run, profile_set},
     {{NULL}, trace_unwanted, trace_run, NULL},
-    {{NULL}, timeline_unwanted, timeline_run, NULL},
     {{"flops.counted"}, together_unwanted, count_run, count_write},
     {{"flops.executed", "flops.source", "flops.executed_isa", "flops.executed_threads",
       "flops.executed_differences"},
@@ -376,8 +359,7 @@ void passes_run(struct target *t)
     for (int i = 0; i < PASSES && !interrupt_signal() && !tape_failed(t->recording->tape); i++) {
         struct message *missing = &t->result->missing[i];
         const char *unwanted = passes[i].unwanted(t);
-        bool plan_is_enough =
-            passes[i].run == exchange_run || passes[i].run == profile_run || passes[i].run == timeline_run;
+        bool plan_is_enough = passes[i].run == exchange_run || passes[i].run == profile_run;
         if (is_planned(t) && !plan_is_enough)
             continue;
         if (unwanted)

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 
-#include "analysis/charts/figure.h"
 #include "analysis/record/profile.h"
 #include "bench/machine/calibration.h"
 #include "models/layers/model.h"
@@ -20,12 +19,5 @@ struct profile profile_measure(struct tape *t, int runs, const struct calibratio
 
 /* Parameters and their bytes, and memory at the peak by category. The tape is planned. */
 void model_report(const struct tape *t, enum program_kind kind, FILE *out);
-
-/*
- * Draws PREFIX_timeline_PROGRAM.png and .svg: live bytes over the entries of the tape, stacked by category.
- * message[MESSAGE_SIZE] receives a line for the user, as in figures_draw.
- */
-enum chart_result model_timeline(const struct tape *t, enum program_kind kind, const char *prefix,
-                                 char *message);
 
 #endif

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analysis/charts/charts.h"
+#include "analysis/charts/profile_chart.h"
 #include "analysis/compare/crossing_chart.h"
 #include "analysis/findings/findings.h"
 #include "analysis/findings/rank_memory.h"
@@ -94,23 +95,32 @@ static void print_context(const struct bench *b, const struct options *o, const 
 }
 
 /* Draws a sweep over the benchmark's own axis if it is swept, otherwise over the first swept one; of a single
- * row its profile, if it has one. False with a message on stderr. */
+ * row, and in bench_model, its profile, if it has one. False with a message on stderr. */
 static bool draw_rows(const struct report *r)
 {
     char prefix[PATH_MAX];
     struct message error;
+    struct figures f = {0};
     enum axis own = r->options->bench->axis;
     bool swept = axis_info(own)->kind <= AXIS_NUMBER && r->options->axes[own].count > 1;
-    const struct field *axis = swept ? schema_find(axis_info(own)->field) : NULL;
-    bool single = !r->options->kernels && config_count(r->options) == 1;
     paths_prefix(r->path, prefix);
-    bool drawn = single ? charts_draw_profile(r->record, prefix, stderr, error.text)
-                        : charts_draw(r->record, axis, prefix, stderr, error.text) &&
-                              crossing_chart_draw(r->record, prefix, stderr, error.text);
-    if (!drawn) {
+    if (r->options->bench->whole || (!r->options->kernels && config_count(r->options) == 1)) {
+        profile_chart_add(&f, r->record);
+        if (f.count == 0)
+            return true;
+    } else {
+        crossing_chart_add(&f, r->record);
+        charts_add(&f, r->record, swept ? schema_find(axis_info(own)->field) : NULL);
+    }
+    figures_keep(&f, FIGURES_OF_RUN);
+    enum chart_result result = figures_draw(&f, prefix, error.text);
+    figures_free(&f);
+    if (result == CHART_FAILED) {
         message_fail(r->options->bench->name, &error, EXIT_MISSED);
         return false;
     }
+    plain_put(stderr, error.text);
+    putc('\n', stderr);
     return true;
 }
 

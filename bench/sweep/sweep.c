@@ -146,7 +146,7 @@ static bool begin_row(struct run *s, struct work *w, struct message *error)
     bool partial = w->state == ROW_PARTIAL;
     if (!partial && work_is_skipped(w, &s->pace, reason))
         return save_row(s, w, row_skip(&w->job, reason), error);
-    work_open_profile(w, s->report);
+    work_open_profile(w);
     w->m =
         measurement_begin(&w->job, partial ? report_at(s->report, s->progress->before + w->job.row) : NULL);
     for (size_t i = 0; i < TIMED; i++)
@@ -397,7 +397,6 @@ bool sweep(struct options *o, struct ceilings *ceilings, struct report *r, bool 
     struct counters counters;
     struct counted_entries entries = {0};
     struct message none;
-    bool undrawn = false;
     progress_start(&progress, config_count(o) * o->device.count);
     progress.remaining = o->sampling.budget;
     bool counting = o->count != COUNT_OFF && counters_open(&counters, &none);
@@ -408,15 +407,13 @@ bool sweep(struct options *o, struct ceilings *ceilings, struct report *r, bool 
                          .entries = &entries,
                          .ceilings = ceilings,
                          .warnings = &r->warnings,
-                         .trace = r->trace,
-                         .undrawn = &undrawn};
+                         .trace = r->trace};
     bool done = true;
     *all_good = true;
     if (o->device.meta)
         o->sampling.turns = 1; /* nothing is timed */
     for (int i = 0; done && i < o->device.count; i++)
         done = device_select(&o->device, i, error) && run_work(&common, ceilings, r, all_good, error);
-    *all_good = *all_good && !undrawn;
     if (counting)
         counters_close(&counters);
     counted_entries_free(&entries);

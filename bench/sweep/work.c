@@ -135,17 +135,12 @@ static bool nothing_fits(const struct work *w, char reason[256])
     return none;
 }
 
-void work_open_profile(struct work *w, const struct report *r)
+void work_open_profile(struct work *w)
 {
     struct job *job = &w->job;
-    char prefix[PATH_MAX];
     bool wanted = job->options->profile || job->options->conventions;
     if (wanted && !(job->profile = open_memstream(&w->profile, &w->profile_size)))
         abort();
-    if (r->path && job->options->bench->whole && job->options->output.charts) {
-        paths_prefix(r->path, prefix);
-        job->timeline = strdup(prefix);
-    }
 }
 
 void work_print_profile(struct work *w, FILE *out)
@@ -165,7 +160,6 @@ void work_free(struct work *work, int64_t rows)
         if (w->job.profile)
             fclose(w->job.profile);
         free(w->profile);
-        free((char *)w->job.timeline);
     }
     free(work);
 }

@@ -37,8 +37,8 @@ struct pace {
 struct work *work_plan(const struct job *common, const enum row_state *state, int64_t rows);
 void work_free(struct work *work, int64_t rows);
 
-/* Opens the profile of a row and the place of its charts; prints the profile. */
-void work_open_profile(struct work *w, const struct report *r);
+/* Opens the profile of a row; prints it. */
+void work_open_profile(struct work *w);
 void work_print_profile(struct work *w, FILE *out);
 
 struct pace pace_start(const struct ceilings *c);
