@@ -57,7 +57,7 @@ static double write_outside(FILE *out, const struct kernel_dots *d)
     return most;
 }
 
-static void write_hints(FILE *out, const struct kernel_dots *d)
+static void write_kernel_hints(FILE *out, const struct kernel_dots *d)
 {
     fputs("hints = 1\n$hints << END\n", out);
     for (size_t i = 0; i < d->count; i++)
@@ -78,7 +78,7 @@ static void write_percent(FILE *out, const void *what)
     write_percentages(out, d, false);
     bool cold = write_percentages(out, d, true) > 0;
     double most = write_outside(out, d), widest = kernel_dots_write_variants(out, d);
-    write_hints(out, d);
+    write_kernel_hints(out, d);
     fprintf(out, "most = %.6g\nops = %zu\nset ytics (", most, ops);
     for (size_t i = 0; i < ops; i++)
         gnuplot_put_tick(out, i == 0, d->op_names[i], (double)i);

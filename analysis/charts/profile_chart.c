@@ -46,7 +46,7 @@ static struct series_set make_bars(struct profile_group *groups, size_t n,
 }
 
 /* What the profile is of, in a title: "a training step, 500 nodes". */
-static void name_of(char name[2 * AXES_TEXT], const struct row *row, const char *program)
+static void name_profiled(char name[2 * AXES_TEXT], const struct row *row, const char *program)
 {
     char nodes[AXES_TEXT];
     axes_describe(row, schema_find("nodes"), nodes);
@@ -72,7 +72,7 @@ static void add_profile(struct figures *f, const struct record *record, const st
     rows_append(rows, (struct row *)row);
     const struct drawing drawing = {.rows = rows, .record = record, .axis = schema_find("nodes")};
     struct chart_data data = {&chart, &drawing, make_bars(groups, n, chart.quantities), ""};
-    name_of(name, row, program);
+    name_profiled(name, row, program);
     snprintf(title, sizeof title, "Time of the ops of %s", name);
     figures_add(f, "profile", style_bars, chart_write_bars, &data);
     series_free(&data.set);
@@ -125,7 +125,7 @@ static void write_timeline(FILE *out, const void *what)
         }
     fprintf(out, "categories = %zu\n", used);
     write_live(out, t);
-    name_of(name, t->row, t->program);
+    name_profiled(name, t->row, t->program);
     snprintf(title, sizeof title, "Memory over the tape of %s", name);
     units_format(bytes, (double)p->entries[peak].live, UNITS_BINARY, "B");
     snprintf(note, sizeof note, "dashed: the peak, %s at entry %zu, %s of %s", bytes, peak + 1,

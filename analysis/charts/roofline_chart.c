@@ -253,7 +253,7 @@ static double write_roofs(FILE *out, const struct roofs *roofs, const struct vie
 }
 
 /* What marks and names mean, and what is not drawn. */
-static void notes_of(char text[CHART_TEXT], const struct kernel_dots *d, size_t named)
+static void roofline_notes(char text[CHART_TEXT], const struct kernel_dots *d, size_t named)
 {
     size_t drawn = 0;
     int used = snprintf(text, CHART_TEXT, "warm medians; lines: calibrated roofs; named: ");
@@ -277,7 +277,7 @@ void roofline_chart_write(FILE *out, const void *what)
     char machine[CHART_TEXT], work[CHART_TEXT], notes[CHART_TEXT], others[160] = "";
     fprintf(out, "set xrange [%.6g:%.6g]\nset yrange [%.6g:%.6g]\n", v.x0, v.x1, v.y0, v.y1);
     write_kernels(out, d);
-    notes_of(notes, d, write_labels(out, d, &v));
+    roofline_notes(notes, d, write_labels(out, d, &v));
     if (roofs.kernels < d->count)
         snprintf(others, sizeof others,
                  "roofs: of %zu of the %zu kernels; others had other threads or another state of the machine",
