@@ -207,12 +207,45 @@ static void test_heads(void **state)
     rows_free(rows);
 }
 
+/* With as many graphs for each rank, or as many nodes, a set is of one size for each. */
+static void test_weak_memory(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *way, *size, *set;
+    } grows[] = {{"data", "batch",
+                  "memory of the largest rank: falls from 4.00 MiB on 1 rank to 2.00 MiB on 2 "
+                  "ranks, the most here\n"},
+                 {"halo", "nodes",
+                  "memory of the largest rank: falls from 4.00 MiB on 1 rank to 2.00 MiB on 2 "
+                  "ranks, the most here\n"},
+                 {"halo", "batch", ""}};
+    for (size_t i = 0; i < sizeof grows / sizeof *grows; i++) {
+        struct rows *rows = rows_new();
+        char *text;
+        size_t size;
+        FILE *out = open_memstream(&text, &size);
+        for (int ranks = 1; ranks <= 2; ranks++) {
+            add(rows, ranks, grows[i].way, 0, 1, (8 << 20) >> ranks);
+            row_set_count(rows_at(rows, (size_t)ranks - 1), grows[i].size, 8 * ranks);
+        }
+        add(rows, 4, grows[i].way, 0, 1, 1 << 20);
+        row_set_count(rows_at(rows, 2), grows[i].size, 8);
+        findings_print_rank_memory(out, rows, true, 0);
+        fclose(out);
+        assert_string_equal(text, grows[i].set);
+        free(text);
+        rows_free(rows);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_best),          cmocka_unit_test(test_known_error),
         cmocka_unit_test(test_nothing),       cmocka_unit_test(test_several_works),
         cmocka_unit_test(test_without_times), cmocka_unit_test(test_heads),
+        cmocka_unit_test(test_weak_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,18 +122,19 @@ static int by_ranks_and_line(const void *a, const void *b)
 struct rank_bars rank_bars_of(const struct rows *rows, const char *program, bool weak)
 {
     struct rank_bars b = {.program = program, .weak = weak};
-    for (size_t i = 0; i < rows_count(rows); i++) {
-        struct scaling s;
+    size_t n;
+    struct scaling *all = scalings_find(rows, &n);
+    for (const struct scaling *s = all; s < all + n; s++) {
         struct run_time base, time;
-        if (!run_time_of(rows_at(rows, i), program, &time) || !scaling_find(rows, rows_at(rows, i), &s) ||
-            (s.growth != GROWS_NOT) != weak || !run_time_of(s.base, program, &base) ||
-            base.predicted != time.predicted)
+        if (!run_time_of(s->row, program, &time) || (s->growth != GROWS_NOT) != weak ||
+            !run_time_of(s->base, program, &base) || base.predicted != time.predicted)
             continue;
-        const struct scaling alone = {.base = s.base, .row = s.base, .ranks = 1, .growth = s.growth};
-        add_rank_bar(&b, s.base, rank_bar_of(&alone, &base, &base, program));
-        add_rank_bar(&b, s.base, rank_bar_of(&s, &base, &time, program));
-        b.nodes = b.nodes || s.growth == GROWS_NODES;
+        const struct scaling alone = {.base = s->base, .row = s->base, .ranks = 1, .growth = s->growth};
+        add_rank_bar(&b, s->base, rank_bar_of(&alone, &base, &base, program));
+        add_rank_bar(&b, s->base, rank_bar_of(s, &base, &time, program));
+        b.nodes = b.nodes || s->growth == GROWS_NODES;
     }
+    free(all);
     qsort(b.bar, b.count, sizeof *b.bar, by_ranks_and_line);
     return b;
 }

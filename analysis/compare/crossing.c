@@ -91,12 +91,13 @@ static struct entry *entries_of(const struct rows *rows, const struct field *axi
     return entries;
 }
 
-static bool has_median(const struct row *row, const char *program)
+/* Whether a program has a time, an encoding that of a solver. */
+static bool has_time_of(const struct row *row, const char *program)
 {
     char path[SCHEMA_PATH];
     double median;
     snprintf(path, sizeof path, "%s.time.median", program);
-    return row_get_real(row, path, &median);
+    return row_get_real(row, path, &median) && !(strcmp(program, "encoding") == 0 && row_solved_nothing(row));
 }
 
 static bool has_status(const struct row *row, const char *status)
@@ -222,7 +223,7 @@ static void collect_points(struct crossing *c, const struct entry *a, size_t n, 
         if (k == m || b[k].x != a[i].x || repeated)
             continue;
         struct crossing_point p = {.x = a[i].x, .row = {a[i].row, b[k].row}};
-        if (timed && !(has_median(p.row[0], c->program[0]) && has_median(p.row[1], c->program[1])))
+        if (timed && !(has_time_of(p.row[0], c->program[0]) && has_time_of(p.row[1], c->program[1])))
             continue;
         if (timed)
             p.verdict = verdict_programs(p.row[0], c->program[0], p.row[1], c->program[1], verdict_samples,

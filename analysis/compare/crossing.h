@@ -52,7 +52,7 @@ void crossings_free(struct crossings *c);
 /* Whether it supports a finding: the results of all rows were checked, and some times could be judged. */
 bool crossing_is_settled(const struct crossing *c);
 
-/* Writes one sentence. */
+/* Writes one sentence, without a newline. */
 void crossing_print(FILE *out, const struct crossing *c);
 
 #endif

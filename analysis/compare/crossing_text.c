@@ -41,26 +41,26 @@ void crossing_print(FILE *out, const struct crossing *c)
         fprintf(
             out,
             "%s %s %s between %.10g and %.10g %s, at about %.3g [%.3g, %.3g]: it takes %.3g times as long "
-            "with %.10g, and %.3g times with %.10g.\n",
+            "with %.10g, and %.3g times with %.10g.",
             winner, same_program(c) ? "overtakes" : "becomes cheaper than", other, from, to, unit, c->at,
             c->low, c->high, ratio_at(c, c->from), from, ratio_at(c, c->to), to);
         break;
     case CROSSING_NONE:
         fprintf(out,
                 "%s is faster than %s at %s values from %.10g to %.10g %s, so neither overtakes the "
-                "other there.\n",
+                "other there.",
                 winner, other, all, first, last, unit);
         break;
     case CROSSING_OPEN:
         fprintf(out,
-                c->changes > 1 ? "%s and %s overtake each other more than once from %.10g to %.10g %s.\n"
+                c->changes > 1 ? "%s and %s overtake each other more than once from %.10g to %.10g %s."
                                : "the rows cannot tell where, or whether, %s or %s overtakes the other "
-                                 "from %.10g to %.10g %s.\n",
+                                 "from %.10g to %.10g %s.",
                 c->name[0], c->name[1], first, last, unit);
         break;
     case CROSSING_MEMORY:
-        fprintf(out, "%s runs out of memory between %.10g and %.10g %s; %s fits with %.10g.\n", other, from,
-                to, unit, winner, to);
+        fprintf(out, "%s runs out of memory between %.10g and %.10g %s; %s fits with %.10g.", other, from, to,
+                unit, winner, to);
         break;
     }
 }

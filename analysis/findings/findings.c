@@ -1,11 +1,16 @@
 #include "analysis/findings/findings.h"
 
 #include "analysis/compare/crossing.h"
-#include "analysis/compare/repeats.h"
 #include "analysis/findings/sentences.h"
+#include "analysis/record/plain.h"
 #include "analysis/tables/wrap.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+/* The kinds, the most important first. Doubts are the last finding, if there are any. */
+static sentence *const kinds[] = {sentence_growth, sentence_bound,    sentence_memory,
+                                  sentence_ranks,  sentence_variants, sentence_encodings};
 
 bool is_settled(const struct row *row, const char *program)
 {
@@ -16,40 +21,116 @@ bool is_settled(const struct row *row, const char *program)
            row_get_real(row, path, &time) && time > 0;
 }
 
-void describe_axes(const struct facts *facts, const struct row *row, char text[AXES_TEXT])
+const struct row *row_of_most_work(const struct rows *rows, bool (*use)(const struct row *, const char *),
+                                   const char **program, double *work)
+{
+    static const char *const programs[] = {"step", "forward"};
+    const struct row *most = NULL;
+    *work = 0;
+    for (size_t p = 0; p < 2 && !most; p++)
+        for (size_t i = 0; i < rows_count(rows); i++) {
+            char path[SCHEMA_PATH];
+            double flops;
+            snprintf(path, sizeof path, "%s.flops.analytic", programs[p]);
+            if (!use(rows_at(rows, i), programs[p]) || !row_get_real(rows_at(rows, i), path, &flops) ||
+                !(flops > *work))
+                continue;
+            most = rows_at(rows, i);
+            *program = programs[p];
+            *work = flops;
+        }
+    return most;
+}
+
+const char *subject_of(const char *program)
+{
+    return strcmp(program, "step") == 0 ? "a training step" : "inference";
+}
+
+void describe_row(const struct rows *rows, const struct row *row, char text[AXES_TEXT])
 {
     const struct field *axes[AXES_MAX];
-    size_t n = axes_varying(facts->rows, axes), kept = 0;
+    size_t n = axes_varying(rows, axes), kept = 0;
     for (size_t i = 0; i < n; i++)
         if (strcmp(axes[i]->path, "op") != 0 && strcmp(axes[i]->path, "variant") != 0)
             axes[kept++] = axes[i];
     axes_describe_all(row, axes, kept, text);
-}
-
-void describe_row(const struct facts *facts, const struct row *row, char text[AXES_TEXT])
-{
-    describe_axes(facts, row, text);
     if (!*text)
         axes_describe(row, schema_find("nodes"), text);
 }
 
-void findings_write(FILE *out, const struct record *record)
+static FILE *open_text(char **text, size_t *size)
 {
-    static sentences *const all[] = {sentences_sweep,       sentences_batching,  sentences_crossings,
-                                     sentences_largest,     sentences_parts,     sentences_profile,
-                                     sentences_checkpoints, sentences_ranks,     sentences_ways,
-                                     sentences_kernels,     sentences_encodings, sentences_checks};
-    struct fits fits = fits_find(record_rows(record));
-    const struct facts facts = {record_rows(record), &fits};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        all[i](out, &facts);
-    fits_free(&fits);
+    FILE *memory = open_memstream(text, size);
+    if (!memory)
+        abort();
+    return memory;
 }
 
-void findings_print(FILE *out, const struct record *record)
+/* The heaviest sentence of a kind, to be freed; *from: of which record. Null if there is none. */
+static char *heaviest(sentence *kind, const struct facts *facts, size_t n, size_t *from)
+{
+    char *best = NULL;
+    double most = 0;
+    for (size_t i = 0; i < n; i++) {
+        char *text;
+        size_t size;
+        FILE *memory = open_text(&text, &size);
+        double weight = kind(memory, &facts[i]);
+        fclose(memory);
+        bool heavier = weight > most;
+        free(heavier ? best : text);
+        if (heavier) {
+            best = text;
+            most = weight;
+            *from = i;
+        }
+    }
+    return best;
+}
+
+static void write_findings(FILE *out, const struct facts *facts, const char *const *names, size_t n)
+{
+    char *doubts;
+    size_t size, from = 0;
+    FILE *memory = open_text(&doubts, &size);
+    size_t room = FINDINGS_MAX - sentence_doubts(memory, facts, names, n);
+    fclose(memory);
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds && room > 0; k++) {
+        char *text = heaviest(kinds[k], facts, n, &from);
+        if (!text)
+            continue;
+        if (n > 1) {
+            plain_put(out, names[from]);
+            fputs(": ", out);
+        }
+        fprintf(out, "%s\n", text);
+        free(text);
+        room--;
+    }
+    fputs(doubts, out);
+    free(doubts);
+}
+
+void findings_write(FILE *out, const struct record *const *records, const char *const *names, size_t n)
+{
+    struct facts *facts = calloc(n + 1, sizeof *facts);
+    if (!facts)
+        abort();
+    for (size_t i = 0; i < n; i++) {
+        const struct rows *rows = record_rows(records[i]);
+        facts[i] = (struct facts){records[i], rows, fits_find(rows)};
+    }
+    write_findings(out, facts, names, n);
+    for (size_t i = 0; i < n; i++)
+        fits_free(&facts[i].fits);
+    free(facts);
+}
+
+void findings_print(FILE *out, const struct record *const *records, const char *const *names, size_t n)
 {
     struct wrap items;
-    findings_write(wrap_items(&items, out), record);
+    findings_write(wrap_items(&items, out), records, names, n);
     wrap_end(&items);
 }
 
@@ -58,8 +139,10 @@ void findings_print_crossings(FILE *out, const struct rows *rows)
     struct wrap items;
     struct crossings c = crossings_find(rows);
     FILE *lines = wrap_items(&items, out);
-    for (size_t i = 0; i < c.count; i++)
+    for (size_t i = 0; i < c.count; i++) {
         crossing_print(lines, &c.list[i]);
+        putc('\n', lines);
+    }
     wrap_end(&items);
     crossings_free(&c);
 }
@@ -67,15 +150,6 @@ void findings_print_crossings(FILE *out, const struct rows *rows)
 void findings_print_ways(FILE *out, const struct rows *rows)
 {
     struct wrap items;
-    sentences_ways(wrap_items(&items, out), &(struct facts){.rows = rows});
-    wrap_end(&items);
-}
-
-void findings_print_repeats(FILE *out, const struct rows *rows, const char *heading)
-{
-    struct wrap items;
-    struct repeats repeats = repeats_find(rows);
-    fputs(repeats.pairs > 0 ? heading : "", out);
-    repeats_print(wrap_items(&items, out), &repeats);
+    ways_write(wrap_items(&items, out), rows);
     wrap_end(&items);
 }

@@ -13,23 +13,77 @@
 
 static const double same = 1.01;
 
-/* A row's ranks and bytes. */
-struct place {
-    int64_t ranks, bytes;
+/* A row: its set is those of the same group and sizes, where with `weak` the one that grows is that of a
+ * rank. */
+struct rank_place {
+    const struct row *row;
+    size_t group, index;
+    double graphs, nodes;
+    int64_t ranks, bytes; /* 0: not known */
 };
 
-static int by_ranks(const void *a, const void *b)
+static bool has_bytes(const struct rank_place *p)
 {
-    const struct place *x = a, *y = b;
-    return (x->ranks > y->ranks) - (x->ranks < y->ranks);
+    return p->ranks > 0 && p->bytes > 0;
 }
 
-static bool place_of(const struct row *row, struct place *p)
+static int by_set(const struct rank_place *x, const struct rank_place *y)
 {
-    return row_get_count(row, "ranks.count", &p->ranks) &&
-           (row_get_count(row, "ranks.memory", &p->bytes) ||
-            row_get_count(row, "step.memory.planned", &p->bytes) ||
-            row_get_count(row, "forward.memory.planned", &p->bytes));
+    int order = (x->group > y->group) - (x->group < y->group);
+    order = order ? order : (x->graphs > y->graphs) - (x->graphs < y->graphs);
+    return order ? order : (x->nodes > y->nodes) - (x->nodes < y->nodes);
+}
+
+static int by_set_and_index(const void *a, const void *b)
+{
+    const struct rank_place *x = a, *y = b;
+    int order = by_set(x, y);
+    return order ? order : (x->index > y->index) - (x->index < y->index);
+}
+
+/* The set of the earliest row first, and in it rows with bytes. */
+static int by_first_of_set(const void *a, const void *b)
+{
+    const struct rank_place *x = a, *y = b;
+    int order = (x->group > y->group) - (x->group < y->group);
+    order = order ? order : has_bytes(y) - has_bytes(x);
+    order = order ? order : (x->ranks > y->ranks) - (x->ranks < y->ranks);
+    return order ? order : (x->index > y->index) - (x->index < y->index);
+}
+
+static struct rank_place rank_place_of(const struct row *row, size_t group, size_t index, bool weak)
+{
+    struct rank_place p = {.row = row, .group = group, .index = index};
+    row_get_real(row, "batch", &p.graphs);
+    row_get_real(row, "nodes", &p.nodes);
+    row_get_count(row, "ranks.count", &p.ranks);
+    if (!row_get_count(row, "ranks.memory", &p.bytes) && !row_get_count(row, "step.memory.planned", &p.bytes))
+        row_get_count(row, "forward.memory.planned", &p.bytes);
+    if (weak && p.ranks > 0)
+        *(divides_nodes(row) ? &p.nodes : &p.graphs) /= (double)p.ranks;
+    return p;
+}
+
+/* All rows, by sets in the order of their first rows, and by ranks in each; to be freed. */
+static struct rank_place *sort_places(const struct rows *rows, bool weak)
+{
+    size_t n = rows_count(rows), *group = malloc((n + 1) * sizeof *group);
+    struct rank_place *p = malloc((n + 1) * sizeof *p);
+    if (!group || !p)
+        abort();
+    group_but_ranks(rows, group);
+    for (size_t i = 0; i < n; i++)
+        p[i] = rank_place_of(rows_at(rows, i), group[i], i, weak);
+    qsort(p, n, sizeof *p, by_set_and_index);
+    for (size_t i = 0, first = 0; i < n; i++) {
+        group[i] = i > 0 && by_set(&p[i - 1], &p[i]) == 0 ? first : p[i].index;
+        first = group[i];
+    }
+    for (size_t i = 0; i < n; i++)
+        p[i].group = group[i];
+    qsort(p, n, sizeof *p, by_first_of_set);
+    free(group);
+    return p;
 }
 
 static void ranks_text(char text[32], int64_t ranks)
@@ -38,7 +92,7 @@ static void ranks_text(char text[32], int64_t ranks)
 }
 
 /* "; it is within 1.00 GiB from 8 ranks on". */
-static void say_limit(FILE *out, const struct place *p, size_t n, double limit)
+static void say_limit(FILE *out, const struct rank_place *p, size_t n, double limit)
 {
     char bytes[UNITS_TEXT], ranks[32];
     size_t within = 0, fit = 0, first = 0;
@@ -59,7 +113,7 @@ static void say_limit(FILE *out, const struct place *p, size_t n, double limit)
         fprintf(out, "; it is within %s first on %s, but not on all more", bytes, ranks);
 }
 
-static void say_fall(FILE *out, const struct place *p, size_t n, double limit)
+static void say_fall(FILE *out, const struct rank_place *p, size_t n, double limit)
 {
     char from[UNITS_TEXT], least[UNITS_TEXT], first[32], last[32];
     size_t min = 0, end = 0;
@@ -80,89 +134,53 @@ static void say_fall(FILE *out, const struct place *p, size_t n, double limit)
         say_limit(out, p, n, limit);
 }
 
-/* Whether two rows are of the same graphs, or with `weak` of as many, or as many nodes, for each rank. */
-static bool same_graphs(const struct row *a, const struct row *b, bool weak)
-{
-    int64_t graphs[2] = {0}, nodes[2] = {0}, ranks[2] = {1, 1};
-    for (int i = 0; i < 2; i++) {
-        row_get_count(i ? b : a, "batch", &graphs[i]);
-        row_get_count(i ? b : a, "nodes", &nodes[i]);
-        if (weak)
-            row_get_count(i ? b : a, "ranks.count", &ranks[i]);
-    }
-    return (nodes[0] == nodes[1] && graphs[0] * ranks[1] == graphs[1] * ranks[0]) ||
-           (graphs[0] == graphs[1] && nodes[0] * ranks[1] == nodes[1] * ranks[0]);
-}
-
 static bool is_size(const struct field *axis)
 {
     return strcmp(axis->path, "batch") == 0 || strcmp(axis->path, "nodes") == 0;
 }
 
-/* " (500 nodes)": what varies beside ranks and, with `weak`, graphs. */
-static void say_axes(FILE *out, const struct rows *rows, const struct row *row, bool weak)
+/* The axes that vary beside ranks and, with `weak`, sizes; returns how many. */
+static size_t axes_of_sets(const struct rows *rows, bool weak, const struct field *axes[AXES_MAX])
 {
-    const struct field *axes[AXES_MAX];
-    char text[AXES_TEXT];
     size_t n = 0, all = axes_varying(rows, axes);
     for (size_t i = 0; i < all; i++)
         if (strcmp(axes[i]->path, "ranks.count") != 0 && !(weak && is_size(axes[i])))
             axes[n++] = axes[i];
-    axes_describe_all(row, axes, n, text);
-    if (n > 0)
-        fprintf(out, " (%s)", text);
+    return n;
 }
 
-static int64_t ranks_of(const struct row *row)
+/* "; ends before 16 ranks (fewer heads than ranks)", if a row was skipped. */
+static void say_end(FILE *out, const struct rank_place *p, size_t n)
 {
-    int64_t ranks = 0;
-    row_get_count(row, "ranks.count", &ranks);
-    return ranks;
-}
-
-/* Of a row and one that was skipped before, the skipped one on fewer ranks; null: none. */
-static const struct row *first_skipped(const struct row *before, const struct row *row)
-{
-    const char *status;
-    bool skipped = row_get_text(row, "status", &status) && strcmp(status, "skipped") == 0;
-    return skipped && (!before || ranks_of(row) < ranks_of(before)) ? row : before;
-}
-
-/* "; ends before 16 ranks (fewer heads than ranks)" */
-static void say_end(FILE *out, const struct row *skipped)
-{
-    const char *reason;
-    if (row_get_text(skipped, "reason", &reason))
-        fprintf(out, "; ends before %lld ranks (%s)", (long long)ranks_of(skipped), reason);
+    const char *status, *reason;
+    for (size_t i = 0; i < n; i++)
+        if (row_get_text(p[i].row, "status", &status) && strcmp(status, "skipped") == 0) {
+            if (row_get_text(p[i].row, "reason", &reason))
+                fprintf(out, "; ends before %lld ranks (%s)", (long long)p[i].ranks, reason);
+            return;
+        }
 }
 
 void findings_print_rank_memory(FILE *out, const struct rows *rows, bool weak, double limit)
 {
-    size_t count = rows_count(rows);
-    bool *done = calloc(count + 1, sizeof *done);
-    struct place *p = calloc(count + 1, sizeof *p);
-    if (!done || !p)
-        abort();
-    for (size_t i = 0; i < count; i++) {
-        size_t n = 0;
-        const struct row *skipped = NULL;
-        for (size_t k = i; k < count; k++)
-            if (!done[k] && same_but_ranks(rows, rows_at(rows, i), rows_at(rows, k)) &&
-                same_graphs(rows_at(rows, i), rows_at(rows, k), weak)) {
-                done[k] = true;
-                n += place_of(rows_at(rows, k), &p[n]);
-                skipped = first_skipped(skipped, rows_at(rows, k));
-            }
-        qsort(p, n, sizeof *p, by_ranks);
-        if (n < 2 || p[0].ranks == p[n - 1].ranks)
+    const struct field *axes[AXES_MAX];
+    size_t count = rows_count(rows), n = axes_of_sets(rows, weak, axes);
+    struct rank_place *all = sort_places(rows, weak);
+    for (size_t i = 0, end; i < count; i = end) {
+        char text[AXES_TEXT];
+        for (end = i + 1; end < count && all[end].group == all[i].group;)
+            end++;
+        size_t known = 0;
+        while (i + known < end && has_bytes(&all[i + known]))
+            known++;
+        if (known < 2 || all[i].ranks == all[i + known - 1].ranks)
             continue;
-        fputs("memory of the largest rank", out);
-        say_axes(out, rows, rows_at(rows, i), weak);
-        say_fall(out, p, n, limit);
-        if (skipped)
-            say_end(out, skipped);
+        axes_describe_all(all[i].row, axes, n, text);
+        fprintf(out, "memory of the largest rank%s%s%s", n > 0 ? " (" : "", n > 0 ? text : "",
+                n > 0 ? ")" : "");
+        say_fall(out, all + i, known, limit);
+        say_end(out, all + i + known, end - i - known);
         putc('\n', out);
     }
-    free(done);
-    free(p);
+    free(all);
 }

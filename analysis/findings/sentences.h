@@ -3,62 +3,61 @@
 #define GTMARK_ANALYSIS_SENTENCES_H
 
 #include "analysis/fits/fits.h"
-#include "analysis/record/row.h"
+#include "analysis/record/record.h"
 
 #include <stdio.h>
 
-/* A record, and the fits of its rows. */
+/* A record, its rows and their fits. */
 struct facts {
+    const struct record *record;
     const struct rows *rows;
-    const struct fits *fits;
+    struct fits fits;
 };
 
-/* Writes sentences, one a line, or nothing if the record has none of this kind. */
-typedef void sentences(FILE *out, const struct facts *facts);
+/*
+ * Writes one sentence, or nothing if the rows show nothing of this kind or leave it open. Returns how much it
+ * weighs: of several records that of the largest is told. 0: nothing was written.
+ */
+typedef double sentence(FILE *out, const struct facts *facts);
 
-/* Whether time follows work along an axis; of layers, whether it is linear; of batches, whether the
- * throughput saturates. */
-sentences sentences_sweep;
+/* How time grows, and in which range; weighs the work of the largest row. */
+sentence sentence_growth;
 
-/* What other ways of batching would compute for the largest batch. */
-sentences sentences_batching;
+/* What bounds the program with the most work, and the op to work on; of single ops, the one that could gain
+ * most. */
+sentence sentence_bound;
 
-/* Where one variant overtakes another, or runs out of memory. */
-sentences sentences_crossings;
+/* The memory of the largest program, what saves some of it, and what would fill the machine's. */
+sentence sentence_memory;
 
-/* The row with the most work: time, memory and share of the roofline. */
-sentences sentences_largest;
+/* How efficient the most ranks are, or which way to share the work is predicted to be best. */
+sentence sentence_ranks;
 
-/* The parts of the step of a single configuration, and of its first answer. */
-sentences sentences_parts;
+/* Where one variant overtakes another or runs out of memory, or which is faster everywhere. */
+sentence sentence_variants;
 
-/* The dearest op of the largest training step that was profiled. */
-sentences sentences_profile;
+/* After how many runs the last encoding pays off. */
+sentence sentence_encodings;
 
-/* What checkpoints save of memory and cost in time. */
-sentences sentences_checkpoints;
+/* How many rows of several records to distrust, and why; where most of them are, if there are several. False:
+ * none, and nothing was written. */
+bool sentence_doubts(FILE *out, const struct facts *facts, const char *const *names, size_t n);
 
-/* How efficient several ranks are, against one. */
-sentences sentences_ranks;
-
-/* Which way to share the work among ranks is predicted to be best. */
-sentences sentences_ways;
-
-/* The fastest kernel, and the one furthest from its roofline. */
-sentences sentences_kernels;
-
-/* The dearest encoding by time, and when encodings pay off. */
-sentences sentences_encodings;
-
-/* How many rows passed the check, and how many are noisy. */
-sentences sentences_checks;
+/* A line for each work that was planned in several ways. */
+void ways_write(FILE *out, const struct rows *rows);
 
 /* Whether a program of a row has a time that supports findings. */
 bool is_settled(const struct row *row, const char *program);
 
-/* The row's values of the varying axes without op and variant, which may be none; and the same, or its nodes
- * if there are none. */
-void describe_axes(const struct facts *facts, const struct row *row, char text[AXES_TEXT]);
-void describe_row(const struct facts *facts, const struct row *row, char text[AXES_TEXT]);
+/* The row, among those that `use` accepts, with the most work in training steps, or else in inference;
+ * *program: which of them, *work: its FLOPs. Null if there is none. */
+const struct row *row_of_most_work(const struct rows *rows, bool (*use)(const struct row *, const char *),
+                                   const char **program, double *work);
+
+/* "a training step" or "inference". */
+const char *subject_of(const char *program);
+
+/* The row's values of the varying axes without op and variant, or its nodes if there are none. */
+void describe_row(const struct rows *rows, const struct row *row, char text[AXES_TEXT]);
 
 #endif

@@ -16,108 +16,126 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WAYS_MAX = 8, BOUTS_MAX = 64 };
-
 /* Differences below this are none. */
 static const double same = 1.01;
 
 /* What ways are compared by, and how wrong it may be. */
 struct measure {
-    const char *path;
+    const char *program, *path;
     enum unit_base base;
     const char *unit;
     bool known; /* the errors are */
     double low, high;
 };
 
+/* A planned row on several ranks. */
 struct way {
+    const struct row *row;
+    size_t work; /* the same for the same work, on any ranks in any way */
+    int64_t ranks;
     const char *name;
     double value;
 };
 
 /* The ways on so many ranks, the best first; `level` of them may be the best. */
 struct bout {
-    int64_t ranks;
+    const struct way *way;
     size_t count, level;
-    struct way way[WAYS_MAX];
 };
 
-static bool is_planned(const struct row *row)
+/* Those of one work, by ranks. */
+struct bouts {
+    struct way *ways;
+    struct bout *list;
+    size_t count;
+    bool several; /* ways on some number of ranks */
+};
+
+static void *room_for(size_t n, size_t size)
 {
-    const char *device;
-    return row_is_ok(row) && row_get_text(row, "device", &device) && strcmp(device, "meta") == 0;
+    void *room = calloc(n + 1, size);
+    if (!room)
+        abort();
+    return room;
 }
 
-/* Whether two rows are of the same work, on any ranks in any way. */
-static bool same_but_way(const struct rows *rows, const struct row *a, const struct row *b)
+static int by_work_of_ways(const void *a, const void *b)
+{
+    size_t x = ((const struct way *)a)->work, y = ((const struct way *)b)->work;
+    return (x > y) - (x < y);
+}
+
+static int by_ranks_and_value(const void *a, const void *b)
+{
+    const struct way *x = a, *y = b;
+    int order = (x->ranks > y->ranks) - (x->ranks < y->ranks);
+    order = order ? order : (x->value > y->value) - (x->value < y->value);
+    return order ? order : strcmp(x->name, y->name);
+}
+
+/* The axes that vary beside ranks and ways; returns how many. */
+static size_t axes_of_work(const struct rows *rows, const struct field *axes[AXES_MAX])
+{
+    size_t n = 0, all = axes_beside(rows, schema_find("ranks.count"), axes);
+    for (size_t i = 0; i < all; i++)
+        if (strcmp(axes[i]->path, "ranks.parallel") != 0)
+            axes[n++] = axes[i];
+    return n;
+}
+
+/* The planned rows on several ranks, by work; to be freed. */
+static struct way *planned_ways(const struct rows *rows, size_t *n)
 {
     const struct field *axes[AXES_MAX];
-    size_t n = axes_beside(rows, schema_find("ranks.count"), axes), i = 0;
-    while (i < n && (strcmp(axes[i]->path, "ranks.parallel") == 0 || row_order(a, b, axes[i]) == 0))
-        i++;
-    return i == n;
-}
-
-static struct bout *find_bout(struct bout *bouts, size_t *n, int64_t ranks)
-{
-    size_t at = 0;
-    while (at < *n && bouts[at].ranks < ranks)
-        at++;
-    if (at < *n && bouts[at].ranks == ranks)
-        return &bouts[at];
-    if (*n == BOUTS_MAX)
-        return NULL;
-    memmove(&bouts[at + 1], &bouts[at], (*n - at) * sizeof *bouts);
-    bouts[at] = (struct bout){.ranks = ranks};
-    ++*n;
-    return &bouts[at];
-}
-
-/* A row's way, if the bout has it not yet, before those with more. */
-static void add_way(struct bout *b, const char *name, double value)
-{
-    size_t at = b->count;
-    for (size_t i = 0; i < b->count; i++)
-        if (strcmp(b->way[i].name, name) == 0)
-            return;
-    if (b->count == WAYS_MAX)
-        return;
-    for (; at > 0 && b->way[at - 1].value > value; at--)
-        b->way[at] = b->way[at - 1];
-    b->way[at] = (struct way){name, value};
-    b->count++;
+    size_t *work = room_for(rows_count(rows), sizeof *work);
+    struct way *ways = room_for(rows_count(rows), sizeof *ways);
+    axes_group(rows, axes, axes_of_work(rows, axes), work);
+    *n = 0;
+    for (size_t i = 0; i < rows_count(rows); i++) {
+        const char *device;
+        struct way *w = &ways[*n];
+        *w = (struct way){.row = rows_at(rows, i), .work = work[i]};
+        *n += row_is_ok(w->row) && row_get_text(w->row, "device", &device) && strcmp(device, "meta") == 0 &&
+              row_get_count(w->row, "ranks.count", &w->ranks) && w->ranks > 1 &&
+              row_get_text(w->row, "ranks.parallel", &w->name);
+    }
+    free(work);
+    qsort(ways, *n, sizeof *ways, by_work_of_ways);
+    return ways;
 }
 
 static void judge_bout(struct bout *b, const struct measure *m)
 {
-    double worst = b->way[0].value * fmax(same, (1 + m->high) / (1 + m->low));
+    double worst = b->way->value * fmax(same, (1 + m->high) / (1 + m->low));
     b->level = 1;
     while (b->level < b->count && (m->low <= -1 || b->way[b->level].value < worst))
         b->level++;
 }
 
-/* By number of ranks, those of the work of row `first` that no row before it has. Returns how many. */
-static size_t collect_bouts(struct bout bouts[BOUTS_MAX], const struct rows *rows, size_t first,
-                            const struct measure *m)
+/* Of ways[n] of one work, those that have the measure; to be freed. */
+static struct bouts bouts_of(const struct way *ways, size_t n, const struct measure *m)
 {
-    size_t n = 0;
-    for (size_t i = first; i < rows_count(rows); i++) {
-        const struct row *row = rows_at(rows, i);
-        const char *name;
-        int64_t ranks;
-        double value;
-        struct bout *b = is_planned(row) && same_but_way(rows, rows_at(rows, first), row) &&
-                                 row_get_count(row, "ranks.count", &ranks) && ranks > 1 &&
-                                 row_get_text(row, "ranks.parallel", &name) &&
-                                 row_get_real(row, m->path, &value)
-                             ? find_bout(bouts, &n, ranks)
-                             : NULL;
-        if (b)
-            add_way(b, name, value);
+    struct bouts b = {room_for(n, sizeof *b.ways), room_for(n, sizeof *b.list), 0, false};
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        b.ways[count] = ways[i];
+        count += row_get_real(ways[i].row, m->path, &b.ways[count].value);
     }
-    for (size_t i = 0; i < n; i++)
-        judge_bout(&bouts[i], m);
-    return n;
+    qsort(b.ways, count, sizeof *b.ways, by_ranks_and_value);
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && b.ways[end].ranks == b.ways[i].ranks;)
+            end++;
+        b.list[b.count] = (struct bout){&b.ways[i], end - i, 0};
+        judge_bout(&b.list[b.count++], m);
+        b.several = b.several || end - i > 1;
+    }
+    return b;
+}
+
+static void bouts_free(struct bouts *b)
+{
+    free(b->ways);
+    free(b->list);
 }
 
 /* Whether the same ways lead in both, of several or alone. */
@@ -137,12 +155,12 @@ static void say_stretch(FILE *out, const struct bout *from, const struct bout *t
     fputs("with ", out);
     for (size_t i = 0; i < to->level; i++)
         fprintf(out, "%s%s", i == 0 ? "" : i + 1 < to->level ? ", " : " or ", to->way[i].name);
-    fprintf(out, "%s on %lld", to->count == 1 ? ", the only one," : "", (long long)from->ranks);
+    fprintf(out, "%s on %lld", to->count == 1 ? ", the only one," : "", (long long)from->way->ranks);
     if (from != to)
-        fprintf(out, " to %lld", (long long)to->ranks);
+        fprintf(out, " to %lld", (long long)to->way->ranks);
     fputs(from != to ? " ranks (on " : " ranks (", out);
     if (from != to)
-        fprintf(out, "%lld: ", (long long)to->ranks);
+        fprintf(out, "%lld: ", (long long)to->way->ranks);
     for (size_t i = 0; i < to->count && i < (to->level > 2 ? to->level : 2); i++) {
         units_format(value, to->way[i].value, m->base, m->unit);
         fprintf(out, "%s%s%s%s", i ? ", " : "", to->level > 1 || i ? to->way[i].name : "",
@@ -151,117 +169,94 @@ static void say_stretch(FILE *out, const struct bout *from, const struct bout *t
     fprintf(out, "%s)", to->level > 1 ? ": too close to tell" : "");
 }
 
-static void say_stretches(FILE *out, const struct bout *b, size_t n, const struct measure *m)
+static void say_stretches(FILE *out, const struct bouts *b, const struct measure *m)
 {
-    for (size_t i = 0, end; i < n; i = end) {
-        for (end = i + 1; end < n && same_leaders(&b[i], &b[end]);)
+    for (size_t i = 0, end; i < b->count; i = end) {
+        for (end = i + 1; end < b->count && same_leaders(&b->list[i], &b->list[end]);)
             end++;
-        fputs(i == 0 ? " " : end == n ? " and " : ", ", out);
-        say_stretch(out, &b[i], &b[end - 1], m);
+        fputs(i == 0 ? " " : end == b->count ? " and " : ", ", out);
+        say_stretch(out, &b->list[i], &b->list[end - 1], m);
     }
-}
-
-static bool has_several(const struct bout *b, size_t n)
-{
-    bool several = false;
-    for (size_t i = 0; i < n; i++)
-        several = several || b[i].count > 1;
-    return several;
 }
 
 /* The errors of the exchanges that were measured. */
-static void learn_errors(struct measure *m, const struct rows *rows, const char *program)
+static struct measure measure_of_time(const struct rows *rows, const char *program, char path[SCHEMA_PATH])
 {
-    char path[SCHEMA_PATH];
+    struct measure m = {.program = program, .path = path, .base = UNITS_SI, .unit = "s"};
     double error;
-    snprintf(path, sizeof path, "%s.exchange.error", program);
+    snprintf(path, SCHEMA_PATH, "%s.exchange.error", program);
     for (size_t i = 0; i < rows_count(rows); i++)
         if (row_get_real(rows_at(rows, i), path, &error)) {
-            m->known = true;
-            m->low = fmin(m->low, error);
-            m->high = fmax(m->high, error);
+            m.known = true;
+            m.low = fmin(m.low, error);
+            m.high = fmax(m.high, error);
         }
+    snprintf(path, SCHEMA_PATH, "%s.exchange.predicted_run", program);
+    return m;
 }
 
-/* " (500 nodes)": what of planned rows varies beside ranks and ways. */
-static void say_work(FILE *out, const struct rows *rows, const struct row *row)
+/* work: " (500 nodes)". Returns whether times are predicted, also if there is one way alone. */
+static bool say_time(FILE *out, const struct way *ways, size_t n, const struct measure *m, const char *work)
 {
-    const struct field *axes[AXES_MAX];
-    char text[AXES_TEXT];
-    size_t n = 0, all = axes_beside(rows, schema_find("ranks.count"), axes);
-    for (size_t i = 0; i < all; i++)
-        if (strcmp(axes[i]->path, "ranks.parallel") != 0 && strcmp(axes[i]->path, "device") != 0)
-            axes[n++] = axes[i];
-    axes_describe_all(row, axes, n, text);
-    if (*text)
-        fprintf(out, " (%s)", text);
-}
-
-static bool say_time(FILE *out, const struct rows *rows, size_t first, const char *program)
-{
-    struct bout bouts[BOUTS_MAX];
-    char path[SCHEMA_PATH];
-    snprintf(path, sizeof path, "%s.exchange.predicted_run", program);
-    struct measure m = {.path = path, .base = UNITS_SI, .unit = "s"};
-    learn_errors(&m, rows, program);
-    size_t n = collect_bouts(bouts, rows, first, &m);
-    if (!has_several(bouts, n))
-        return n > 0;
-    fputs(strcmp(program, "step") == 0 ? "A training step" : "Inference", out);
-    say_work(out, rows, rows_at(rows, first));
-    fputs(" is predicted to be fastest", out);
-    say_stretches(out, bouts, n, &m);
-    if (m.known)
-        fprintf(out, "; the error of predicted exchanges is %+.0f to %+.0f %% here.\n", 100 * m.low,
-                100 * m.high);
-    else
-        fputs("; the error of such predictions is not known, since no row was measured.\n", out);
-    return true;
+    struct bouts b = bouts_of(ways, n, m);
+    bool predicted = b.count > 0;
+    if (b.several) {
+        fprintf(out, "%s%s is predicted to be fastest",
+                strcmp(m->program, "step") == 0 ? "A training step" : "Inference", work);
+        say_stretches(out, &b, m);
+        if (m->known)
+            fprintf(out, "; the error of predicted exchanges is %+.0f to %+.0f %% here.\n", 100 * m->low,
+                    100 * m->high);
+        else
+            fputs("; the error of such predictions is not known, since no row was measured.\n", out);
+    }
+    bouts_free(&b);
+    return predicted;
 }
 
 /* Without times of runs. */
-static void say_needs(FILE *out, const struct rows *rows, size_t first, const char *program)
+static void say_needs(FILE *out, const struct way *ways, size_t n, const char *work)
 {
-    struct bout sent[BOUTS_MAX], held[BOUTS_MAX];
+    const char *program = row_is_null(ways->row, "step.exchange.bytes") ? "forward" : "step", *why;
     char bytes[SCHEMA_PATH], run[SCHEMA_PATH];
     snprintf(bytes, sizeof bytes, "%s.exchange.bytes", program);
     snprintf(run, sizeof run, "%s.exchange.predicted_run", program);
-    const struct measure of_sent = {.path = bytes, .base = UNITS_BINARY, .unit = "B"},
-                         of_held = {.path = "ranks.memory", .base = UNITS_BINARY, .unit = "B"};
-    size_t sents = collect_bouts(sent, rows, first, &of_sent),
-           helds = collect_bouts(held, rows, first, &of_held);
-    if (!has_several(sent, sents) || !has_several(held, helds))
-        return;
-    const char *why = row_reason(rows_at(rows, first), run);
-    fputs("Which way is fastest", out);
-    say_work(out, rows, rows_at(rows, first));
-    fprintf(out, " is not predicted: %s. Least is sent", why ? why : "not known");
-    say_stretches(out, sent, sents, &of_sent);
-    fputs("; the largest rank needs least memory", out);
-    say_stretches(out, held, helds, &of_held);
-    fputs(".\n", out);
-}
-
-/* Whether it is the first planned row on several ranks of its work. */
-static bool is_first(const struct rows *rows, size_t i)
-{
-    int64_t ranks = 1;
-    for (size_t k = 0; k <= i; k++)
-        if (is_planned(rows_at(rows, k)) && row_get_count(rows_at(rows, k), "ranks.count", &ranks) &&
-            ranks > 1 && same_but_way(rows, rows_at(rows, k), rows_at(rows, i)))
-            return k == i;
-    return false;
-}
-
-void sentences_ways(FILE *out, const struct facts *facts)
-{
-    const struct rows *rows = facts->rows;
-    for (size_t i = 0; i < rows_count(rows); i++) {
-        if (!is_first(rows, i))
-            continue;
-        bool step = say_time(out, rows, i, "step"), forward = say_time(out, rows, i, "forward");
-        if (!step && !forward)
-            say_needs(out, rows, i,
-                      row_is_null(rows_at(rows, i), "step.exchange.bytes") ? "forward" : "step");
+    const struct measure sent = {.path = bytes, .base = UNITS_BINARY, .unit = "B"},
+                         held = {.path = "ranks.memory", .base = UNITS_BINARY, .unit = "B"};
+    struct bouts of_sent = bouts_of(ways, n, &sent), of_held = bouts_of(ways, n, &held);
+    if (of_sent.several && of_held.several) {
+        why = row_reason(ways->row, run);
+        fprintf(out, "Which way is fastest%s is not predicted: %s. Least is sent", work,
+                why ? why : "not known");
+        say_stretches(out, &of_sent, &sent);
+        fputs("; the largest rank needs least memory", out);
+        say_stretches(out, &of_held, &held);
+        fputs(".\n", out);
     }
+    bouts_free(&of_sent);
+    bouts_free(&of_held);
+}
+
+void ways_write(FILE *out, const struct rows *rows)
+{
+    const struct field *axes[AXES_MAX];
+    char path[2][SCHEMA_PATH], work[AXES_TEXT], text[AXES_TEXT + 8];
+    const struct measure step = measure_of_time(rows, "step", path[0]),
+                         forward = measure_of_time(rows, "forward", path[1]);
+    size_t n, varying = axes_of_work(rows, axes), told = 0;
+    struct way *ways = planned_ways(rows, &n);
+    for (size_t i = 0; i < varying; i++)
+        if (strcmp(axes[i]->path, "device") != 0)
+            axes[told++] = axes[i];
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && ways[end].work == ways[i].work;)
+            end++;
+        axes_describe_all(ways[i].row, axes, told, work);
+        snprintf(text, sizeof text, *work ? " (%s)" : "", work);
+        bool predicted = say_time(out, ways + i, end - i, &step, text);
+        predicted = say_time(out, ways + i, end - i, &forward, text) || predicted;
+        if (!predicted)
+            say_needs(out, ways + i, end - i, text);
+    }
+    free(ways);
 }

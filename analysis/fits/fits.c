@@ -28,17 +28,18 @@ static const char *part(char path[SCHEMA_PATH], const char *program, const char 
     return path;
 }
 
+/* Whether the row has a time of the program; *usable: one that can be fitted. */
 static bool read_point(const struct row *row, const struct field *axis, const char *program,
-                       struct fit_point *p)
+                       struct fit_point *p, bool *usable)
 {
     char path[SCHEMA_PATH];
     *p = (struct fit_point){.row = row};
-    if (!row_get_real(row, part(path, program, "time.median"), &p->time.y) ||
-        !row_get_real(row, part(path, program, "time.ci95_low"), &p->time.low) ||
-        !row_get_real(row, part(path, program, "time.ci95_high"), &p->time.high) || !(p->time.low > 0) ||
-        !row_get_real(row, axis->path, &p->time.x) || !(p->time.x > 0) || !row_is_ok(row) ||
-        row_unchecked(row) || row_noisy(row, program))
+    if (!row_is_ok(row) || !row_get_real(row, part(path, program, "time.median"), &p->time.y) ||
+        !row_get_real(row, axis->path, &p->time.x) || !(p->time.x > 0))
         return false;
+    *usable = row_get_real(row, part(path, program, "time.ci95_low"), &p->time.low) &&
+              row_get_real(row, part(path, program, "time.ci95_high"), &p->time.high) && p->time.low > 0 &&
+              !row_unchecked(row) && !row_noisy(row, program);
     row_get_real(row, part(path, program, "flops.analytic"), &p->flops);
     row_get_real(row, part(path, program, "bytes"), &p->bytes);
     row_get_text(row, part(path, program, "roofline.level"), &p->level);
@@ -138,41 +139,49 @@ static bool same_level(const struct fit_point *a, const struct fit_point *b)
     return same_name(a->level, b->level) && same_name(a->bound, b->bound);
 }
 
-/* Every pair of points has a verdict. The loudest counts, and of its pairs the one that is furthest beyond
- * the tolerance, or closest to it; of contradictions also the furthest in the other direction. */
+/* The verdict on two points, and how far their change is beyond the tolerance, or within it (negative). */
+static enum fit_verdict judge_pair(const struct fit *fit, const struct fit_change *c, bool one_level,
+                                   double *distance)
+{
+    double span = log(fit->points[c->to].time.x / fit->points[c->from].time.x);
+    double tolerance = fmax(log(least_factor), least_exponent * span);
+    double least = fmax(log(c->low), -log(c->high)), most = fmax(-log(c->low), log(c->high));
+    bool beyond = least > tolerance;
+    *distance = (beyond ? least : most) - tolerance;
+    return beyond             ? one_level ? FIT_CONTRADICTS : FIT_CROSSES
+           : most > tolerance ? FIT_CANNOT_TELL
+                              : FIT_AGREES;
+}
+
+/* Every pair of points has a verdict, of very many points every pair of some. The loudest counts, and of its
+ * pairs the one that is furthest beyond the tolerance, or closest to it. */
 static void judge_fit(struct fit *fit)
 {
-    struct fit_change found[FIT_VERDICTS][2];
-    double furthest[FIT_VERDICTS][2];
-    for (int kind = 0; kind < FIT_VERDICTS; kind++)
-        furthest[kind][0] = furthest[kind][1] = -INFINITY;
+    enum { JUDGED = 256 };
+    size_t last = fit->count - 1, stride = 1 + last / JUDGED;
+    double furthest = -INFINITY, highest = -INFINITY;
     fit->no_verdict = fit->count < 3 ? "needs 3 values of the axis" : fit_work_missing(fit);
-    if (fit->no_verdict)
-        return;
-    for (size_t i = 0; i < fit->count; i++) {
+    for (size_t i = 0; !fit->no_verdict && i < last; i += stride) {
         bool one_level = true; /* from i to j */
-        for (size_t j = i + 1; j < fit->count; j++) {
+        for (size_t before = i, j; before < last; before = j) {
+            double distance;
+            j = before + stride < last ? before + stride : last;
             struct fit_change c = change_between(fit, i, j);
-            double span = log(fit->points[j].time.x / fit->points[i].time.x);
-            double tolerance = fmax(log(least_factor), least_exponent * span);
-            double least = fmax(log(c.low), -log(c.high)), most = fmax(-log(c.low), log(c.high));
-            bool beyond = least > tolerance, rises = c.ratio > 1;
             one_level = one_level && same_level(&fit->points[i], &fit->points[j]);
-            enum fit_verdict kind = beyond             ? one_level ? FIT_CONTRADICTS : FIT_CROSSES
-                                    : most > tolerance ? FIT_CANNOT_TELL
-                                                       : FIT_AGREES;
-            double distance = (beyond ? least : most) - tolerance;
-            fit->verdict = kind > fit->verdict ? kind : fit->verdict;
-            if (distance > furthest[kind][rises]) {
-                furthest[kind][rises] = distance;
-                found[kind][rises] = c;
+            enum fit_verdict kind = judge_pair(fit, &c, one_level, &distance);
+            if (kind > fit->verdict || (kind == fit->verdict && distance > furthest)) {
+                fit->verdict = kind;
+                furthest = distance;
+                fit->change = c;
+            }
+            if (kind >= FIT_CROSSES && c.ratio > 1 &&
+                (kind > fit->rise_is || (kind == fit->rise_is && distance > highest))) {
+                fit->rise_is = kind;
+                highest = distance;
+                fit->rise = c;
             }
         }
     }
-    bool rises = furthest[fit->verdict][1] > furthest[fit->verdict][0];
-    fit->change = found[fit->verdict][rises];
-    if (fit->verdict == FIT_CONTRADICTS && isfinite(furthest[FIT_CONTRADICTS][!rises]))
-        fit->other = found[FIT_CONTRADICTS][!rises];
 }
 
 /* A point, the index of its row, and the values of the other axes; `first` is the first row of its group. */
@@ -180,6 +189,7 @@ struct entry {
     struct fit_point point;
     size_t row, first;
     const struct row *of;
+    bool usable;
     char group[AXES_TEXT];
 };
 
@@ -209,12 +219,23 @@ static void sort_entries(struct entry *entries, size_t n)
     qsort(entries, n, sizeof *entries, by_first);
 }
 
+static size_t keep_usable(struct entry *entries, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (entries[i].usable)
+            entries[kept++] = entries[i];
+    return kept;
+}
+
 /* Keeps the entries in the state of the machine that most are in, judging by the first few; returns how many.
  */
 static size_t keep_state(struct entry *entries, size_t n, const char *program)
 {
     enum { FEW = 16 };
     size_t best = 0, most = 0, kept = 0;
+    if (n == 0)
+        return 0;
     for (size_t i = 0; i < n && i < FEW; i++) {
         size_t same = 0;
         for (size_t k = 0; k < n; k++)
@@ -234,7 +255,7 @@ static size_t keep_state(struct entry *entries, size_t n, const char *program)
 /* Appends the fit of a group's entries, of which those that repeat an x are left out, if it has 2 points. */
 static void add_fit(struct fits *fits, const struct entry *entries, size_t n, struct fit fit)
 {
-    fit.points = malloc(n * sizeof *fit.points);
+    fit.points = malloc((n + 1) * sizeof *fit.points);
     if (!fit.points)
         abort();
     fit.by_bytes = true;
@@ -267,7 +288,7 @@ static void add_fits(struct fits *fits, const struct rows *rows, const struct fi
     if (!entries)
         abort();
     for (size_t i = 0; i < rows_count(rows); i++)
-        if (read_point(rows_at(rows, i), axis, program, &entries[n].point)) {
+        if (read_point(rows_at(rows, i), axis, program, &entries[n].point, &entries[n].usable)) {
             axes_describe_all(rows_at(rows, i), beside, others, entries[n].group);
             entries[n].of = rows_at(rows, i);
             entries[n++].row = i;
@@ -276,8 +297,9 @@ static void add_fits(struct fits *fits, const struct rows *rows, const struct fi
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && entries[end].first == entries[i].first;)
             end++;
-        size_t count = keep_state(entries + i, end - i, program);
-        add_fit(fits, entries + i, count, (struct fit){.program = program, .axis = axis});
+        size_t count = keep_state(entries + i, keep_usable(entries + i, end - i), program);
+        add_fit(fits, entries + i, count,
+                (struct fit){.program = program, .axis = axis, .left_out = end - i - count});
     }
     free(entries);
 }
@@ -285,12 +307,15 @@ static void add_fits(struct fits *fits, const struct rows *rows, const struct fi
 struct fits fits_find(const struct rows *rows)
 {
     struct fits fits = {0};
-    const struct field *numeric[AXES_MAX];
+    const struct field *numeric[AXES_MAX], *ranks = schema_find("ranks.count");
     size_t n = axes_numeric(rows, numeric);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        /* Over ranks the work is the same; where ranks grow with a size, it is that of each: see findings. */
+        if (numeric[i] == ranks || (axes_vary(rows, ranks) && axes_follows(rows, numeric[i], ranks)))
+            continue;
         for (size_t p = 0; p < sizeof programs / sizeof *programs; p++)
-            if (strcmp(numeric[i]->path, "ranks.count") != 0) /* the work is the same: see findings */
-                add_fits(&fits, rows, numeric[i], programs[p]);
+            add_fits(&fits, rows, numeric[i], programs[p]);
+    }
     return fits;
 }
 

@@ -35,6 +35,7 @@ struct fit {
     const struct field *axis;
     char group[AXES_TEXT];    /* values of the other axes; empty without any */
     size_t count;             /* at least 2 */
+    size_t left_out;          /* rows that are noisy, unchecked or in another state of the machine */
     struct fit_point *points; /* by ascending x, which are distinct */
     bool by_bytes;            /* the work is minimum bytes, since memory bounds all points, not FLOPs */
     unsigned terms;           /* of the work, FLOPs and bytes together; 0: not known */
@@ -43,7 +44,8 @@ struct fit {
     enum fit_verdict verdict;
     const char *no_verdict;   /* why time and work are not compared; otherwise null */
     struct fit_change change; /* that decides the verdict */
-    struct fit_change other;  /* a contradiction in the other direction; from = to: none */
+    struct fit_change rise;   /* beyond the tolerance, by CONTRADICTS before CROSSES; from = to: none */
+    enum fit_verdict rise_is; /* which of them */
 };
 
 struct fits {
@@ -73,15 +75,13 @@ struct value *fits_value(const struct fits *fits);
 /* Prints the fits of at least 3 points, for below the table. */
 void fits_print(const struct fits *fits, FILE *out);
 
-/* Writes why a fit whose verdict is FIT_CROSSES or FIT_CONTRADICTS deserves a warning or note, on one line.
- */
-void fit_warning(const struct fit *fit, FILE *out);
-
-/* Warns of each fit whose time contradicts its work, and notes each that crosses levels of memory. */
+/* Warns of each fit whose time per work rises between points in one level of memory and under one bound. What
+ * falls there is in the law, which has the terms of the work with other shares; without a law it is a
+ * contradiction too. */
 void fits_warn(const struct fits *fits, FILE *out);
 
-/* "time per FLOP rises by 40 % from 2000 nodes on", with a contradiction in the other direction, or which
- * levels and bounds it crosses; without a contradiction the interval: "changes by -2 to +3 %". */
-void fit_change_text(char text[AXES_TEXT], const struct fit *fit);
+/* "time per FLOP rises by 40 % from 2000 nodes on", and where it rises across levels of memory or bounds,
+ * which. False, with an empty text, if it does not rise, or if the rows cannot tell. */
+bool fit_rise_text(char text[AXES_TEXT], const struct fit *fit);
 
 #endif

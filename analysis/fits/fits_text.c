@@ -32,8 +32,8 @@ static void print_law(const struct fit *fit, FILE *out)
         fprintf(out, "%s, within %.2g %% of every row", text, 100 * fit->law.error);
 }
 
-/* "between 100 and 500 nodes: time N^0.91 ± 0.01, FLOPs N^1.17; 500 and 1000: N^1.30 ± 0.01, N^1.39"; of many
- * points some. */
+/* "between 100 and 500 nodes: time N^0.91 [0.90, 0.92], FLOPs N^1.17; 500 and 1000: N^1.30 [1.29, 1.31],
+ * N^1.39"; of many points some. */
 static void print_exponents(const struct fit *fit, FILE *out)
 {
     enum { SHOWN = 8 };
@@ -92,15 +92,13 @@ void fits_print(const struct fits *fits, FILE *out)
         fprintf(out, "  and %zu more in the result file\n", more);
 }
 
-/* "rises by 40 % from 2000 nodes on" */
+/* "time per FLOP rises by 40 % from 2000 nodes on" */
 static void print_change(FILE *out, const struct fit *fit, const struct fit_change *c)
 {
     double from = fit->points[c->from].time.x, to = fit->points[c->to].time.x;
     bool first = c->from == 0, last = c->to + 1 == fit->count;
-    if (fit->verdict >= FIT_CROSSES)
-        fprintf(out, "%s by %.0f %% ", c->ratio > 1 ? "rises" : "falls", 100 * fabs(c->ratio - 1));
-    else
-        fprintf(out, "changes by %+.0f to %+.0f %% ", 100 * (c->low - 1), 100 * (c->high - 1));
+    fprintf(out, "time per %s %s by %.0f %% ", fit_work_name(fit), c->ratio > 1 ? "rises" : "falls",
+            100 * fabs(c->ratio - 1));
     if (first == last)
         fprintf(out, "from %.10g to %.10g %s", from, to, fit->axis->unit);
     else
@@ -108,47 +106,42 @@ static void print_change(FILE *out, const struct fit *fit, const struct fit_chan
                 last ? " on" : "");
 }
 
-void fit_change_text(char text[AXES_TEXT], const struct fit *fit)
+bool fit_rise_text(char text[AXES_TEXT], const struct fit *fit)
 {
-    const struct fit_point *from = &fit->points[fit->change.from], *to = &fit->points[fit->change.to];
+    const struct fit_point *from = &fit->points[fit->rise.from], *to = &fit->points[fit->rise.to];
+    text[0] = '\0';
+    if (from == to)
+        return false;
     FILE *out = fmemopen(text, AXES_TEXT, "w");
     if (!out)
         abort();
-    fprintf(out, "time per %s ", fit_work_name(fit));
-    print_change(out, fit, &fit->change);
-    if (fit->other.to > fit->other.from) {
-        fputs(" and ", out);
-        print_change(out, fit, &fit->other);
-    }
-    if (fit->verdict == FIT_CROSSES && from->level && from->bound && to->level && to->bound)
+    print_change(out, fit, &fit->rise);
+    if (fit->rise_is == FIT_CROSSES && from->level && from->bound && to->level && to->bound)
         fprintf(out, ", where the rows go from %s, %s-bound, to %s, %s-bound", from->level, from->bound,
                 to->level, to->bound);
     fclose(out);
+    return true;
 }
 
-void fit_warning(const struct fit *fit, FILE *out)
+static bool contradicts(const struct fit *fit)
 {
-    const struct fit_point *from = &fit->points[fit->change.from];
-    char change[AXES_TEXT];
-    fit_change_text(change, fit);
-    /* A law of the rows has the part that does not grow as a term of its own. */
-    bool explained = fit->change.ratio < 1 && fit->law.terms;
-    fputs(fit->verdict == FIT_CONTRADICTS && !explained ? "CONTRADICTION: " : "note: ", out);
+    return fit->verdict == FIT_CONTRADICTS && (fit->rise_is == FIT_CONTRADICTS || !fit->law.terms);
+}
+
+static void print_warning(const struct fit *fit, FILE *out)
+{
+    bool rises = fit->rise_is == FIT_CONTRADICTS;
+    fputs("CONTRADICTION: ", out);
     print_subject(fit, out);
-    fprintf(out, ": %s", change);
-    if (explained)
-        fputs(": part of the time does not grow with the work", out);
-    else if (fit->verdict == FIT_CONTRADICTS)
-        fprintf(out, ", though the level of memory and the bound stay the same there: %s",
-                fit->change.ratio > 1 ? "something costs more than the work predicts"
-                                      : "part of the time does not grow with the work");
-    else if (!from->level || !from->bound)
-        fputs(", but the levels of memory are not known without a roofline", out);
+    fputs(": ", out);
+    print_change(out, fit, rises ? &fit->rise : &fit->change);
+    fprintf(out, ", though the level of memory and the bound stay the same there%s",
+            rises ? "" : ", and no law of the work has that");
 }
 
 void fits_warn(const struct fits *fits, FILE *out)
 {
     for (size_t i = 0; i < fits->count; i++)
-        if (fits->list[i].verdict >= FIT_CROSSES)
-            print_wrapped(&fits->list[i], fit_warning, 0, out);
+        if (contradicts(&fits->list[i]))
+            print_wrapped(&fits->list[i], print_warning, 0, out);
 }

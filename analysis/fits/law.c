@@ -33,7 +33,7 @@ static int size_of(unsigned terms)
 static bool enough_values(const struct law_point *points, size_t n, unsigned terms)
 {
     int distinct = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && distinct <= size_of(terms); i++) {
         size_t k = 0;
         while (k < i && points[k].x != points[i].x)
             k++;
@@ -208,5 +208,5 @@ void exponent_text(char text[LAW_TEXT], const struct exponent *e, const char *sy
 {
     int used = snprintf(text, LAW_TEXT, "%s^%.2f", symbol, e->value);
     if (e->high > e->low)
-        snprintf(text + used, LAW_TEXT - (size_t)used, " ± %.2f", (e->high - e->low) / 2);
+        snprintf(text + used, LAW_TEXT - (size_t)used, " [%.2f, %.2f]", e->low, e->high);
 }

@@ -54,7 +54,7 @@ struct law_point law_ratio(const struct law_point *a, const struct law_point *b)
 /* The exponent from a to b, whose x is larger. */
 struct exponent exponent_between(const struct law_point *a, const struct law_point *b);
 
-/* "N^1.72 ± 0.05"; without ± if both points were exact. */
+/* "N^1.72 [1.68, 1.79]"; without an interval if both points were exact. */
 void exponent_text(char text[LAW_TEXT], const struct exponent *e, const char *symbol);
 
 #endif

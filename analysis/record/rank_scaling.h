@@ -18,13 +18,17 @@ struct scaling {
     enum growth growth;
 };
 
-/* Of a row of several ranks. False if there is no row to compare it with. */
-bool scaling_find(const struct rows *rows, const struct row *row, struct scaling *s);
+/* Of the rows of several ranks that there is a row to compare with, in their order; *n of them, to be freed.
+ */
+struct scaling *scalings_find(const struct rows *rows, size_t *n);
 
 /* Of the time of one rank over that of so many: 1 is ideal. */
 double scaling_efficiency(const struct scaling *s, double base, double time);
 
-/* Whether two of these rows agree in what varies beside ranks and sizes. */
-bool same_but_ranks(const struct rows *rows, const struct row *a, const struct row *b);
+/* Whether ranks divide the nodes of a row's graph, so that nodes for each rank are its own. */
+bool divides_nodes(const struct row *row);
+
+/* Puts into group[] for each row the index of the first that agrees in what varies beside ranks and sizes. */
+void group_but_ranks(const struct rows *rows, size_t *group);
 
 #endif

@@ -1,7 +1,6 @@
 #include "analysis/report/page.h"
 
 #include "analysis/charts/chart_text.h"
-#include "analysis/compare/repeats.h"
 #include "analysis/findings/findings.h"
 #include "analysis/report/html.h"
 #include "analysis/report/parts.h"
@@ -79,59 +78,41 @@ static void put_top(FILE *out, const struct part *parts, size_t n)
     fputs("<a href=\"#machines\">machines</a></nav></header>\n<main>\n", out);
 }
 
-/* A heading, and each line of a text, which is freed, as an item; nothing if the text is empty. */
-static void put_items(FILE *out, const char *heading, char *text)
+/* Each line of a text, which is freed, as an item; nothing if the text is empty. */
+static void put_items(FILE *out, char *text)
 {
     char *rest = text;
     bool any = *text;
-    if (any)
-        html(out, "<div><h3>%s</h3><ul>", heading);
+    fputs(any ? "<ul>" : "", out);
     for (char *line; (line = strsep(&rest, "\n"));)
         if (*line) {
             fputs("<li>", out);
             html_powers(out, line);
             fputs("</li>\n", out);
         }
-    fputs(any ? "</ul></div>\n" : "", out);
+    fputs(any ? "</ul>\n" : "", out);
     free(text);
-}
-
-static FILE *open_text(char **text, size_t *size)
-{
-    FILE *memory = open_memstream(text, size);
-    if (!memory)
-        abort();
-    return memory;
-}
-
-static void put_repeats(FILE *out, const struct part *parts, size_t n)
-{
-    char *text = NULL;
-    size_t size;
-    struct rows *all = rows_new_view();
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < rows_count(parts[i].rows); k++)
-            rows_append(all, rows_at(parts[i].rows, k));
-    struct repeats repeats = repeats_find(all);
-    FILE *memory = open_text(&text, &size);
-    repeats_print(memory, &repeats);
-    fclose(memory);
-    rows_free(all);
-    put_items(out, "All files", text);
 }
 
 static void put_findings(FILE *out, const struct part *parts, size_t n)
 {
-    fputs("<section id=\"findings\"><h2>Main findings</h2>\n<div class=\"findings\">\n", out);
+    char *text = NULL;
+    size_t size;
+    const struct record **records = calloc(n, sizeof *records);
+    const char **names = calloc(n, sizeof *names);
+    FILE *memory = open_memstream(&text, &size);
+    if (!records || !names || !memory)
+        abort();
     for (size_t i = 0; i < n; i++) {
-        char *text = NULL;
-        size_t size;
-        FILE *memory = open_text(&text, &size);
-        findings_write(memory, parts[i].record);
-        fclose(memory);
-        put_items(out, parts[i].name, text);
+        records[i] = parts[i].record;
+        names[i] = parts[i].name;
     }
-    put_repeats(out, parts, n);
+    findings_write(memory, records, names, n);
+    fclose(memory);
+    free(names);
+    free(records);
+    fputs("<section id=\"findings\"><h2>Main findings</h2>\n<div class=\"findings\">\n", out);
+    put_items(out, text);
     fputs("</div></section>\n", out);
 }
 

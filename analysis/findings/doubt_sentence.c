@@ -1,0 +1,106 @@
+/* What to distrust: rows of all records that support no finding, by reason, and what to do about it. */
+#include "analysis/findings/sentences.h"
+
+#include "analysis/record/plain.h"
+
+enum doubt { NOT_OK, UNCHECKED, NOISY, ABOVE_ROOF, UNSOLVED, DOUBTS };
+
+/* What is said of rows, after their number, and after the first one's reason in brackets. */
+static const struct {
+    const char *one, *several, *remedy;
+} words[DOUBTS] = {
+    [NOT_OK] = {"is not ok", "are not ok", ""},
+    [UNCHECKED] = {"was not checked", "were not checked", ""},
+    [NOISY] = {"has a noisy time", "have noisy times",
+               ", and support no finding: a larger --budget takes more turns"},
+    [ABOVE_ROOF] = {"is faster than its ceiling", "are faster than their ceilings",
+                    ": --calibrate measures them again"},
+    [UNSOLVED] = {"is an encoding that took no solver", "are encodings that took no solver",
+                  ", of eigenvalue 0 alone, and support no finding"},
+};
+
+struct tally {
+    size_t count[DOUBTS], rows, most;
+    const char *reason[DOUBTS]; /* the first */
+    size_t where;               /* the record with most of them */
+};
+
+static void add_doubt(struct tally *t, enum doubt doubt, const char *reason)
+{
+    if (t->count[doubt]++ == 0)
+        t->reason[doubt] = reason;
+}
+
+/* Why the encoding of a row was not checked; null if it was, or if there is none. Older files do not say. */
+static const char *encoding_unchecked(const struct row *row)
+{
+    const char *checked = "encoding.checked";
+    return row_has(row, "encoding.time.median") && !row_is_null(row, "encoding.time.median") &&
+                   row_is_null(row, checked) && row_is_null(row, "encoding.residual")
+               ? row_reason(row, checked)
+               : NULL;
+}
+
+/* Whether there was anything to doubt. */
+static bool add_row(struct tally *t, const struct row *row)
+{
+    const char *reason = "", *unchecked = row_unchecked(row), *noisy = NULL, *fault = "";
+    if (!row_is_ok(row)) {
+        row_get_text(row, "reason", &reason);
+        add_doubt(t, NOT_OK, reason);
+        return true;
+    }
+    for (size_t p = 0; p < TIMED; p++) {
+        char path[SCHEMA_PATH];
+        noisy = noisy ? noisy : row_noisy(row, program_name(p));
+        snprintf(path, sizeof path, "%s.roofline.fault", program_name(p));
+        if (!*fault)
+            row_get_text(row, path, &fault);
+    }
+    unchecked = unchecked ? unchecked : encoding_unchecked(row);
+    if (unchecked)
+        add_doubt(t, UNCHECKED, unchecked);
+    if (noisy)
+        add_doubt(t, NOISY, noisy);
+    if (*fault)
+        add_doubt(t, ABOVE_ROOF, "");
+    if (row_solved_nothing(row))
+        add_doubt(t, UNSOLVED, "");
+    return unchecked || noisy || *fault || row_solved_nothing(row);
+}
+
+bool sentence_doubts(FILE *out, const struct facts *facts, const char *const *names, size_t n)
+{
+    struct tally t = {0};
+    bool any = false;
+    for (size_t i = 0; i < n; i++) {
+        size_t here = 0;
+        for (size_t k = 0; k < rows_count(facts[i].rows); k++)
+            here += add_row(&t, rows_at(facts[i].rows, k));
+        t.rows += rows_count(facts[i].rows);
+        t.where = here > t.most ? i : t.where;
+        t.most = here > t.most ? here : t.most;
+    }
+    for (int d = 0; d < DOUBTS; d++) {
+        if (t.count[d] == 0)
+            continue;
+        if (any)
+            fputs("; ", out);
+        else
+            fprintf(out, "Of %zu row%s ", t.rows, t.rows == 1 ? "" : "s");
+        fprintf(out, "%zu %s", t.count[d], t.count[d] == 1 ? words[d].one : words[d].several);
+        if (*t.reason[d]) {
+            fputs(" (", out);
+            plain_put(out, t.reason[d]);
+            fputs(t.count[d] > 1 ? ", ...)" : ")", out);
+        }
+        fputs(words[d].remedy, out);
+        any = true;
+    }
+    if (any && n > 1) {
+        fprintf(out, "; %zu of these %s in ", t.most, t.most == 1 ? "is" : "are");
+        plain_put(out, names[t.where]);
+    }
+    fputs(any ? ".\n" : "", out);
+    return any;
+}

@@ -1,0 +1,190 @@
+/*
+ * What fits in memory: what the largest program needs by its plan, which is exact; what checkpoints save, if
+ * rows show it; and by the law of its live bytes, which no plan undercuts, where they would fill the
+ * machine's memory.
+ */
+#include "analysis/findings/sentences.h"
+
+#include "analysis/compare/verdict.h"
+#include "analysis/record/axes.h"
+#include "analysis/tables/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double bytes_of(const struct row *row, const char *program, const char *name)
+{
+    char path[SCHEMA_PATH];
+    double bytes = 0;
+    snprintf(path, sizeof path, "%s.memory.%s", program, name);
+    row_get_real(row, path, &bytes);
+    return bytes;
+}
+
+static bool has_checkpoints(const struct row *row)
+{
+    const char *text = "none";
+    row_get_text(row, "checkpoint", &text);
+    return strcmp(text, "none") != 0;
+}
+
+/* Whether it is planned for one rank, and keeps all activations. */
+static bool keeps_all(const struct row *row, const char *program)
+{
+    int64_t ranks = 1;
+    row_get_count(row, "ranks.count", &ranks);
+    return row_is_ok(row) && ranks == 1 && !has_checkpoints(row) && bytes_of(row, program, "planned") > 0;
+}
+
+static bool differ_in_none(const struct row *a, const struct row *b, const struct field *const *axes,
+                           size_t n)
+{
+    size_t i = 0;
+    while (i < n && row_order(a, b, axes[i]) == 0)
+        i++;
+    return i == n;
+}
+
+/* The row that needs least of those that differ from one in checkpoints alone; null: none needs less. */
+static const struct row *least_with_checkpoints(const struct rows *rows, const struct row *row,
+                                                const char *program, double *least)
+{
+    const struct field *axes[AXES_MAX], *checkpoint = schema_find("checkpoint");
+    const struct row *best = NULL;
+    size_t n = 0, varying = axes_varying(rows, axes);
+    *least = bytes_of(row, program, "planned");
+    for (size_t i = 0; i < varying; i++)
+        if (axes[i] != checkpoint)
+            axes[n++] = axes[i];
+    for (size_t i = 0; i < rows_count(rows); i++) {
+        const struct row *with = rows_at(rows, i);
+        double bytes = bytes_of(with, program, "planned");
+        if (row_is_ok(with) && has_checkpoints(with) && bytes > 0 && bytes < *least &&
+            differ_in_none(row, with, axes, n)) {
+            best = with;
+            *least = bytes;
+        }
+    }
+    return best;
+}
+
+/* ", with layer checkpoints 100 MiB, in 30 % more time [28, 32]" */
+static void say_checkpoints(FILE *out, const struct rows *rows, const struct row *row, const char *program)
+{
+    char name[AXES_TEXT], bytes[UNITS_TEXT];
+    double least;
+    const struct row *best = least_with_checkpoints(rows, row, program, &least);
+    if (!best)
+        return;
+    struct verdict v = verdict_rows(row, best, program, verdict_samples, verdict_limits_default());
+    bool slower = v.kind == VERDICT_SLOWER;
+    axes_describe(best, schema_find("checkpoint"), name);
+    units_format(bytes, least, UNITS_BINARY, "B");
+    fprintf(out, ", with %s %s", name, bytes);
+    if (is_settled(row, program) && is_settled(best, program) && (slower || v.kind == VERDICT_FASTER))
+        fprintf(out, ", in %.0f %% %s time [%.0f, %.0f]", 100 * fabs(v.ratio - 1), slower ? "more" : "less",
+                100 * (slower ? v.low - 1 : 1 - v.high), 100 * (slower ? v.high - 1 : 1 - v.low));
+}
+
+/* Where the law of the live bytes reaches so many, beyond all values; 0: there is none. */
+static double reach(const struct law_point *points, size_t n, double bytes)
+{
+    struct law law = law_fit(points, n, law_terms(points, n));
+    double low = 0;
+    for (size_t i = 0; i < n; i++)
+        low = fmax(low, points[i].x);
+    if (law.terms <= 1 || !(law_at(&law, low) < bytes))
+        return 0;
+    double high = low;
+    while (law_at(&law, high) < bytes)
+        high *= 2;
+    while (high - low > 1e-6 * high) {
+        double middle = (low + high) / 2;
+        *(law_at(&law, middle) < bytes ? &low : &high) = middle;
+    }
+    return low;
+}
+
+/* Where the live bytes of rows that differ from one in this axis alone reach so many; 0: not known. */
+static double reach_along(const struct rows *rows, const struct row *row, const struct field *axis,
+                          const char *program, double bytes)
+{
+    const struct field *axes[AXES_MAX];
+    size_t n = axes_beside(rows, axis, axes), known = 0;
+    struct law_point *points = calloc(rows_count(rows) + 1, sizeof *points);
+    if (!points)
+        abort();
+    for (size_t i = 0; i < rows_count(rows); i++) {
+        const struct row *other = rows_at(rows, i);
+        double y = bytes_of(other, program, "peak_live");
+        points[known] = (struct law_point){0, y, y, y};
+        known += keeps_all(other, program) && y > 0 && differ_in_none(row, other, axes, n) &&
+                 row_get_real(other, axis->path, &points[known].x) && points[known].x > 0;
+    }
+    double at = reach(points, known, bytes);
+    free(points);
+    return at;
+}
+
+/* "; about 240000 nodes would fill this machine's 23.5 GiB", along the first axis whose law is known. */
+static void say_reach(FILE *out, const struct facts *facts, const struct row *row, const char *program)
+{
+    const struct field *axes[AXES_MAX];
+    size_t numeric = axes_numeric(facts->rows, axes), a = 0;
+    const char *device = "";
+    double memory = 0, at = 0;
+    char bytes[UNITS_TEXT];
+    row_get_text(row, "device", &device);
+    if ((strcmp(device, "cpu") != 0 && strcmp(device, "ref") != 0) ||
+        !value_read_real(value_get(value_get(record_head(facts->record), "host"), "memory"), &memory))
+        return;
+    while (a < numeric && !(at > 0))
+        at = reach_along(facts->rows, row, axes[a++], program, memory);
+    if (!(at > 0))
+        return;
+    double digits = pow(10, floor(log10(at)) - 1);
+    units_format(bytes, memory, UNITS_BINARY, "B");
+    fprintf(out, "; about %.10g %s would fill this machine's %s", digits * round(at / digits),
+            axes[a - 1]->unit, bytes);
+}
+
+/* "; out of memory with 10000 nodes (needs 17 GiB)", of the first such row. */
+static bool say_failure(FILE *out, const struct rows *rows)
+{
+    for (size_t i = 0; i < rows_count(rows); i++) {
+        const struct row *row = rows_at(rows, i);
+        const char *status = "", *reason = "";
+        char name[AXES_TEXT];
+        row_get_text(row, "status", &status);
+        if (strcmp(status, "oom") != 0)
+            continue;
+        row_get_text(row, "reason", &reason);
+        describe_row(rows, row, name);
+        fprintf(out, "; out of memory with %s (%s)", name, reason);
+        return true;
+    }
+    return false;
+}
+
+double sentence_memory(FILE *out, const struct facts *facts)
+{
+    const char *program;
+    char name[AXES_TEXT], text[UNITS_TEXT];
+    double work;
+    const struct row *row = row_of_most_work(facts->rows, keeps_all, &program, &work);
+    if (!row)
+        return 0;
+    double kept = bytes_of(row, program, "activations") / bytes_of(row, program, "peak_live");
+    describe_row(facts->rows, row, name);
+    units_format(text, bytes_of(row, program, "planned"), UNITS_BINARY, "B");
+    fprintf(out, "With %s, %s needs %s of memory", name, subject_of(program), text);
+    if (axes_vary(facts->rows, schema_find("checkpoint")))
+        say_checkpoints(out, facts->rows, row, program);
+    else if (kept >= 0.5 && strcmp(program, "step") == 0)
+        fprintf(out, ", %.0f %% of it activations (fewer: --checkpoint layer)", 100 * kept);
+    if (!say_failure(out, facts->rows))
+        say_reach(out, facts, row, program);
+    fputs(".", out);
+    return work;
+}

@@ -1,0 +1,84 @@
+/*
+ * How efficient ranks are (analysis/record/rank_scaling.h), of the most ranks and, of several ways, the best.
+ * Ranks that share cores show nothing. Without measured rows, which way is predicted to be best.
+ */
+#include "analysis/findings/sentences.h"
+
+#include "analysis/compare/verdict.h"
+#include "analysis/record/rank_scaling.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The ratio of times, with its interval. */
+static bool judge(const struct scaling *s, const char *program, struct verdict *v)
+{
+    struct verdict_limits limits = verdict_limits_default();
+    double load = 0;
+    limits.machines = true; /* states of one thread and of several are not compared */
+    if (!row_get_real(s->row, "ranks.load", &load) || load > 1 || !is_settled(s->base, program) ||
+        !is_settled(s->row, program))
+        return false;
+    *v = verdict_rows(s->base, s->row, program, verdict_samples, limits);
+    return !isnan(v->low);
+}
+
+/* "On 4 ranks (halo), each with as many nodes, a training step takes ..." */
+static void print(FILE *out, const struct scaling *s, const char *program, const struct verdict *v)
+{
+    static const char *const shares[GROWTHS] = {"", ", each with as many graphs",
+                                                ", each with as many nodes"};
+    const char *way = "data";
+    row_get_text(s->row, "ranks.parallel", &way);
+    fprintf(out,
+            "On %lld ranks (--parallel %s)%s, %s takes %.2f [%.2f, %.2f] times what one rank takes%s: an "
+            "efficiency of %.0f %% [%.0f, %.0f].",
+            (long long)s->ranks, way, shares[s->growth], subject_of(program), v->ratio, v->low, v->high,
+            s->growth != GROWS_NOT ? " for its share" : "", 100 * scaling_efficiency(s, 1, v->ratio),
+            100 * scaling_efficiency(s, 1, v->high), 100 * scaling_efficiency(s, 1, v->low));
+}
+
+static double print_measured(FILE *out, const struct rows *rows, const char *program)
+{
+    struct verdict best = {0}, v;
+    const struct scaling *most = NULL;
+    size_t n;
+    struct scaling *all = scalings_find(rows, &n);
+    for (struct scaling *s = all; s < all + n; s++)
+        if (judge(s, program, &v) &&
+            (!most || s->ranks > most->ranks ||
+             (s->ranks == most->ranks &&
+              scaling_efficiency(s, 1, v.ratio) > scaling_efficiency(most, 1, best.ratio)))) {
+            most = s;
+            best = v;
+        }
+    double weight = most ? (double)most->ranks : 0;
+    if (most)
+        print(out, most, program, &best);
+    free(all);
+    return weight;
+}
+
+/* The first that ways_write has to say. */
+static double print_planned(FILE *out, const struct rows *rows)
+{
+    char *text;
+    size_t size;
+    FILE *memory = open_memstream(&text, &size);
+    if (!memory)
+        abort();
+    ways_write(memory, rows);
+    fclose(memory);
+    bool any = *text;
+    fprintf(out, "%.*s", (int)strcspn(text, "\n"), text);
+    free(text);
+    return any;
+}
+
+double sentence_ranks(FILE *out, const struct facts *facts)
+{
+    double weight = print_measured(out, facts->rows, "step");
+    weight = weight > 0 ? weight : print_measured(out, facts->rows, "forward");
+    return weight > 0 ? weight : print_planned(out, facts->rows);
+}

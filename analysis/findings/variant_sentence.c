@@ -1,0 +1,35 @@
+/* Which variant wins, and from where on. */
+#include "analysis/compare/crossing.h"
+#include "analysis/findings/sentences.h"
+
+#include <string.h>
+
+/* How much a crossing matters: one that was found before one of memory, then one that wins everywhere;
+ * training steps before inference before single ops. 0: not at all, as what noise leaves open, and encodings,
+ * which have a sentence of their own. */
+static int rank_of(const struct crossing *c)
+{
+    static const int kinds[] = {[CROSSING_FOUND] = 9, [CROSSING_MEMORY] = 6, [CROSSING_NONE] = 3};
+    static const char *const programs[] = {"kernel", "forward", "step"};
+    int rank = c->kind == CROSSING_OPEN || !crossing_is_settled(c) ? 0 : kinds[c->kind];
+    if (rank == 0 || c->kind == CROSSING_MEMORY)
+        return rank;
+    for (int p = 0; p < 3; p++)
+        if (strcmp(c->program[0], programs[p]) == 0 && strcmp(c->program[1], programs[p]) == 0)
+            return rank + p;
+    return 0;
+}
+
+double sentence_variants(FILE *out, const struct facts *facts)
+{
+    struct crossings c = crossings_find(facts->rows);
+    const struct crossing *best = NULL;
+    for (size_t i = 0; i < c.count; i++)
+        if (rank_of(&c.list[i]) > (best ? rank_of(best) : 0))
+            best = &c.list[i];
+    int rank = best ? rank_of(best) : 0;
+    if (best)
+        crossing_print(out, best);
+    crossings_free(&c);
+    return rank;
+}
