@@ -71,7 +71,8 @@ static void test_plot(void **state)
     assert_ends(h, "kernels.json", 0, "",
                 draws ? "charts: kernels_{percent,time,memory,flops}.svg, .png\n" : "charts skipped: ");
     save_older(h, "kernels.json", "older.json");
-    assert_ends(h, "older.json", 0, "", draws ? "older_{percent,time,memory,flops}.svg, .png\n" : "charts skipped: ");
+    assert_ends(h, "older.json", 0, "",
+                draws ? "older_{percent,time,memory,flops}.svg, .png\n" : "charts skipped: ");
     char unheard[2 * PATH_MAX]; /* no stderr: gnuplot's messages are lost, not its images */
     snprintf(unheard, sizeof unheard, "cd %s && %s kernels.json unheard 2>&- && test -s unheard_percent.png",
              ((struct house *)h)->work, ((struct house *)h)->program);
