@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "analysis/record/profile.h"
-#include "analysis/report/commands.h"
 #include "analysis/report/html.h"
 #include "analysis/report/page.h"
 #include "analysis/report/svg.h"
@@ -253,7 +252,7 @@ static void set_roofline(struct row *row)
 static void test_sections(void **state)
 {
     (void)state;
-    static const char *const sections[] = {"Profile of step, ", "A command for each row"};
+    static const char *const sections[] = {"Profile of step, ", "data-v=\"500\""};
     struct row *rows[] = {good_row(100), good_row(500), profiled_row(2000, "layer1.attention")};
     set_roofline(rows[1]);
     struct record *full = record_with(rows[0], rows[1], rows[2]);
@@ -453,31 +452,6 @@ static void test_size(void **state)
         record_free(records[k]);
 }
 
-static void assert_command(const char *command, struct row *row, const char *expected)
-{
-    struct record *record = record_with(good_row(100), row, NULL);
-    value_set_text(record_head(record), "command", command);
-    const struct field *axes[AXES_MAX];
-    size_t n = command_axes(record_rows(record), axes);
-    char *line = command_of_row(record, row, axes, n);
-    assert_string_equal(line, expected);
-    free(line);
-    record_free(record);
-}
-
-static void test_commands(void **state)
-{
-    (void)state;
-    assert_command("build/bench --nodes 100,500 --output 'my file.json' --count auto", good_row(500),
-                   "build/bench --count auto --nodes 500");
-    assert_command("bench -o x --resume --nodes=100,500 --hidden 256", good_row(500),
-                   "bench --hidden 256 --nodes 500");
-    struct row *row = good_row(100);
-    row_set_text(row, "graph.family", "it's; a file");
-    assert_command("'a b' --graph er,'c d'", row, "'a b' --graph 'it'\\''s; a file'");
-    assert_command("bench", good_row(100), "bench");
-}
-
 /* --- the program */
 
 static void save_record(const struct house *h, const char *name)
@@ -563,10 +537,10 @@ static void test_broken(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_texts),    cmocka_unit_test(test_formats),  cmocka_unit_test(test_sections),
-        cmocka_unit_test(test_warnings), cmocka_unit_test(test_hostile),  cmocka_unit_test(test_extremes),
-        cmocka_unit_test(test_size),     cmocka_unit_test(test_commands), cmocka_unit_test(test_program),
-        cmocka_unit_test(test_svg),      cmocka_unit_test(test_broken),   cmocka_unit_test(test_names),
+        cmocka_unit_test(test_texts),    cmocka_unit_test(test_formats), cmocka_unit_test(test_sections),
+        cmocka_unit_test(test_warnings), cmocka_unit_test(test_hostile), cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_size),     cmocka_unit_test(test_program), cmocka_unit_test(test_svg),
+        cmocka_unit_test(test_broken),   cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -199,7 +199,7 @@ static void write_hints(FILE *out, const struct chart_data *d, const struct seri
     chart_label(label, s);
     for (size_t k = 0; k < s->count; k += stride) {
         const struct point *p = &s->points[k];
-        bool interval = p->certain && p->at.high > p->at.low;
+        bool interval = p->at.high > p->at.low;
         chart_value(value, p->at.y, d->chart);
         chart_value(low, p->at.low, d->chart);
         chart_value(high, p->at.high, d->chart);

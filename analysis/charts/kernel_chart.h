@@ -13,11 +13,10 @@ struct kernel_chart {
 };
 
 /*
- * Adds, of the rows that are ok and have a percentage of the roofline:
- *
- *     percent    a line with that percentage for each of the KERNELS_NAMED ops furthest from their roofline,
- * a marker for each variant, hollow for cold caches roofline   GFLOP/s over FLOP/B of all kernels below the
- * roofs of the record's calibration, if it has one; the same ops by name
+ * Adds, of the rows that are ok and have a percentage of the roofline, "percent": a line with it for each of
+ * the KERNELS_NAMED ops furthest from their roofline, a marker for each variant, hollow for cold caches; and,
+ * if the record has the roofs, "roofline": GFLOP/s over FLOP/B of all kernels, the first ten of these ops by
+ * name.
  */
 void kernel_chart_add(struct figures *f, const struct record *record);
 
@@ -26,18 +25,5 @@ void roofline_chart_write(FILE *out, const void *what);
 
 /* Whether the record has the roofs. */
 bool roofline_chart_possible(const struct kernel_chart *c);
-
-enum { ROOFS_MAX = 8 };
-
-struct roofs {
-    double peak;    /* GFLOP/s */
-    size_t kernels; /* compared with them */
-    size_t count;
-    const char *name[ROOFS_MAX];
-    double bandwidth[ROOFS_MAX]; /* GB/s */
-};
-
-/* The roofs of the calibration with which most kernels were compared; those of other states may differ. */
-struct roofs roofline_roofs(const struct kernel_chart *c);
 
 #endif

@@ -14,20 +14,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AREA_HEIGHT = 560, NAMED = 10 };
+enum { AREA_HEIGHT = 560, NAMED = 10, ROOFS_MAX = 8 };
 
 /* Of the plot itself, in pixels: as in plots/roofline.gp. */
 static const double plot_width = CHART_WIDTH * (0.97 - 0.125), plot_height = AREA_HEIGHT - 64;
 static const double label_em = 9.5 * 4 / 3.0;
 
+struct roofs {
+    double peak;    /* GFLOP/s */
+    size_t kernels; /* compared with them */
+    size_t count;
+    const char *name[ROOFS_MAX];
+    double bandwidth[ROOFS_MAX]; /* GB/s */
+};
+
 struct view {
     double x0, x1, y0, y1;
 };
-
-static double least(double a, double b)
-{
-    return a < b ? a : b;
-}
 
 static bool has_place(const struct kernel_dot *dot)
 {
@@ -66,7 +69,8 @@ static size_t kernels_under(const struct kernel_dots *d, const struct value *cal
     return n;
 }
 
-struct roofs roofline_roofs(const struct kernel_chart *c)
+/* The roofs of the calibration with which most kernels were compared; those of other states may differ. */
+static struct roofs roofs_of(const struct kernel_chart *c)
 {
     struct roofs best = {0};
     for (struct walk w = value_walk(value_get(record_head(c->record), "calibrations")); walk_next(&w);) {
@@ -84,7 +88,7 @@ bool roofline_chart_possible(const struct kernel_chart *c)
     bool any = false;
     for (size_t i = 0; i < c->dots.count; i++)
         any = any || has_place(&c->dots.dots[i]);
-    return any && roofline_roofs(c).count > 0;
+    return any && roofs_of(c).count > 0;
 }
 
 /* All points, and the whole of the highest roof's slope as far as there are points. */
@@ -93,9 +97,9 @@ static struct view view_of(const struct kernel_dots *d, const struct roofs *roof
     struct view v = {INFINITY, 0, INFINITY, roofs->peak};
     for (size_t i = 0; i < d->count; i++)
         if (has_place(&d->dots[i])) {
-            v.x0 = least(v.x0, d->dots[i].intensity);
+            v.x0 = fmin(v.x0, d->dots[i].intensity);
             v.x1 = fmax(v.x1, d->dots[i].intensity);
-            v.y0 = least(v.y0, d->dots[i].gflops);
+            v.y0 = fmin(v.y0, d->dots[i].gflops);
             v.y1 = fmax(v.y1, d->dots[i].gflops);
         }
     for (size_t i = 0; i < roofs->count; i++)
@@ -272,7 +276,7 @@ void roofline_chart_write(FILE *out, const void *what)
     const struct kernel_chart *c = what;
     const struct kernel_dots *d = &c->dots;
     const struct rows *rows = record_rows(c->record);
-    struct roofs roofs = roofline_roofs(c);
+    struct roofs roofs = roofs_of(c);
     struct view v = view_of(d, &roofs);
     char machine[CHART_TEXT], work[CHART_TEXT], notes[CHART_TEXT], others[160] = "";
     fprintf(out, "set xrange [%.6g:%.6g]\nset yrange [%.6g:%.6g]\n", v.x0, v.x1, v.y0, v.y1);

@@ -41,19 +41,17 @@ static double real_of(const struct row *row, const char *program, const char *fi
     return value;
 }
 
-/* The interval and work of a time, or of a rate, which has the interval of the time it divides by. */
+/* The interval of a time, or of a rate, which has the interval of the time it divides by. */
 static void set_interval(const struct row *row, const struct quantity *q, struct point *p)
 {
     double median = real_of(row, q->program, "time.median");
     double low = real_of(row, q->program, "time.ci95_low") / median;
     double high = real_of(row, q->program, "time.ci95_high") / median;
     p->noisy = row_noisy(row, q->program) != NULL;
-    p->certain = low > 0 && high > 0;
-    if (p->certain) {
+    if (low > 0 && high > 0) {
         p->at.low *= q->kind == SERIES_RATE ? 1 / high : low;
         p->at.high *= q->kind == SERIES_RATE ? 1 / low : high;
     }
-    p->work = real_of(row, q->program, "flops.analytic");
 }
 
 bool series_has_place(const struct row *row, const struct field *axis)
@@ -78,7 +76,7 @@ static bool quantity_of_row(const struct row *row, const struct quantity *q, dou
 static bool point_of(const struct row *row, const struct field *axis, const struct quantity *q,
                      struct point *p)
 {
-    *p = (struct point){.work = NAN, .certain = true};
+    *p = (struct point){0};
     if (!row_is_ok(row) || series_solved_nothing(row, q->path) || !row_get_real(row, axis->path, &p->at.x) ||
         !quantity_of_row(row, q, &p->at.y) || p->at.x <= 0 || p->at.y <= 0)
         return false;

@@ -46,8 +46,7 @@ struct chart {
 
 struct point {
     struct law_point at; /* low = high = y if there is no interval */
-    double work;         /* analytic FLOPs; NAN: not known */
-    bool noisy, certain; /* the time is no basis for a finding; the interval is known, or y is exact */
+    bool noisy;          /* the time */
 };
 
 struct series {

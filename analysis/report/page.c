@@ -130,8 +130,9 @@ static void put_part_tags(FILE *out, const struct value *tags)
 static void put_part(FILE *out, const struct part *p)
 {
     char machine[CHART_TEXT], work[CHART_TEXT];
-    const char *benchmark = "";
+    const char *benchmark = "", *command = "";
     value_get_text(record_head(p->record), "benchmark", &benchmark);
+    value_get_text(record_head(p->record), "command", &command);
     chart_machine(machine, p->record, p->rows);
     chart_work(work, p->rows);
     html(out, "<section id=\"file%zu\" class=\"file\"><h2>%s</h2>\n<p class=\"note\">%s: %s", p->number,
@@ -141,8 +142,7 @@ static void put_part(FILE *out, const struct part *p)
     part_charts(out, p);
     part_rows(out, p);
     part_profiles(out, p);
-    part_commands(out, p);
-    fputs("</section>\n", out);
+    html(out, "<h3>Command</h3>\n<pre>%s</pre></section>\n", command);
 }
 
 bool page_write(const void *what, FILE *out)

@@ -1,6 +1,6 @@
 /*
  * Result files as one HTML page that needs nothing else: findings first, then what was measured and
- * all warnings, then each file with charts, tables, profiles and commands, then the machines.
+ * all warnings, then each file with charts, tables, profiles and its command, then the machines.
  */
 #ifndef GTMARK_ANALYSIS_PAGE_H
 #define GTMARK_ANALYSIS_PAGE_H

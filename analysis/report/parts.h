@@ -31,6 +31,5 @@ void summary_machines(FILE *out, const struct part *parts, size_t n);
 void part_charts(FILE *out, const struct part *p);
 void part_rows(FILE *out, const struct part *p);
 void part_profiles(FILE *out, const struct part *p);
-void part_commands(FILE *out, const struct part *p);
 
 #endif

@@ -1,7 +1,6 @@
-/* The tables of one file: its rows, commands. */
+/* The table of rows of one file. */
 #include "analysis/report/parts.h"
 
-#include "analysis/report/commands.h"
 #include "analysis/report/html.h"
 #include "analysis/report/remarks.h"
 #include "analysis/tables/columns.h"
@@ -178,25 +177,4 @@ void part_rows(FILE *out, const struct part *p)
         fputs("</ol>\n", out);
     }
     notes_free(&t.notes);
-}
-
-void part_commands(FILE *out, const struct part *p)
-{
-    const char *command = "";
-    const struct field *axes[AXES_MAX];
-    char name[AXES_TEXT];
-    value_get_text(record_head(p->record), "command", &command);
-    html(out, "<h3>How to reproduce it</h3>\n<p>All rows:</p><pre>%s</pre>\n", command);
-    if (rows_count(p->rows) < 2)
-        return;
-    size_t n = command_axes(p->rows, axes);
-    fputs("<details><summary>A command for each row</summary><table class=\"commands\"><tbody>\n", out);
-    for (size_t i = 0; i < p->shown; i++) {
-        const struct row *row = rows_at(p->rows, i);
-        char *line = command_of_row(p->record, row, axes, n);
-        part_name_row(p, row, name);
-        html(out, "<tr><th scope=\"row\">%s</th><td><code>%s</code></td></tr>\n", name, line);
-        free(line);
-    }
-    fputs("</tbody></table></details>\n", out);
 }
