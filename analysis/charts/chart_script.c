@@ -230,25 +230,26 @@ void chart_write_lines(FILE *out, const void *what)
     fputs("END\n", out);
 }
 
-static bool same_points(const struct series *a, const struct series *b)
+/* Whether two series have the same values where both have one. */
+static bool agree(const struct series *a, const struct series *b)
 {
-    bool same = a->count == b->count;
-    for (size_t k = 0; same && k < a->count; k++)
-        same = a->points[k].at.x == b->points[k].at.x && a->points[k].at.y == b->points[k].at.y;
-    return same;
+    for (size_t i = 0; i < a->count; i++)
+        for (size_t k = 0; k < b->count; k++)
+            if (a->points[i].at.x == b->points[k].at.x && a->points[i].at.y != b->points[k].at.y)
+                return false;
+    return true;
 }
 
-/* Whether several series have the quantity, with the same points. */
+/* Whether several series have the quantity, and all agree. */
 static bool is_equal_in_all(const struct series_set *set, const struct quantity *q)
 {
-    const struct series *first = NULL;
     size_t n = 0;
-    for (size_t i = 0; i < set->count; i++)
-        if (set->series[i].quantity == q) {
-            first = first ? first : &set->series[i];
-            if (n++ > 0 && !same_points(first, &set->series[i]))
+    for (size_t i = 0; i < set->count; i++) {
+        n += set->series[i].quantity == q;
+        for (size_t k = 0; k < i && set->series[i].quantity == q; k++)
+            if (set->series[k].quantity == q && !agree(&set->series[i], &set->series[k]))
                 return false;
-        }
+    }
     return n > 1;
 }
 

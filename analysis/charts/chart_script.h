@@ -38,7 +38,7 @@ enum {
 void chart_write_lines(FILE *out, const void *what);
 void chart_write_bars(FILE *out, const void *what);
 
-/* Drops each quantity that several groups have and whose points are the same in all of them. */
+/* Drops each quantity that several groups have, with the same values. */
 void chart_drop_equals(struct chart_data *d);
 
 #endif

@@ -77,7 +77,7 @@ static void write_percent(FILE *out, const void *what)
     size_t ops = d->ops < KERNELS_NAMED ? d->ops : KERNELS_NAMED;
     write_percentages(out, d, false);
     bool cold = write_percentages(out, d, true) > 0;
-    double most = write_outside(out, d), widest = kernel_dots_write_variants(out, d);
+    double most = write_outside(out, d), widest = kernel_dots_write_variants(out, d, ops);
     write_kernel_hints(out, d);
     fprintf(out, "most = %.6g\nops = %zu\nset ytics (", most, ops);
     for (size_t i = 0; i < ops; i++)

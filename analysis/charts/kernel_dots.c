@@ -112,15 +112,20 @@ void kernel_dot_put_hint(FILE *out, const struct kernel_dot *dot, double x, doub
                       dot->percent, rate, dot->noisy ? "; noisy" : "");
 }
 
-double kernel_dots_write_variants(FILE *out, const struct kernel_dots *d)
+double kernel_dots_write_variants(FILE *out, const struct kernel_dots *d, size_t lines)
 {
+    const char *labels[KERNEL_VARIANTS_MAX] = {0};
     double widest = 0;
+    for (size_t i = 0; i < d->count; i++)
+        if (d->dots[i].line < lines)
+            labels[d->dots[i].look] = d->dots[i].variant;
     fprintf(out, "variants = %zu\narray label[%zu]\n", d->variants, d->variants);
     for (size_t i = 0; i < d->variants; i++) {
+        const char *label = labels[i] ? labels[i] : "";
         fprintf(out, "label[%zu] = ", i + 1);
-        gnuplot_put_string(out, d->variant_names[i]);
+        gnuplot_put_string(out, label);
         putc('\n', out);
-        widest = fmax(widest, text_width(d->variant_names[i]));
+        widest = fmax(widest, text_width(label));
     }
     return widest;
 }

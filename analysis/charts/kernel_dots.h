@@ -39,7 +39,8 @@ bool kernel_dots_noisy(const struct kernel_dots *d);
 /* Writes the values of a dot at x, y of a plot (gnuplot_put_label). */
 void kernel_dot_put_hint(FILE *out, const struct kernel_dot *dot, double x, double y);
 
-/* Writes the variants as label[i], i = 1 .. variants; returns the width of the widest in em. */
-double kernel_dots_write_variants(FILE *out, const struct kernel_dots *d);
+/* Writes the variants as label[i], i = 1 .. variants, "" for one without dots on the first `lines`; returns
+ * the width of the widest in em. */
+double kernel_dots_write_variants(FILE *out, const struct kernel_dots *d, size_t lines);
 
 #endif

@@ -286,7 +286,7 @@ void roofline_chart_write(FILE *out, const void *what)
         snprintf(others, sizeof others,
                  "roofs: of %zu of the %zu kernels; others had other threads or another state of the machine",
                  roofs.kernels, d->count);
-    double widest = fmax(write_roofs(out, &roofs, &v), kernel_dots_write_variants(out, d));
+    double widest = fmax(write_roofs(out, &roofs, &v), kernel_dots_write_variants(out, d, d->ops));
     chart_machine(machine, c->record, rows);
     chart_work(work, rows);
     frame_write(out, &(struct frame){.title = "Roofline of the kernels: GFLOP/s over FLOP/B",
