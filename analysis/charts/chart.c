@@ -102,8 +102,7 @@ void chart_add(struct figures *f, const struct record *record, const struct fiel
                               .record = record,
                               .axis = axis ? axis : axes_default(source.rows)};
     bool batches = strcmp(d.axis->path, "batch") == 0; /* otherwise throughput says what time says */
-    for (int late = 0; late < 2; late++)
-        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-            if (late == (kinds[i].quantities[0].kind == SERIES_RATE && !batches))
-                add_chart(f, &kinds[i], &d);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (batches || kinds[i].quantities[0].kind != SERIES_RATE)
+            add_chart(f, &kinds[i], &d);
 }

@@ -231,7 +231,7 @@ void chart_write_lines(FILE *out, const void *what)
 }
 
 /* Whether two series have the same values where both have one. */
-static bool agree(const struct series *a, const struct series *b)
+static bool series_agree(const struct series *a, const struct series *b)
 {
     for (size_t i = 0; i < a->count; i++)
         for (size_t k = 0; k < b->count; k++)
@@ -247,7 +247,7 @@ static bool is_equal_in_all(const struct series_set *set, const struct quantity 
     for (size_t i = 0; i < set->count; i++) {
         n += set->series[i].quantity == q;
         for (size_t k = 0; k < i && set->series[i].quantity == q; k++)
-            if (set->series[k].quantity == q && !agree(&set->series[i], &set->series[k]))
+            if (set->series[k].quantity == q && !series_agree(&set->series[i], &set->series[k]))
                 return false;
     }
     return n > 1;
