@@ -10,19 +10,19 @@
 #include "bench/base/interrupt.h"
 #include "bench/base/number.h"
 #include "bench/base/suggest.h"
+#include "bench/cli/data.h"
 #include "bench/cli/tool.h"
 #include "bench/machine/machine.h"
 #include "bench/show/graph_facts.h"
 #include "graphs/graph.h"
 #include "graphs/graph_write.h"
-#include "graphs/inputs.h"
 
 enum { TABLES = 3, FAMILY_TEXT = PATH_MAX + 16 };
 
 struct options {
     struct tool_options tool;
     bool undirected;
-    const char *table[TABLES]; /* files of features of nodes, of edges, and labels; null: not given */
+    struct graph_tables given;
     double nodes, degree, graphs, seed; /* NAN: not given */
     double mem_limit;
 };
@@ -48,12 +48,9 @@ static const char *const headings[] = {
 static const struct flag flags[] = {
     {READING, "undirected", NULL, "add to each edge the one back, unless the format has both", FLAG_ON,
      .field = FIELD(undirected)},
-    {DESCRIBE, "features", "FILE", "features of nodes: .npy, or numbers as text; none: not the folder's",
-     FLAG_PATH, FIELD(table[0]), .what = "the name of a file"},
-    {DESCRIBE, "edge-features", "FILE", "features of edges, a row for each edge of the file, or none",
-     FLAG_PATH, FIELD(table[1]), .what = "the name of a file"},
-    {DESCRIBE, "labels", "FILE", "labels, a row for each graph, node or edge, or none", FLAG_PATH,
-     FIELD(table[2]), .what = "the name of a file"},
+    {DESCRIBE, "data", "KIND=FILE",
+     "features, edge-features or labels, as .npy or text; none: not those of the folder", FLAG_OTHER,
+     .repeats = true, .field = FIELD(given), .read = data_read},
     {GENERATE, "nodes", "N", "nodes of a graph, in a batch on average; shapes have their own", AMOUNT(nodes),
      .min = 1, .max = (double)CSR_MAX_NODES},
     {GENERATE, "degree", "X", "mean degree (default 5)", AMOUNT(degree), .min = 0, .max = 1e9},
@@ -72,7 +69,7 @@ static const struct flag flags[] = {
 
 static const char *const examples[] = {"describe roads.mtx.gz",
                                        "describe MUTAG --undirected",
-                                       "describe edges.txt --features x.npy --labels y.csv",
+                                       "describe edges.txt --data features=x.npy --data labels=y.csv",
                                        "convert roads.mtx.gz roads.graph",
                                        "generate rmat --nodes 1M --degree 16 edges.txt.gz",
                                        NULL};
@@ -165,11 +162,11 @@ static int find_tables(const struct options *o, const struct dataset *d,
                        struct described all[TABLES + DATASET_TABLES])
 {
     static const char *const names[TABLES] = {"node features", "edge features", "labels"};
-    const struct graph_tables given = {o->table[0], o->table[1], o->table[2]};
+    const char *const files[TABLES] = {o->given.features, o->given.edge_features, o->given.labels};
     int count = 0;
     for (int i = 0; i < d->tables; i++) {
         const struct dataset_table *t = &d->table[i];
-        if (!graph_table_none(graph_table_given(&given, d, t)))
+        if (!graph_table_none(graph_table_given(&o->given, d, t)))
             all[count++] = (struct described){.name = t->name,
                                               .path = t->path,
                                               .node = t->of == TABLE_OF_NODES,
@@ -177,9 +174,9 @@ static int find_tables(const struct options *o, const struct dataset *d,
                                               .graph = t->of == TABLE_OF_GRAPHS};
     }
     for (int i = 0; i < TABLES; i++)
-        if (o->table[i] && !graph_table_none(o->table[i]))
+        if (files[i] && !graph_table_none(files[i]))
             all[count++] = (struct described){
-                .name = names[i], .path = o->table[i], .node = i != 1, .edge = i != 0, .graph = i == 2};
+                .name = names[i], .path = files[i], .node = i != 1, .edge = i != 0, .graph = i == 2};
     return count;
 }
 
@@ -310,12 +307,12 @@ static const struct command {
 /* Refuses flags of other commands. */
 static bool check_flags(const struct options *o, const struct command *c, struct message *error)
 {
-    bool tables = o->table[0] || o->table[1] || o->table[2];
+    bool tables = o->given.features || o->given.edge_features || o->given.labels;
     bool amounts = !isnan(o->nodes) || !isnan(o->degree) || !isnan(o->graphs) || !isnan(o->seed);
     if (o->undirected && !c->reads)
         return complain(error, "--undirected: not with %s, whose graphs are undirected", c->name);
     if (tables && !c->describes)
-        return complain(error, "--features, --edge-features, --labels: with describe only");
+        return complain(error, "--data: with describe only");
     if (amounts && !c->generates)
         return complain(error, "--nodes, --degree, --batch, --seed: with generate only");
     return true;

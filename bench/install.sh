@@ -103,11 +103,7 @@ installed_name()
 # describe NAME VERSION NAME...: the man page and the completion of a program
 describe()
 {
-    case $1 in
-    bench_*) help=--help-all ;;
-    *) help=--help ;;
-    esac
-    run "$1" $help >"$work/help"
+    run "$1" --help >"$work/help"
     man_page "$@" <"$work/help" >"$work/page"
     completion "$1" <"$work/help" >"$work/completion"
     put "$INSTALL_DATA" "$work/page" "$mandir/man1/$1.1"

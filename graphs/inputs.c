@@ -212,10 +212,11 @@ const char *graph_table_given(const struct graph_tables *given, const struct dat
 /* False; a table of the folder need not be read. */
 static bool say_none(const struct dataset *d, const struct dataset_table *t, const struct graph_source *s)
 {
-    static const char *const flags[] = {"features", "edge-features", "labels"};
+    static const char *const kinds[] = {"features", "edge-features", "labels"};
     size_t used = strlen(s->error);
     if (!t->given && used < s->error_size)
-        snprintf(s->error + used, s->error_size - used, "; --%s none leaves it out", flags[role_of(d, t)]);
+        snprintf(s->error + used, s->error_size - used, "; --data %s=none leaves it out",
+                 kinds[role_of(d, t)]);
     return false;
 }
 

@@ -24,6 +24,7 @@ void open_terminal(unsigned short columns, int *master, int *slave)
     assert_int_equal(ioctl(*master, TIOCSWINSZ, &size), 0);
     *slave = open(ptsname(*master), O_RDWR | O_NOCTTY | O_CLOEXEC);
     assert_true(*slave >= 0);
+    assert_int_equal(setenv("TERM", "xterm", 1), 0);
 }
 
 /* A terminal without another end fails to be read; then, too, the output is over. */

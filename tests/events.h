@@ -13,7 +13,8 @@
  */
 void small_pipe(int *reader, int *writer);
 
-/* A terminal of this width: its two ends. Skips the test if there is none. */
+/* A terminal of this width, whose lines can be changed (TERM): its two ends. Skips the test if there is none.
+ */
 void open_terminal(unsigned short columns, int *master, int *slave);
 
 /* Reads until the text has come so many times; false if the output ends before. */

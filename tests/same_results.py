@@ -143,7 +143,7 @@ SWEEPS = (
     ("meta_kernels", "bench_kernels", "--device meta"),
     ("meta_axes", "bench_model", "--device meta --nodes 200 --act gelu,relu --norm layer,batch,none --task graph,node"
                                  " --attention dense,sparse,unfused --mpnn gin,none --pe none,lap:4,rwse:8"),
-    ("largest", "bench_node_scaling", "--device meta --layers 1,3 --find-max nodes=memory:64MiB"),
+    ("largest", "bench_node_scaling", "--device meta --layers 1,3 --find nodes=memory:64MiB"),
     ("encodings", "bench_pe_scaling", f"--nodes 300 --pe lap:8,lap-pyg:8,rwse:8 --solver auto,lapack,iterative {TINY}"),
     ("families", "bench_model", f"--graph er,grid,ba,rmat,er:giant --nodes 400 --batch 1,3 {TINY}"),
     ("device", "emulated/bench_node_scaling", f"--device cuda --nodes 20,50 {TINY}"),
@@ -174,22 +174,23 @@ def run_sweeps(build, directory, calibration=None):
     return failed
 
 
-# A value of each flag that is good, for pairs; those that are not here take the default in --help-all, or none.
+# A value of each flag that is good, for pairs; those that are not here take the default in --help, or none.
 GOOD = {
     "nodes": "8", "hidden": "16", "heads": "2", "layers": "1", "device": "cpu", "impl": "linear=ref", "op": "linear",
     "phase": "forward", "trace": "t.json", "count": "off", "seed": "1", "check-budget": "1", "budget": "1",
-    "max-noise": "0.1", "min-samples": "2", "cold": "1", "runs": "2", "warmup": "0", "format": "csv", "columns": "step", "output": "x.json",
-    "dump": "d", "mem-limit": "1GiB", "timeout": "5", "find-max": "nodes=memory:8MiB", "threshold": "latency:100s",
+    "cold": "1", "runs": "2", "warmup": "0", "format": "csv", "columns": "step", "output": "x.json",
+    "dump": "d", "mem-limit": "1GiB", "timeout": "5", "find": "nodes=memory:8MiB", "threshold": "latency:100s",
     "baseline": "b.json", "against": "/bin/true", "pe": "lap:4", "solver": "lapack", "graph": "grid", "threads": "1",
+    "list": "ops", "data": "labels=none", "ceilings": "measure", "gate": "strict",
 }
 BAD = ("", "nonsense", "-1", "0", "1.5", "1e999", "99999999999999999999", "nan", "1 ", ",", "1,1", "1m", "1s", "2-1*2", "a\tb")
 # Alone they print and exit; in a pair they would hide the other's error.
-ABOUT = ("help", "help-all", "version", "list-models", "list-graphs", "list-ops", "list-devices", "list-tape", "dry-run")
+ABOUT = ("help", "version", "list", "dry-run")
 
 
 def flags_of(program):
-    """Of --help-all: the flags by name, each with a good value, or None if it takes none."""
-    text = subprocess.run([program, "--help-all"], capture_output=True, text=True, check=True).stdout
+    """Of --help: the flags by name, each with a good value, or None if it takes none."""
+    text = subprocess.run([program, "--help"], capture_output=True, text=True, check=True).stdout
     found = {}
     for name, argument, meaning in re.findall(r"^  --([\w-]+) ([A-Z=]*)(.*)$", text, re.M):
         default = re.search(r"\(default ([^ ),]+)", meaning)

@@ -59,7 +59,7 @@ static void test_programs(void **state)
     for (size_t i = 0; i < 2; i++) {
         check(*state, limits[i], "--help", 0, "usage: ");
         check(*state, limits[i], "--version", 0, "cpu backend: ");
-        check(*state, limits[i], "--list-ops", 0, "linear");
+        check(*state, limits[i], "--list ops", 0, "linear");
         check(*state, limits[i], "--nodes nonsense", 2, "--nodes nonsense: ");
         check(*state, limits[i], "--nodes 100 --dry-run", 0, "1 row: ");
         check(*state, limits[i], "--nodes 100 --device meta", 0, "ok");

@@ -143,22 +143,22 @@ static void test_unjudged(void **state)
     struct ended e = run_words(*state, words, 1);
     assert_says(e.out, "not timed in every round");
     assert_says(e.out, "not in A (nodes 4, not 8): 4 nodes");
-    assert_says(e.out, "missed: 5 could not be judged; --allow-unjudged accepts this");
+    assert_says(e.out, "missed: 5 not compared; --gate allow-uncompared accepts this");
     assert_says(e.out, "missed: row 2: not ok by this build");
     assert_says(e.out, "B, step: 1 faster, 1 unclear;");
     assert_null(strstr(e.out, "  slower\n"));
     ended_free(&e);
 }
 
-/* Noise that leaves it open is a miss with --strict. */
+/* Noise that leaves it open is a miss with --gate strict. */
 static void test_strict(void **state)
 {
     if (getenv("GTMARK_SMALL"))
         skip();
     plant_by(*state, "$((n % 2)) -eq 0", slow, fast);
-    struct ended e = run_words(*state, TINY "--against ./old --strict", 1);
+    struct ended e = run_words(*state, TINY "--against ./old --gate strict", 1);
     assert_says(e.out, "too noisy to tell");
-    assert_says(e.out, "missed: 3 cannot tell (--strict)");
+    assert_says(e.out, "missed: 3 inconclusive (--gate strict)");
     ended_free(&e);
 }
 
@@ -187,6 +187,30 @@ static void test_failing_old(void **state)
     struct ended e = run_words(*state, TINY "--against ./old", 1);
     assert_says(e.err, "exit status 2: old: --colour: no such flag");
     ended_free(&e);
+}
+
+/* A flag is given to the old build as its help spells it, or not at all. */
+static void test_earlier_spelling(void **state)
+{
+    static const char *const builds[][2] = {
+        {"[ $1 = --help-all ] && printf '\\n  --labels FILE  x\\n' && exit 0\necho \"$@\" >&2; exit 2",
+         "--graph file:e.txt --labels=none "},
+        {"[ $1 = --help ] && printf '\\n  --data KIND=FILE  x\\n' && exit 0\necho \"$@\" >&2; exit 2",
+         "--graph file:e.txt --data labels=none "},
+        {"[ $1 = --help ] && printf '\\n  --nodes LIST  x\\n' && exit 0\nexit 2",
+         "--against ./old: it has neither --data nor --labels"},
+        {"exit 2", "--against ./old: it has neither --data nor --labels"}};
+    char path[160];
+    snprintf(path, sizeof path, "%s/e.txt", ((const struct house *)*state)->work);
+    write_bytes(path, "0 1\n", 4);
+    for (size_t i = 0; i < sizeof builds / sizeof *builds; i++) {
+        write_old(*state, builds[i][0]);
+        struct ended e =
+            run_words(*state, SMALL "--graph file:e.txt --data labels=none --gate strict --against ./old", 1);
+        assert_says(e.err, builds[i][1]);
+        assert_null(strstr(e.err, "--gate"));
+        ended_free(&e);
+    }
 }
 
 static int number_in(const char *path)
@@ -252,11 +276,12 @@ static void test_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_slower),         cmocka_unit_test(test_faster),
-        cmocka_unit_test(test_unjudged),       cmocka_unit_test(test_strict),
-        cmocka_unit_test(test_no_times),       cmocka_unit_test(test_other_program),
-        cmocka_unit_test(test_failing_old),    cmocka_unit_test(test_signal),
-        cmocka_unit_test(test_least_duration), cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_slower),      cmocka_unit_test(test_faster),
+        cmocka_unit_test(test_unjudged),    cmocka_unit_test(test_strict),
+        cmocka_unit_test(test_no_times),    cmocka_unit_test(test_other_program),
+        cmocka_unit_test(test_failing_old), cmocka_unit_test(test_earlier_spelling),
+        cmocka_unit_test(test_signal),      cmocka_unit_test(test_least_duration),
+        cmocka_unit_test(test_whole),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }

@@ -56,16 +56,16 @@ static const char *allowed_by_reader(const char *name)
     static const char *const allowed[][2] = {
         {"columns", "no such column; FIELDS.md lists them"},
         {"device", device_allowed},
-        {"impl", "--list-ops"},
-        {"op", "one or more of the ops of --list-ops"},
+        {"impl", "--list ops"},
+        {"op", "one or more of the ops of --list ops"},
         {"ceilings", "peak=60GFLOP/s,dram=20GB/s"},
-        {"link", "neither a rate and a latency, as 400Gb/s,2us, nor a result file of several ranks"},
+        {"data", "features=FILE, edge-features=FILE or labels=FILE; FILE may be none"},
+        {"gate", "strict, allow-uncompared or both"},
         {"phase", "forward, step, forward,step or none"},
         {"flop-convention", "one or more of full, seed, torch, fvcore and deepspeed, each once"},
         {"seed", "a whole number from 0 to 2^53 - 1"},
         {"tag", "KEY=VALUE, with a key of letters, digits, - and _"},
-        {"find-max", "then =memory, =memory:SIZE as =memory:4GiB, or =latency:TIME as =latency:100ms"},
-        {"find-crossover", "AXIS=A,B as attention=dense,sparse"},
+        {"find", "then =memory, =memory:SIZE as =memory:4GiB, or =latency:TIME as =latency:100ms"},
         {"shard", "I/N, the I-th of N parts, I from 1 to N"},
         {"threshold", "latency:TIME, throughput:RATE, memory:SIZE or error:NUMBER"},
         {"baseline", "cannot be read"},
@@ -227,6 +227,32 @@ static void test_lines_from_the_table(void **state)
     assert_true(lines >= 400);
 }
 
+static bool is_flag(const struct flag *flags, const char *name, size_t length)
+{
+    while (flags->name && (strlen(flags->name) != length || strncmp(flags->name, name, length) != 0))
+        flags++;
+    return flags->name != NULL;
+}
+
+/* Flags of earlier versions and of other tools say what to give, which is a flag. */
+static void test_hints(void **state)
+{
+    struct flag flags[FLAGS_MAX];
+    flags_all(&bench, flags);
+    for (const struct hint *h = hints; h->name; h++) {
+        const char *instead = strstr(h->instead, "--");
+        char word[TEXT], says[TEXT];
+        snprintf(word, sizeof word, "--%s", h->name);
+        snprintf(says, sizeof says, "--%s: %s", h->name, h->instead);
+        refuses(*state, "", MORE(word), says, NULL);
+        assert_false(is_flag(flags, h->name, strlen(h->name)));
+        for (; instead; instead = strstr(instead + 2, "--"))
+            if (!is_flag(flags, instead + 2, strcspn(instead + 2, " ;,)")))
+                fail_msg("%s", says);
+    }
+    refuses(*state, "", MORE("--num_nodes=8"), "--num_nodes: here --nodes", NULL);
+}
+
 /* The table itself: names are unique; flags that take a value describe it. */
 static void test_table(void **state)
 {
@@ -249,6 +275,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lines_from_the_table),
+        cmocka_unit_test(test_hints),
         cmocka_unit_test(test_table),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);

@@ -98,22 +98,22 @@ static void test_whole_interval(void **state)
     free(text);
     assert_int_equal(judged(wide(1, 0.03), wide(1.08, 0.03), &text), 0);
     assert_non_null(strstr(text, "unclear: too noisy to tell"));
-    assert_non_null(strstr(text, "note: 1 cannot tell; --strict makes this a miss\n"));
+    assert_non_null(strstr(text, "note: 1 inconclusive; --gate strict makes this a miss\n"));
     free(text);
     assert_int_equal(judged_as(strict, wide(1, 0.03), wide(1.08, 0.03), &text), 1);
-    assert_non_null(strstr(text, "missed: 1 cannot tell (--strict)\n"));
+    assert_non_null(strstr(text, "missed: 1 inconclusive (--gate strict)\n"));
     free(text);
     /* noisy, but certainly not slower by more than the margin */
     assert_int_equal(judged_as(strict, wide(1, 0.03), wide(0.93, 0.03), &text), 0);
     assert_non_null(strstr(text, "unclear"));
-    assert_null(strstr(text, "cannot tell"));
+    assert_null(strstr(text, "inconclusive"));
     free(text);
     assert_int_equal(judged_as(strict, wide(1, 0.01), wide(1, 0.01), &text), 0);
     assert_non_null(strstr(text, "same"));
     free(text);
 }
 
-/* A noisy time is no basis, whatever its interval says; with --strict that is a miss. */
+/* A noisy time is no basis, whatever its interval says; with --gate strict that is a miss. */
 static void test_noisy_rows(void **state)
 {
     (void)state;
@@ -124,18 +124,18 @@ static void test_noisy_rows(void **state)
         row_set_text(now, "forward.time.noisy", "6 of 10 turns in one state of the machine, fewer than 7");
         assert_int_equal(judged(wide(1, 0.01), row_copy(now), &text), 0);
         assert_non_null(strstr(text, "unclear: noisy: 6 of 10 turns"));
-        assert_non_null(strstr(text, "note: 1 cannot tell"));
+        assert_non_null(strstr(text, "note: 1 inconclusive"));
         free(text);
         assert_int_equal(judged_as(strict, wide(1, 0.01), now, &text), 1);
         free(text);
     }
 }
 
-/* What could not be judged is a miss unless it is allowed; if nothing was judged, in any case. */
+/* What was not compared is a miss unless it is allowed; if nothing was judged, in any case. */
 static void test_unjudged(void **state)
 {
     (void)state;
-    static const struct lenience allowed = {.allow_unjudged = true};
+    static const struct lenience allowed = {.allow_uncompared = true};
     static const bool forward[PROGRAMS] = {true};
     for (int allow = 0; allow < 2; allow++) {
         struct row *new = good_row(1000), *few = wide(1, 0.01);
@@ -156,8 +156,8 @@ static void test_unjudged(void **state)
         free(joined);
         assert_non_null(strstr(text, "not in A"));
         assert_non_null(strstr(text, allow
-                                         ? "note: 2 could not be judged (--allow-unjudged)\n"
-                                         : "missed: 2 could not be judged; --allow-unjudged accepts this\n"));
+                                         ? "note: 2 not compared (--gate allow-uncompared)\n"
+                                         : "missed: 2 not compared; --gate allow-uncompared accepts this\n"));
         free(text);
         rows_free(old);
         rows_free(now);
@@ -222,7 +222,7 @@ static void test_encodings(void **state)
         assert_int_equal(judged(left_out ? row_of(1, 0.5, 0, 1) : encoded(1, 1),
                                 left_out ? encoded(1, 2) : row_of(1, 0.5, 0, 2), &text),
                          1);
-        assert_non_null(strstr(text, "missed: 1 could not be judged"));
+        assert_non_null(strstr(text, "missed: 1 not compared"));
         free(text);
     }
 }
@@ -233,7 +233,7 @@ static void test_no_partner(void **state)
     char *text;
     struct row *other = good_row(1000);
     row_set_text(other, "work", "fedcba9876543210");
-    assert_int_equal(judged_as((struct lenience){.allow_unjudged = true}, other, good_row(500), &text), 1);
+    assert_int_equal(judged_as((struct lenience){.allow_uncompared = true}, other, good_row(500), &text), 1);
     assert_non_null(strstr(text, "not in A"));
     assert_non_null(strstr(text, "nothing could be compared"));
     free(text);

@@ -413,7 +413,7 @@ static void test_roofline_fault(void **state)
     assert_close(over.percent, 125);
     assert_true(roofline_fault(&over, &c, &text));
     assert_non_null(strstr(text.text, "above the peak of arithmetic (3 threads, "));
-    assert_non_null(strstr(text.text, "--calibrate"));
+    assert_non_null(strstr(text.text, "--ceilings measure"));
     over = placed(&c, 0, 1000000000, 0.01, INT64_MAX);
     assert_true(roofline_fault(&over, &c, &text));
     assert_non_null(strstr(text.text, "above the bandwidth of DRAM (3 threads, "));

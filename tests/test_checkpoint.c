@@ -1,7 +1,7 @@
 /*
  * Activation checkpoints: a step with them has the bits of one without, in every model and with numbers of
  * segments that do not divide the layers; less memory, all of it planned; and FLOPs that add up. Rows,
- * refusals and --find-max are tested as a user sees them.
+ * refusals and --find are tested as a user sees them.
  */
 #include <math.h>
 
@@ -230,7 +230,7 @@ static int64_t most_layers(const struct house *h, const char *checkpoint)
 {
     char words[256];
     snprintf(words, sizeof words,
-             "--device meta --phase step --nodes 500 --hidden 32 --heads 4 --find-max layers=memory:16MiB "
+             "--device meta --phase step --nodes 500 --hidden 32 --heads 4 --find layers=memory:16MiB "
              "--checkpoint %s",
              checkpoint);
     struct record *record = run_json(h, words, 0);

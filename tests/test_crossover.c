@@ -1,5 +1,5 @@
 /*
- * --find-crossover: the search finds a planted crossing; what is computed without running changes its sign
+ * --find: the search finds a planted crossing; what is computed without running changes its sign
  * where it is said to; the rows of a search stand in pairs on both sides; a search that is killed leaves
  * nothing.
  */
@@ -80,12 +80,12 @@ static void assert_exact(const struct house *h, const char *said, const char *by
 
 static void test_exact_crossings(void **state)
 {
-    const char *words = "--nodes 4,1000 " PLANTED "--find-crossover attention=dense,sparse --dry-run";
+    const char *words = "--nodes 4,1000 " PLANTED "--find attention=dense,sparse --dry-run";
     struct ended e = run_words(*state, words, 0);
     assert_exact(*state, e.out, "forward, by analytic FLOPs: ", "forward.flops.analytic");
     assert_non_null(strstr(e.out, "forward, by time at the ceilings: "));
     ended_free(&e);
-    words = "--nodes 200,1000 " PLANTED "--find-crossover attention=dense,sparse --device meta";
+    words = "--nodes 200,1000 " PLANTED "--find attention=dense,sparse --device meta";
     e = run_words(*state, words, 0);
     assert_non_null(strstr(e.err, "forward, by analytic FLOPs: less for sparse attention at 200 and at 1000 "
                                   "nodes: no crossover found"));
@@ -112,7 +112,7 @@ static void test_three_kinds(void **state)
                       above[] = " nodes, less for performer attention above\n";
     struct ended e = run_words(*state,
                                "--nodes 4,20000 " PLANTED "--dry-run "
-                               "--find-crossover attention=dense,sparse,performer",
+                               "--find attention=dense,sparse,performer",
                                0);
     const char *line = strstr(e.out, dense), *end = line ? strstr(line, above) : NULL;
     long low, high;
@@ -136,7 +136,7 @@ static void test_rows_on_both_sides(void **state)
 {
     struct ended e = run_words(*state,
                                "--device ref " PLANTED "--nodes 4,200 --turns 7 --runs 7 --warmup 0 "
-                               "--budget 1 --output x.json --find-crossover attention=dense,sparse",
+                               "--budget 1 --output x.json --find attention=dense,sparse",
                                0);
     struct record *record = record_in(*state, "work/x.json");
     size_t rows = row_count(record);
@@ -161,7 +161,7 @@ static void test_ops(void **state)
     house_of(&h, "bench_kernels");
     struct ended e = run_words(h,
                                "--nodes 4,1000 --hidden 16 --heads 2 --graph rmat --degree 20 --dry-run "
-                               "--find-crossover op=attention,"
+                               "--find op=attention,"
                                "sparse_attention",
                                0);
     assert_non_null(strstr(e.out, "kernel, by analytic FLOPs: crossover between "));
@@ -179,7 +179,7 @@ static void test_killed_search(void **state)
     pid_t pid =
         program_start(h,
                       "--device ref --layers 50 --phase forward --nodes 1000,2000 --output killed.json "
-                      "--find-crossover attention=dense,sparse",
+                      "--find attention=dense,sparse",
                       NULL, STDERR_FILENO, writer);
     close(writer);
     assert_true(read_until(reader, "by time at the ceilings", 1));

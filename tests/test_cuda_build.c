@@ -45,7 +45,7 @@ static void test_missing_kernels(void **state)
         struct model_config c = {.layers = 1, .hidden = 12, .heads = 3, .ffn = 12, .mpnn = kind};
         enum op missing = program_missing(PROGRAM_STEP, &c, b);
         char words[128], says[128];
-        snprintf(words, sizeof words, "--device cuda --list-tape --nodes 8 --model gin --mpnn %s",
+        snprintf(words, sizeof words, "--device cuda --list tape --nodes 8 --model gin --mpnn %s",
                  mpnn_name(kind));
         snprintf(says, sizeof says, "--device cuda --mpnn %s: that device has no kernel for ",
                  mpnn_name(kind));
@@ -157,7 +157,7 @@ static void test_no_gpu_is_one_line(void **state)
 
 static void test_devices_are_listed(void **state)
 {
-    struct ended e = program_run(*state, "--list-devices", NULL);
+    struct ended e = program_run(*state, "--list devices", NULL);
     assert_int_equal(e.status, 0);
     assert_string_equal(e.err, "");
     assert_int_equal(strncmp(e.out, "cpu ", 4), 0);
@@ -166,7 +166,7 @@ static void test_devices_are_listed(void **state)
     ended_free(&e);
 }
 
-#define EIGHT "--device cuda --list-tape --nodes 8 --heads 4 "
+#define EIGHT "--device cuda --list tape --nodes 8 --heads 4 "
 
 /* Heads too wide for the CUDA attention are refused even without a GPU, and accepted on other devices. */
 static void test_wide_heads_are_one_line(void **state)
@@ -190,8 +190,8 @@ static void test_tapes_are_listed(void **state)
     if (!cuda())
         skip();
     static const char *const words[] = {
-        "--device cuda --list-tape --nodes 8", "--device cuda:all --list-tape --nodes 8",
-        "--device cuda --list-tape --nodes 8 --pe rwse:4", "--device cuda --list-tape --nodes 8 --pe lap:4"};
+        "--device cuda --list tape --nodes 8", "--device cuda:all --list tape --nodes 8",
+        "--device cuda --list tape --nodes 8 --pe rwse:4", "--device cuda --list tape --nodes 8 --pe lap:4"};
     for (int i = 0; i < 4; i++) {
         struct ended e = program_run(*state, words[i], NULL);
         assert_int_equal(e.status, 0);

@@ -26,7 +26,7 @@ fake()
 # entries PROGRAM: the lines of a listing of kernels of the GPU, or the message why there is none
 entries()
 {
-    "$1" --device cuda --list-tape --phase forward --nodes 8 --layers 1 2>&1 | sed -n '/cublaslt/{s/.*/listed/p;q;}; /CUDA/p'
+    "$1" --device cuda --list tape --phase forward --nodes 8 --layers 1 2>&1 | sed -n '/cublaslt/{s/.*/listed/p;q;}; /CUDA/p'
 }
 
 check 'the library is looked for in one place' \

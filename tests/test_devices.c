@@ -203,7 +203,7 @@ static void test_missing_kernels(void **state)
     refuses(*state, "--device cuda --model gps_sparse", model);
     lacking = OP_sparse_attention_backward;
     refuses(*state, "--device cuda --attention sparse", given);
-    refuses(*state, "--device cuda --attention dense,sparse --list-tape", given);
+    refuses(*state, "--device cuda --attention dense,sparse --list tape", given);
     expect_skipped(*state, "--device cuda --attention dense,sparse", "sparse_attention_backward");
     record_free(result(*state, "--device cuda --attention sparse --phase forward"));
     lacking = OP_performer_keys;

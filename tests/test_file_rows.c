@@ -92,10 +92,10 @@ static void tables_can_be_left_out(void **state)
 {
     static const struct {
         const char *flags, *inputs;
-    } runs[] = {{"--features none", "edge_features targets"},
-                {"--features x.csv", "features edge_features targets"},
-                {"--features none --edge-features none", "targets"},
-                {"--features none --edge-features none --labels none", ""}};
+    } runs[] = {{"--data features=none", "edge_features targets"},
+                {"--data features=x.csv", "features edge_features targets"},
+                {"--data features=none --data edge-features=none", "targets"},
+                {"--data features=none --data edge-features=none --data labels=none", ""}};
     const struct house *h = *state;
     char words[200], work[2][32];
     put_file(h, "X_A.txt", "1, 2\n2, 1\n3, 4\n4, 3\n");
@@ -105,7 +105,7 @@ static void tables_can_be_left_out(void **state)
     put_file(h, "X_node_labels.txt", "0, 0\n0, 0, 3, 1\n0, 0\n0, 0\n0, 0, 5, 1\n");
     put_file(h, "x.csv", "1\n2\n3\n4\n5\n");
     refuses(h, "--graph file:.", NULL, "--graph file:.: ./X_node_labels.txt:2: a row of 4, after rows of 2",
-            "; --features none leaves it out");
+            "; --data features=none leaves it out");
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         snprintf(words, sizeof words, TINY "--graph file:. --mpnn gine %s", runs[i].flags);
         struct record *record = run_json(h, words, 0);
@@ -117,7 +117,7 @@ static void tables_can_be_left_out(void **state)
         record_free(record);
     }
     assert_string_not_equal(work[0], work[1]);
-    refuses(h, "--features none", NULL, "--features none: ", "needs a graph from a file");
+    refuses(h, "--data features=none", NULL, "--data features=none: ", "needs a graph from a file");
 }
 
 /* Features of nodes without an edge: the line says which, and what to do. */
@@ -135,20 +135,20 @@ static void missing_nodes_are_named(void **state)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         put_file(h, "gap.txt", files[i][0]);
         snprintf(text, sizeof text, "five.txt: has 5 rows, for %s%s", files[i][1], files[i][2]);
-        refuses(h, "--graph file:gap.txt --features five.txt", NULL, "--graph file:gap.txt: ", text);
+        refuses(h, "--graph file:gap.txt --data features=five.txt", NULL, "--graph file:gap.txt: ", text);
     }
     static const char *const others[] = {"0 1\n1 2\n70 0\n9 3\n8 2\n", "graph 4\n0 1\n",
                                          "18446744073709551615 9\n"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         put_file(h, "gap.txt", others[i]);
-        struct ended e = program_run(h, "--graph file:gap.txt --features five.txt", NULL);
+        struct ended e = program_run(h, "--graph file:gap.txt --data features=five.txt", NULL);
         assert_int_equal(e.status, 2);
         assert_non_null(strstr(e.err, "has 5 rows"));
         assert_null(strstr(e.err, "has no edge"));
         ended_free(&e);
     }
     put_file(h, "gap.txt", "graph 5\n0 1\n1 2\n4 0\n");
-    struct record *record = run_json(h, TINY "--graph file:gap.txt --features five.txt", 0);
+    struct record *record = run_json(h, TINY "--graph file:gap.txt --data features=five.txt", 0);
     assert_string_equal(text_at(row_at(record, 0), "graph.inputs"), "features");
     record_free(record);
 }

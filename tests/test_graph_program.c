@@ -51,7 +51,7 @@ static void files_are_described(void **state)
         "weak components    4, the largest of 3 nodes\n",
         "");
     assert_ends(
-        h, "describe --undirected e.txt --features x.csv --labels y.csv", 0,
+        h, "describe --undirected e.txt --data features=x.csv --data labels=y.csv", 0,
         "edges              7 directed, from 4 in the file\n"
         "symmetric          yes\n"
         "loops              1\n"
@@ -60,7 +60,7 @@ static void files_are_described(void **state)
         "maximum 3\n"
         "components         4, the largest of 3 nodes\n",
         "");
-    assert_ends(h, "describe e.txt --features x.csv --labels y.csv", 0,
+    assert_ends(h, "describe e.txt --data features=x.csv --data labels=y.csv", 0,
                 "node features      6 x 2, text, from -1000 to 8, 2 missing\n"
                 "labels             2 x 1, text, from 0 to 1\n",
                 "");
@@ -127,12 +127,12 @@ static void wrong_lines_are_refused(void **state)
         {"convert l.txt x.graph", "x.graph: a METIS file has no loops", NULL},
         {"convert b.txt x.mtx.gz", "x.mtx.gz: a Matrix Market file has one graph, and this is a batch", NULL},
         {"convert e.txt x.txt --mem-limit 1B", "e.txt: reading the graph needs at least", "MiB allowed"},
-        {"describe e.txt --features bad.txt", "bad.txt:2: a row of 1, after rows of 2", NULL},
-        {"describe e.txt --features e.txt", "e.txt: 1 rows for 2 nodes", NULL},
-        {"describe e.txt --edge-features b.txt", "b.txt:1: 'graph' is not a number", NULL},
-        {"describe e.txt --edge-features l.txt", "l.txt: 2 rows for 1 edge", NULL},
+        {"describe e.txt --data features=bad.txt", "bad.txt:2: a row of 1, after rows of 2", NULL},
+        {"describe e.txt --data features=e.txt", "e.txt: 1 rows for 2 nodes", NULL},
+        {"describe e.txt --data edge-features=b.txt", "b.txt:1: 'graph' is not a number", NULL},
+        {"describe e.txt --data edge-features=l.txt", "l.txt: 2 rows for 1 edge", NULL},
         {"describe e.txt --nodes 5", "--nodes, --degree, --batch, --seed: with generate only", NULL},
-        {"convert e.txt x.txt --labels e.txt", "--labels: with describe only", NULL},
+        {"convert e.txt x.txt --data labels=e.txt", "--data: with describe only", NULL},
         {"generate er x.txt --nodes 5 --undirected", "--undirected: not with generate", NULL},
         {"generate er x.txt", "generate: needs --nodes", NULL},
         {"generate zinc x.txt --nodes 5", "generate zinc --nodes: the shape determines it", NULL},

@@ -156,10 +156,10 @@ static void test_given(void **state)
         const char *flags, *inputs;
         int64_t features, edges, outputs;
     } rows[] = {
-        {"--features x.csv --edge-features e.csv --labels y.csv --task node --mpnn gine",
+        {"--data features=x.csv --data edge-features=e.csv --data labels=y.csv --task node --mpnn gine",
          "features edge_features labels", 2, 1, 3},
-        {"--features x.csv --labels t.csv --mpnn gine", "features targets", 2, 0, 2},
-        {"--features z.csv --mpnn gine", "features", 2, 0, 1},
+        {"--data features=x.csv --data labels=t.csv --mpnn gine", "features targets", 2, 0, 2},
+        {"--data features=z.csv --mpnn gine", "features", 2, 0, 1},
     };
     const struct house *h = *state;
     const char *folder = h->work;
@@ -188,28 +188,31 @@ static void test_given(void **state)
     }
     assert_string_not_equal(work[1], work[2]);
     static const char *const bad[][2] = {
-        {"--features y.txt", "y.txt: "},
-        {"--features t.csv", "t.csv: has 1 rows, for 4 nodes"},
-        {"--edge-features t.csv", "t.csv: has 1 rows, for 4 edges"},
-        {"--labels x.csv", "x.csv: has several columns"},
-        {"--labels gap.csv", "gap.csv: has 1 missing values"},
+        {"--data features=y.txt", "y.txt: "},
+        {"--data features=t.csv", "t.csv: has 1 rows, for 4 nodes"},
+        {"--data edge-features=t.csv", "t.csv: has 1 rows, for 4 edges"},
+        {"--data labels=x.csv", "x.csv: has several columns"},
+        {"--data labels=gap.csv", "gap.csv: has 1 missing values"},
     };
     write_file(folder, "gap.csv", "0\nnan\n1\n0\n");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         snprintf(words, sizeof words, "--graph file:edges.txt %s", bad[i][0]);
         refuses(h, words, NULL, "--graph file:edges.txt: ", bad[i][1]);
     }
-    refuses(h, "--labels y.csv", NULL, "--labels y.csv: ", "needs a graph from a file");
+    refuses(h, "--data labels=y.csv", NULL, "--data labels=y.csv: ", "needs a graph from a file");
     static const char *const others[][2] = {
-        {"--preset zinc --features x.csv", "--features x.csv: the model (--preset) has other features"},
-        {"--mpnn gin --edge-features e.csv", "--edge-features e.csv: the model (--mpnn, --preset) has no"},
-        {"--task edge --labels t.csv", "--labels t.csv: the model (--task, --preset) has no such labels"},
+        {"--preset zinc --data features=x.csv",
+         "--data features=x.csv: the model (--preset) has other features"},
+        {"--mpnn gin --data edge-features=e.csv",
+         "--data edge-features=e.csv: the model (--mpnn, --preset) has no"},
+        {"--task edge --data labels=t.csv",
+         "--data labels=t.csv: the model (--task, --preset) has no such labels"},
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         snprintf(words, sizeof words, "--graph file:edges.txt %s", others[i][0]);
         refuses(h, words, NULL, others[i][1], "");
     }
-    record_free(run_json(h, TINY "--graph file:edges.txt --mpnn gin,gine --edge-features e.csv", 0));
+    record_free(run_json(h, TINY "--graph file:edges.txt --mpnn gin,gine --data edge-features=e.csv", 0));
 }
 
 /* Labels of nodes and edges in a folder of TUDataset: from 3 to 5, and 0 or 1. */

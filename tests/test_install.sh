@@ -79,7 +79,7 @@ if groff --version >/dev/null 2>&1; then
     check 'man pages have no mistakes' "$(for page in "$share"/man/man1/*; do groff -man -ww -z "$page" 2>&1; done)" ''
     groff -man -Tascii -P-cbou "$share/man/man1/bench_node_scaling.1" >"$house/page"
     check 'a man page has every flag' "$(grep -o '^ \{7\}--[a-z-]*' "$house/page" | tr -d ' ' | sort)" \
-        "$("$bin/bench_node_scaling" --help-all | grep -o '^  --[a-z-]*' | tr -d ' ' | sort)"
+        "$("$bin/bench_node_scaling" --help | grep -o '^  --[a-z-]*' | tr -d ' ' | sort)"
     check 'and its sections' "$(grep '^[A-Z]' "$house/page" | sed 1d | tr '\n' ' ')" \
         'NAME SYNOPSIS OPTIONS EXAMPLES EXIT STATUS SEE ALSO '
     groff -man -Tascii -P-cbou "$share/man/man1/gtmark-compare.1" >"$house/page"

@@ -1,5 +1,5 @@
 /*
- * --find-max: by memory the value is exact, as plans for it and for one step more show; by
+ * --find: by memory the value is exact, as plans for it and for one step more show; by
  * latency the row of the size found exists, and misses a gate if it takes longer.
  */
 #include "bench/sweep/gates.h"
@@ -26,8 +26,8 @@ static void assert_exact(const struct house *h, const char *const *others, int c
                          int64_t limit)
 {
     char words[256], said[64];
-    snprintf(words, sizeof words, "--device meta " SMALL "%s --find-max nodes=memory:%lldB --format json",
-             axis, (long long)limit);
+    snprintf(words, sizeof words, "--device meta " SMALL "%s --find nodes=memory:%lldB --format json", axis,
+             (long long)limit);
     struct ended e = run_words(h, words, 0);
     struct record *record = record_of(e.out);
     assert_int_equal(row_count(record), count);
@@ -66,7 +66,7 @@ static void test_other_axes(void **state)
     const int64_t limit = 3 << 20;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char words[256], said[64];
-        snprintf(words, sizeof words, "--device meta %s --find-max %s=memory:%lldB --format json",
+        snprintf(words, sizeof words, "--device meta %s --find %s=memory:%lldB --format json",
                  cases[i].others, cases[i].axis, (long long)limit);
         struct ended e = run_words(*state, words, 0);
         struct record *record = record_of(e.out);
@@ -87,7 +87,7 @@ static void test_other_axes(void **state)
 static void test_nothing_fits(void **state)
 {
     struct ended e =
-        run_words(*state, SMALL "--layers 1 --mem-limit 2KiB --find-max nodes=memory --output x.json", 1);
+        run_words(*state, SMALL "--layers 1 --mem-limit 2KiB --find nodes=memory --output x.json", 1);
     struct record *record = record_in(*state, "work/x.json");
     assert_non_null(strstr(e.err, "nothing fits 2.00 KiB (1 needs "));
     assert_int_equal(count_at(row_at(record, 0), "nodes"), 1);
@@ -97,7 +97,7 @@ static void test_nothing_fits(void **state)
     static const char *const limits[] = {"memory:1KiB", "latency:1ns", "memory:1GiB --mem-limit 1KiB"};
     for (int i = 0; i < 3; i++) {
         char words[256];
-        snprintf(words, sizeof words, SMALL "--layers 1 --find-max nodes=%s --output x.json", limits[i]);
+        snprintf(words, sizeof words, SMALL "--layers 1 --find nodes=%s --output x.json", limits[i]);
         e = run_words(*state, words, 1);
         record = record_in(*state, "work/x.json");
         assert_non_null(strstr(e.err, "nothing fits 1.00 "));
@@ -115,8 +115,8 @@ static void test_nothing_fits_a_plan(void **state)
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         char line[256];
-        snprintf(line, sizeof line,
-                 "--device meta --threads 1 --mem-limit 1KiB --output x.json --find-max %s", words[i]);
+        snprintf(line, sizeof line, "--device meta --threads 1 --mem-limit 1KiB --output x.json --find %s",
+                 words[i]);
         struct ended e = run_words(*state, line, 1);
         struct record *record = record_in(*state, "work/x.json");
         assert_non_null(strstr(e.err, "nothing fits 1.00 KiB ("));
@@ -132,7 +132,7 @@ static void test_real_rows(void **state)
     for (int i = 0; i < 2; i++) {
         char words[256];
         snprintf(words, sizeof words,
-                 "--device ref " SMALL "--layers 1 --runs 3 --warmup 1 --output x.json --find-max nodes=%s",
+                 "--device ref " SMALL "--layers 1 --runs 3 --warmup 1 --output x.json --find nodes=%s",
                  kinds[i]);
         struct ended e = program_run(*state, words, NULL);
         struct record *record = record_in(*state, "work/x.json");
@@ -156,7 +156,7 @@ static void test_latency_is_a_gate(void **state)
     (void)state;
     static const struct bench bench = {.name = "bench_x", .axis = AXIS_NODES, .values = "100"};
     struct message error;
-    struct options o = options_of(&bench, SMALL "--layers 1 --find-max nodes=latency:1ns");
+    struct options o = options_of(&bench, SMALL "--layers 1 --find nodes=latency:1ns");
     assert_true(largest_find(&o, &error));
     assert_int_equal(o.gates.count, 1);
     for (int slow = 0; slow < 3; slow++) { /* within the limit, beyond it, not measured */
@@ -173,7 +173,7 @@ static void test_latency_is_a_gate(void **state)
         rows_free(rows);
     }
     options_free(&o);
-    o = options_of(&bench, "--device meta " SMALL "--layers 1 --find-max nodes=memory:1MiB");
+    o = options_of(&bench, "--device meta " SMALL "--layers 1 --find nodes=memory:1MiB");
     assert_true(largest_find(&o, &error));
     assert_int_equal(o.gates.count, 0);
     options_free(&o);

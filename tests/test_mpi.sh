@@ -191,7 +191,7 @@ check 'the exchange of two ranks is predicted, with the error of that' "$(sed 's
 ok,"",1,,
 ok,"",2,x,y'
 check 'by a calibration in the file' "$(grep -c '"links": *\[' "$house/x.json")" 1
-check 'which predicts more ranks' "$("$build/bench_rank_scaling" $small --phase step --batch 4 --device meta --ranks 4 --link "$house/x.json" \
+check 'which predicts more ranks' "$("$build/bench_rank_scaling" $small --phase step --batch 4 --device meta --ranks 4 --ceilings link="$house/x.json" \
     --format csv --columns step.exchange.link 2>/dev/null | grep -o 'of a sum on 2 ranks of 1 host')" \
     'of a sum on 2 ranks of 1 host'
 # sent RUNS RANKS FLAG...: the bytes of sums and of messages, by each rank's count of MPI's calls, of a sweep with so many

@@ -42,6 +42,6 @@ the kernel does not say, or cannot reset its high-water mark (/proc/self)'
 check '/proc without files' "$(row "$empty")" "$without"
 check '/proc that is not written' "$(row "$fixed")" "$without"
 check 'free memory that is not known' \
-    "$(with "$empty" "$build/bench_node_scaling" --find-max nodes=memory --device meta; echo $?; cat "$work/errors")" "2
-bench_node_scaling: --find-max nodes=memory: how much is free is not known here: nodes=memory:4GiB or --mem-limit"
+    "$(with "$empty" "$build/bench_node_scaling" --find nodes=memory --device meta; echo $?; cat "$work/errors")" "2
+bench_node_scaling: --find nodes=memory: how much is free is not known here: nodes=memory:4GiB or --mem-limit"
 tap_end

@@ -67,9 +67,9 @@ static void test_other_outputs(void **state)
     check_widths(1, "--device meta");
     check_widths(2, "--threshold latency:1ns,throughput:1G/s,memory:1B,error:1e-9");
     check_widths(5, "--no-check");
-    check_widths(0, "--list-ops");
-    check_widths(0, "--list-graphs");
-    check_widths(0, "--list-models");
+    check_widths(0, "--list ops");
+    check_widths(0, "--list graphs");
+    check_widths(0, "--list models");
 }
 
 /* Replaces a number that was measured. */

@@ -240,10 +240,9 @@ static void test_refused(void **state)
         assert_ends(*state, words, 2, "", message);
     }
     assert_ends(*state, PLAN "--shard 1/11", 2, "", "--shard 1/11: there are only 10 rows");
-    assert_ends(*state, "--device meta --find-max nodes=memory:1MiB --shard 1/2", 2, "",
-                "--shard 1/2: not with --find-max");
-    assert_ends(*state, "--find-crossover attention=dense,sparse --shard 1/2", 2, "",
-                "--shard 1/2: not with --find-crossover");
+    assert_ends(*state, "--device meta --find nodes=memory:1MiB --shard 1/2", 2, "",
+                "--find: not with --shard");
+    assert_ends(*state, "--find attention=dense,sparse --shard 1/2", 2, "", "--find: not with --shard");
     assert_ends(*state, "--nodes 8,9 --against /bin/true --shard 1/2", 2, "",
                 "--shard 1/2: not with --against");
 }

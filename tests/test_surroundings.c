@@ -70,6 +70,21 @@ static void test_narrow_terminal(void **state)
     close(null);
 }
 
+/* A terminal whose lines cannot be changed gets no progress. */
+static void test_dumb_terminal(void **state)
+{
+    int master, slave;
+    open_terminal(100, &master, &slave);
+    assert_int_equal(setenv("TERM", "dumb", 1), 0);
+    pid_t pid = program_start(*state, TINY "--nodes 8,16 --output x.json", NULL, slave, slave);
+    close(slave);
+    char *text = read_rest(master);
+    assert_int_equal(program_wait(pid), 0);
+    assert_non_null(strstr(text, "results: x.json"));
+    assert_null(strchr(text, '\033'));
+    free(text);
+}
+
 /*
  * File names may contain any bytes, and texts may be truncated within a character; neither may cost the row.
  */
@@ -100,9 +115,8 @@ static void test_texts_are_utf8(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reader_is_gone),
-        cmocka_unit_test(test_trace_over_the_rows),
-        cmocka_unit_test(test_narrow_terminal),
+        cmocka_unit_test(test_reader_is_gone),  cmocka_unit_test(test_trace_over_the_rows),
+        cmocka_unit_test(test_narrow_terminal), cmocka_unit_test(test_dumb_terminal),
         cmocka_unit_test(test_texts_are_utf8),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);

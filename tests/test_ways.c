@@ -174,7 +174,7 @@ static void test_heads(void **state)
                  {"--ranks=2,8", true},
                  {"--ranks=8", false},
                  {"--ranks=8,16", false},
-                 {"--ranks=2,8 --list-tape", false},
+                 {"--ranks=2,8 --list tape", false},
                  {"--ranks=2,8 --task=edge", false}};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         char words[256];

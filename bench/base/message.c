@@ -1,7 +1,9 @@
 #include "bench/base/message.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "analysis/record/plain.h"
 
@@ -23,8 +25,15 @@ int message_fail(const char *program, const struct message *m, int status)
     return status;
 }
 
+bool message_has_stdout(const char *program)
+{
+    struct message error = {"stdout: is closed"};
+    return fcntl(STDOUT_FILENO, F_GETFD) >= 0 || message_fail(program, &error, false);
+}
+
 int message_flush(const char *program, int status)
 {
     struct message error = {"stdout: cannot be written"};
-    return status == EXIT_GOOD && fflush(stdout) != 0 ? message_fail(program, &error, EXIT_MISSED) : status;
+    bool written = fflush(stdout) == 0 && !ferror(stdout);
+    return status == EXIT_GOOD && !written ? message_fail(program, &error, EXIT_MISSED) : status;
 }

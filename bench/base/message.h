@@ -17,6 +17,10 @@ bool complain(struct message *m, const char *format, ...) __attribute__((format(
 /* Prints the name of the program, or "note", and the line on stderr; returns the status. */
 int message_fail(const char *program, const struct message *m, int status);
 
+/* For the beginning of main: whether stdout is open, without which the first file that is opened would take
+ * its place; otherwise a message. */
+bool message_has_stdout(const char *program);
+
 /* For the end of main: flushes stdout, where a full disk shows only now. Returns the status, or EXIT_MISSED
  * with a message if stdout cannot be written. */
 int message_flush(const char *program, int status);

@@ -1,14 +1,22 @@
 #include "bench/base/progress.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "bench/base/clock.h"
 
+bool progress_terminal(int file)
+{
+    const char *kind = getenv("TERM");
+    return isatty(file) && !(kind && strcmp(kind, "dumb") == 0);
+}
+
 void progress_start(struct progress *p, int64_t rows)
 {
-    *p = (struct progress){.terminal = isatty(STDERR_FILENO), .rows = rows};
+    *p = (struct progress){.terminal = progress_terminal(STDERR_FILENO), .rows = rows};
 }
 
 /* A longer line would wrap, and the wrapped part would never be cleared. */

@@ -16,6 +16,9 @@ struct progress {
     double shown;     /* clock time of the last update */
 };
 
+/* Whether lines there can be changed: a terminal that is not a dumb one (TERM). */
+bool progress_terminal(int file);
+
 void progress_start(struct progress *p, int64_t rows);
 
 /* Updates the line, at most ten times per second. */

@@ -108,10 +108,13 @@ static const struct axis_info axes[AXES] = {
 #define NUMBER(low, high)    .kind = AXIS_NUMBER, .min = low, .max = high
 #define NAME(choices, at)    .kind = AXIS_NAME, .choice = choices, .first = at
 #define TEXT(examples, read) .kind = AXIS_TEXT, .choice = examples, .canonical = read
+#define AT(name)             false
+#define OF_MODEL(name)       true
 #define AXIS(id, flag, path, value, place, canonical, speed, defines, entry, unit, symbol, text, meaning)    \
     {.name = flag,                                                                                           \
      .field = path,                                                                                          \
      value,                                                                                                  \
+     .of_model = place,                                                                                      \
      .standard = canonical,                                                                                  \
      .pace = speed,                                                                                          \
      .work = WORK_##defines,                                                                                 \
@@ -342,7 +345,7 @@ static void say_comma(const struct axis_values *v, const char *item, struct mess
 {
     const char *last = v->count ? axis_text(v, v->values[v->count - 1]) : "";
     if (!*why->text && graph_is_file(last))
-        complain(why, "'%.80s' is no graph (--list-graphs); a comma in a name needs quotes: '%.80s\\,%.80s'",
+        complain(why, "'%.80s' is no graph (--list graphs); a comma in a name needs quotes: '%.80s\\,%.80s'",
                  item, last, item);
 }
 

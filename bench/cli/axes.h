@@ -26,6 +26,7 @@ struct axis_info {
     int first;                        /* names: enumerator of the first choice */
     /* texts: the item as rows have it, allocated; null if not allowed, perhaps with the reason in why */
     char *(*canonical)(const char *item, struct message *why);
+    bool of_model;        /* rows of a single op do not have it */
     const char *standard; /* value in the canonical workload */
     int pace;
     enum axis_work work;

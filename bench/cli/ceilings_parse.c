@@ -54,23 +54,38 @@ static bool read_rates(const char *text, struct given_ceilings *g)
     return true;
 }
 
-/* False with the reason. */
-static bool read_file(const char *path, struct given_ceilings *g, char why[MESSAGE_SIZE])
+static bool add_calibration(void *given, const struct value *json)
+{
+    struct calibration c;
+    bool good = calibration_read(json, &c);
+    if (good)
+        add_ceilings(given, &c);
+    return good;
+}
+
+static bool add_link(void *links, const struct value *json)
+{
+    struct link l;
+    bool good = link_read(json, &l);
+    if (good)
+        links_add(links, &l);
+    return good;
+}
+
+/* Adds each entry of an array of a result file. False with the reason. */
+static bool read_file(const char *path, const char *array, bool (*add)(void *to, const struct value *json),
+                      void *to, char why[MESSAGE_SIZE])
 {
     struct value *file = value_load(path, why);
-    bool good = file != NULL;
-    for (struct walk w = value_walk(value_get(file, "calibrations")); good && walk_next(&w);) {
-        struct calibration c;
-        good = calibration_read(w.value, &c);
-        if (good)
-            add_ceilings(g, &c);
-        else
-            snprintf(why, MESSAGE_SIZE, "one of its calibrations is not well-formed");
-    }
+    bool good = file != NULL, any = false;
+    for (struct walk w = value_walk(value_get(file, array)); good && walk_next(&w); any = true)
+        good = add(to, w.value);
+    if (file && !good)
+        snprintf(why, MESSAGE_SIZE, "one of its %s is not well-formed", array);
+    else if (file && !any)
+        snprintf(why, MESSAGE_SIZE, "the file has no %s", array);
     value_free(file);
-    if (good && g->count == 0)
-        snprintf(why, MESSAGE_SIZE, "the file has no calibrations");
-    return good && g->count > 0;
+    return good && any;
 }
 
 bool ceilings_parse(const char *text, struct given_ceilings *g, struct message *error)
@@ -78,10 +93,37 @@ bool ceilings_parse(const char *text, struct given_ceilings *g, struct message *
     char why[MESSAGE_SIZE] = "a rate is missing, given twice or not a number with its unit";
     given_ceilings_free(g);
     g->of_file = rate_of(text) == RATES;
-    return (g->of_file ? read_file(text, g, why) : read_rates(text, g)) ||
+    return (g->of_file ? read_file(text, "calibrations", add_calibration, g, why) : read_rates(text, g)) ||
            complain(error,
-                    "--ceilings %.150s: neither a result file with calibrations nor "
-                    "peak=60GFLOP/s,dram=20GB/s (%.200s)",
+                    "--ceilings %.150s: neither measure, nor a result file with calibrations, nor "
+                    "peak=60GFLOP/s,dram=20GB/s, nor link=400Gb/s,2us (%.200s)",
+                    text, why);
+}
+
+static bool read_link_rates(const char *text, struct links *all)
+{
+    const char *comma = strchr(text, ',');
+    char rate[64];
+    double alpha, beta;
+    if (!comma || (size_t)(comma - text) >= sizeof rate)
+        return false;
+    snprintf(rate, sizeof rate, "%.*s", (int)(comma - text), text);
+    if (!quantity_parse(rate, QUANTITY_LINK_RATE, &beta) ||
+        !quantity_parse_or_zero(comma + 1, QUANTITY_SECONDS, &alpha))
+        return false;
+    struct link given = link_given(alpha, beta);
+    links_add(all, &given);
+    return true;
+}
+
+bool link_parse(const char *text, struct links *all, struct message *error)
+{
+    char why[MESSAGE_SIZE];
+    links_free(all);
+    return read_link_rates(text, all) || read_file(text, "links", add_link, all, why) ||
+           complain(error,
+                    "--ceilings link=%.150s: neither a rate and a latency, as 400Gb/s,2us, nor a result file "
+                    "of several ranks (%.200s)",
                     text, why);
 }
 

@@ -11,7 +11,8 @@
 static struct syntax syntax_of(const struct bench *b, struct flag all[FLAGS_MAX])
 {
     static const char *const headings[FLAG_GROUPS + 1] = {
-        "Axes: comma lists of values and ranges (100,500  1k-16k*2  2-16+2); every combination is a row.",
+        "Main: LIST is values and ranges (100,500  1k-16k*2  2-16+2); every combination is a row.",
+        "Other axes:",
         "Where:",
         "What:",
         "Samples:",
@@ -19,14 +20,9 @@ static struct syntax syntax_of(const struct bench *b, struct flag all[FLAGS_MAX]
         "Limits:",
         "Gates:",
         "About:"};
-    static const struct gone gone[] = {
-        {"interleave", "a sweep always goes over its rows in turns (--turns)"},
-        {"max-noise", "a sweep takes a fixed number of turns (--turns), within --budget"},
-        {"find-max-nodes", "--find-max nodes=LIMIT finds the largest value of this and of three other axes"},
-        {"min-samples", "a sweep takes a fixed number of turns (--turns), within --budget"},
-        {NULL, NULL}};
     flags_all(b, all);
-    return (struct syntax){.name = b->name, .doc = b->doc, .headings = headings, .flags = all, .gone = gone};
+    return (struct syntax){
+        .name = b->name, .doc = b->doc, .headings = headings, .flags = all, .hints = hints};
 }
 
 bool options_parse(const struct bench *b, int argc, char **argv, struct options *o, struct message *error)
@@ -53,68 +49,56 @@ bool options_parse(const struct bench *b, int argc, char **argv, struct options 
            (o->action != ACTION_RUN || (o->against ? device_check : device_open)(&o->device, error));
 }
 
-/* The flags of --help: the benchmark's own axes first, then those that most people need. */
+/* The benchmark's own axes first, then what most people need. */
 static void main_flags(const struct bench *b, const char *names[FLAGS_MAX])
 {
-    static const char *const programs[] = {"nodes",  "model",   "layers",   "hidden",  "batch",   "threads",
-                                           "device", "phase",   "budget",   "profile", "columns", "format",
-                                           "output", "dry-run", "help-all", NULL};
-    static const char *const kernels[] = {"op",     "impl",   "nodes",   "hidden",      "threads",
-                                          "device", "budget", "cold",    "no-roofline", "columns",
-                                          "format", "output", "dry-run", "help-all",    NULL};
-    static const char *const whole[] = {
-        "nodes",  "model",  "layers", "hidden",   "batch",           "threads", "device",   "phase",
-        "budget", "format", "output", "ceilings", "flop-convention", "dry-run", "help-all", NULL};
-    const char *const *usual = b->kernels ? kernels : b->whole ? whole : programs;
+    static const char *const usual[] = {"op",      "nodes",  "model",  "layers", "hidden", "batch",
+                                        "threads", "device", "impl",   "phase",  "budget", "profile",
+                                        "columns", "format", "output", "dry-run"};
     int n = 0;
     if (!b->kernels)
         names[n++] = axis_info(b->axis)->name;
     for (enum axis a = 0; a < AXES; a++)
         if (b->also[a])
             names[n++] = axis_info(a)->name;
-    for (int own = n; *usual; usual++) {
-        int i = 0;
-        while (i < own && strcmp(names[i], *usual) != 0)
-            i++;
-        if (i == own)
-            names[n++] = *usual;
+    for (size_t i = 0, own = (size_t)n; i < sizeof usual / sizeof *usual; i++) {
+        size_t k = 0;
+        while (k < own && strcmp(names[k], usual[i]) != 0)
+            k++;
+        if (k == own)
+            names[n++] = usual[i];
     }
     names[n] = NULL;
 }
 
-void options_help(const struct bench *b, bool all, FILE *out)
+/* What the examples are, and the arguments of the second and the third. */
+static const char *const *examples_of(const struct bench *b)
+{
+    static const char *const whole[] = {
+        "the default; a model that recomputes activations; another machine, without running",
+        "--nodes 2000 --layers 16 --checkpoint layer",
+        "--device meta --ceilings peak=19TFLOP/s,dram=900GB/s"};
+    static const char *const presets[] = {
+        "the default; a model that differs in width; every model, planned only",
+        "--preset zinc --hidden 64,128", "--preset all --device meta"};
+    static const char *const sweeps[][3] = {
+        {"the default sweep; some sizes in detail; FLOPs and memory of any size, without running",
+         "--nodes '1k-4k*2' --phase step --profile", "--device meta --nodes '100-1M*10'"},
+        {"the default sweep; some ops in detail; FLOPs and memory of any size, without running",
+         "--nodes '1k-4k*2' --op linear,attention", "--device meta --nodes '100-1M*10'"}};
+    return b->whole ? whole : b->axis == AXIS_PRESET ? presets : sweeps[b->kernels];
+}
+
+void options_help(const struct bench *b, FILE *out)
 {
     struct flag flags[FLAGS_MAX];
-    const char *names[FLAGS_MAX];
+    const char *names[FLAGS_MAX], *const *example = examples_of(b);
     struct syntax s = syntax_of(b, flags);
     main_flags(b, names);
     s.main = names;
-    syntax_help(&s, all, out);
-    if (!all)
-        fputs("LIST: values and ranges, 100,500  1k-16k*2  2-16+2; every combination is a row.\n", out);
-    if (b->whole)
-        fprintf(
-            out,
-            "Examples: the default; a model that recomputes activations; another machine, without running\n"
-            "  %1$s\n"
-            "  %1$s --nodes 2000 --layers 16 --checkpoint layer\n"
-            "  %1$s --device meta --ceilings peak=19TFLOP/s,dram=900GB/s\n",
-            program_invocation_name);
-    else if (b->axis == AXIS_PRESET)
-        fprintf(out,
-                "Examples: the default; a model that differs in width; every model, planned only\n"
-                "  %1$s\n"
-                "  %1$s --preset zinc --hidden 64,128\n"
-                "  %1$s --preset all --device meta\n",
-                program_invocation_name);
-    else
-        fprintf(out,
-                "Examples: the default sweep; some sizes in detail; FLOPs and memory of any size, without "
-                "running\n"
-                "  %1$s\n"
-                "  %1$s --nodes '1k-4k*2' %2$s\n"
-                "  %1$s --device meta --nodes '100-1M*10'\n",
-                program_invocation_name, b->kernels ? "--op linear,attention" : "--phase step --profile");
+    syntax_help(&s, out);
+    fprintf(out, "Examples: %2$s\n  %1$s\n  %1$s %3$s\n  %1$s %4$s\n", program_invocation_name, example[0],
+            example[1], example[2]);
     fputs("Exit status: 0 all rows good, 1 a row failed or missed a gate, 2 the command line is wrong,\n"
           "128 and its number after SIGHUP, SIGINT, SIGQUIT or SIGTERM.\n",
           out);

@@ -11,6 +11,6 @@
 bool options_parse(const struct bench *b, int argc, char **argv, struct options *o, struct message *error);
 
 /* Prints --help. */
-void options_help(const struct bench *b, bool all, FILE *out);
+void options_help(const struct bench *b, FILE *out);
 
 #endif

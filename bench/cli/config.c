@@ -246,13 +246,15 @@ static bool check_taken(const struct options *o, const struct batch_inputs *in, 
         labels = labels || takes_labels(&c, in) || takes_targets(&c, in);
     }
     if (!features)
-        return complain(error, "--features %.300s: the model (--preset) has other features", t->features);
+        return complain(error, "--data features=%.300s: the model (--preset) has other features",
+                        t->features);
     if (!edges)
         return complain(
-            error, "--edge-features %.300s: the model (--mpnn, --preset) has no features of edges, or others",
+            error,
+            "--data edge-features=%.300s: the model (--mpnn, --preset) has no features of edges, or others",
             t->edge_features);
-    return labels ||
-           complain(error, "--labels %.300s: the model (--task, --preset) has no such labels", t->labels);
+    return labels || complain(error, "--data labels=%.300s: the model (--task, --preset) has no such labels",
+                              t->labels);
 }
 
 /* A graph file that cannot be read is a usage error; one that is too large for the memory makes rows of its

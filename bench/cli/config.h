@@ -36,7 +36,7 @@ struct config config_at(const struct options *o, int64_t index);
 void config_complete(struct config *c);
 
 /*
- * The axis values at an index, as in struct axis_values; one of them as found by --find-max. An encoding
+ * The axis values at an index, as in struct axis_values; one of them as found by --find. An encoding
  * without eigenvectors has the first solver. Returns the index of the kernel.
  */
 int64_t config_values(const struct options *o, int64_t index, double value[AXES]);

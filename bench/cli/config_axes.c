@@ -13,11 +13,10 @@
 
 struct place {
     size_t offset, size;
-    bool of_model; /* rows of a single op do not have it */
 };
 
 #define AT(name)       .offset = offsetof(struct config, name), .size = sizeof((struct config *)NULL)->name
-#define OF_MODEL(name) AT(name), .of_model = true
+#define OF_MODEL(name) AT(name)
 
 static const struct place places[AXES] = {
 #define AXIS(id, flag, field, kind, place, standard, pace, work, dump, unit, symbol, help, meaning) {place},
@@ -67,7 +66,7 @@ void config_axis(const struct config *c, enum axis a, struct axis_value *v)
     } else {
         v->count = places[a].size == sizeof(int) ? *(const int *)at : *(const int64_t *)at;
     }
-    if (c->kernel && places[a].of_model)
+    if (c->kernel && axis->of_model)
         v->missing = "a single op";
     else if (a == AXIS_DEGREE && graph_is_file(c->graph.family))
         v->missing = "the graph is from a file";

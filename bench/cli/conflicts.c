@@ -7,7 +7,7 @@
 #include "bench/base/scratch.h"
 #include "bench/base/suggest.h"
 #include "bench/cli/config.h"
-#include "bench/cli/crossover.h"
+#include "bench/cli/find.h"
 #include "bench/cli/kernels.h"
 #include "bench/cli/missing.h"
 #include "bench/cli/presets.h"
@@ -73,12 +73,12 @@ static bool check_tables(const struct options *o, struct message *error)
 {
     const struct graph_tables *t = &o->tables;
     const struct axis_values *graphs = &o->axes[AXIS_GRAPH];
-    const char *flag = t->features ? "features" : t->edge_features ? "edge-features" : "labels";
+    const char *kind = t->features ? "features" : t->edge_features ? "edge-features" : "labels";
     const char *path = t->features ? t->features : t->edge_features ? t->edge_features : t->labels;
     bool file = graphs->count == 1 && graph_is_file(axis_text(graphs, graphs->values[0]));
     return !path || (file && !o->kernels) ||
-           complain(error, "--%s %.300s: needs a graph from a file, --graph file:PATH, and no other", flag,
-                    path);
+           complain(error, "--data %s=%.300s: needs a graph from a file, --graph file:PATH, and no other",
+                    kind, path);
 }
 
 /* Replay as a graph is the default on a GPU. */
@@ -86,24 +86,20 @@ static bool choose_graph(struct options *o, struct message *error)
 {
     o->profile = o->profile || o->output.format == FORMAT_CSV_PROFILE;
     bool gpu = o->device.backend->device != NULL;
-    if ((o->cuda_graph || o->launched) && !gpu)
-        return complain(error, "--%scuda-graph: not with --device %s, only on a GPU",
-                        o->launched ? "no-" : "", o->device.name);
-    if (o->cuda_graph && o->launched)
-        return complain(error, "--cuda-graph: not with --no-cuda-graph");
     o->cuda_graph = gpu && !o->launched;
-    return true;
+    return gpu || !o->launched ||
+           complain(error, "--no-cuda-graph: not with --device %s, only on a GPU", o->device.name);
 }
 
 /* Given ceilings are for programs that do not run; measured ones are compared with their own machine's. */
 static bool check_ceilings(struct options *o, struct message *error)
 {
     const struct axis_values *threads = &o->axes[AXIS_THREADS];
-    if (o->ceilings.count == 0)
-        return true;
-    if (!o->device.meta)
+    if (!o->device.meta && o->ceilings.count + o->links.count > 0)
         return complain(error,
                         "--ceilings: only with --device meta; what runs is compared with its own machine's");
+    if (o->ceilings.count == 0)
+        return true;
     if (!o->given[AXIS_THREADS])
         given_ceilings_keep_most(&o->ceilings);
     for (int i = 0; i < threads->count && o->given[AXIS_THREADS]; i++)
@@ -112,13 +108,6 @@ static bool check_ceilings(struct options *o, struct message *error)
                             machine_threads(threads->values[i]));
     o->profile = o->profile || o->links.count == 0; /* which needs the sum alone */
     return true;
-}
-
-/* What runs is predicted by what was measured between its own ranks. */
-static bool check_link(const struct options *o, struct message *error)
-{
-    return o->links.count == 0 || o->device.meta ||
-           complain(error, "--link: only with --device meta; what runs is compared with its own calibration");
 }
 
 /* A trace needs a program that ran. */
@@ -203,71 +192,24 @@ static bool check_variants(const struct options *o, struct message *error)
             continue;
         struct suggestion s = {variant, strlen(variant), NULL, 0};
         offer_variants(&s, o->device.backend, op);
-        return complain(error, "--impl %s=%.200s: %s has no such variant; see --list-ops%s",
+        return complain(error, "--impl %s=%.200s: %s has no such variant; see --list ops%s",
                         op_info(op)->name, variant, o->device.backend->name, suggest_text(&s, "", nearest));
     }
     return true;
 }
 
-static bool refuse(const char *other, struct message *error)
-{
-    return complain(error, "--find-max: not with %s", other);
-}
-
-static bool check_memory_known(const struct options *o, struct message *error)
-{
-    bool free = o->largest.kind == LARGEST_MEMORY && o->largest.limit <= 0 && !o->device.backend->device;
-    const char *axis = axis_info(o->largest.axis)->name;
-    return !free || options_host_memory(o) < MACHINE_MEMORY_UNKNOWN ||
-           complain(error,
-                    "--find-max %s=memory: how much is free is not known here: %s=memory:4GiB or --mem-limit",
-                    axis, axis);
-}
-
-static bool check_largest(struct options *o, struct message *error)
-{
-    const struct axis_values *graphs = &o->axes[AXIS_GRAPH];
-    if (o->largest.kind == LARGEST_NONE)
-        return true;
-    if (!check_memory_known(o, error))
-        return false;
-    bool nodes = o->largest.axis == AXIS_NODES, batch = o->largest.axis == AXIS_BATCH;
-    for (int i = 0; i < graphs->count; i++) {
-        const char *name = axis_text(graphs, graphs->values[i]);
-        if ((nodes && has_own_size(name)) || (batch && graph_is_file(name)))
-            return refuse("graphs from files and shapes, whose size is fixed", error);
-    }
-    bool looks = o->action == ACTION_DRY_RUN || o->action == ACTION_LIST_TAPE;
-    char flag[64];
-    snprintf(flag, sizeof flag, "--%s", axis_info(o->largest.axis)->name);
-    return o->given[o->largest.axis] ? refuse(flag, error)
-           : o->output.resume        ? refuse("--resume", error)
-           : o->against              ? refuse("--against", error)
-           : looks                   ? refuse("--dry-run or --list-tape", error)
-           : o->device.all           ? refuse("--device cuda:all: one device", error)
-           : o->model_nodes ? refuse("a benchmark that only encodes large graphs, without --phase", error)
-           : o->device.meta && o->largest.kind == LARGEST_LATENCY
-               ? refuse("latency and --device meta, where nothing runs", error)
-               : axis_parse(o->largest.axis, "1", &o->axes[o->largest.axis], error);
-}
-
-/* What is searched for is known only later, and an older build may not know the flag. */
+/* An older build may not know the flag. */
 static bool check_shard(const struct options *o, struct message *error)
 {
-    const char *other = o->largest.kind != LARGEST_NONE ? "--find-max"
-                        : o->crossover.kind             ? "--find-crossover"
-                        : o->against                    ? "--against"
-                                                        : NULL;
-    return !o->shard.of || !other ||
-           complain(error, "--shard %d/%d: not with %s", o->shard.index, o->shard.of, other);
+    return !o->shard.of || !o->against ||
+           complain(error, "--shard %d/%d: not with --against", o->shard.index, o->shard.of);
 }
 
 static bool check_lenience(const struct options *o, struct message *error)
 {
     const struct lenience *l = &o->lenience;
-    return o->baseline || o->against || !(l->allow_unjudged || l->strict) ||
-           complain(error, "%s: only with --baseline or --against",
-                    l->strict ? "--strict" : "--allow-unjudged");
+    return o->baseline || o->against || !(l->allow_uncompared || l->strict) ||
+           complain(error, "--gate: only with --baseline or --against");
 }
 
 static bool check_dump(const struct options *o, struct message *error)
@@ -331,11 +273,11 @@ static bool check_scratch(const struct options *o, struct message *error)
 
 bool conflicts_check(struct options *o, struct message *error)
 {
-    return default_nodes(o, error) && default_solver(o, error) && check_largest(o, error) &&
+    return default_nodes(o, error) && default_solver(o, error) && find_choose(o, error) &&
            own_nodes(o, error) && check_tables(o, error) && check_variants(o, error) &&
-           crossover_choose(o, error) && kernels_choose(o, error) && crossover_check(o, error) &&
-           choose_graph(o, error) && check_ceilings(o, error) && check_link(o, error) &&
-           check_trace(o, error) && check_solvers(o, error) && check_shard(o, error) &&
-           check_lenience(o, error) && check_output(o, error) && check_dump(o, error) &&
-           check_training(o, error) && missing_check(o, error) && check_scratch(o, error);
+           kernels_choose(o, error) && find_check(o, error) && choose_graph(o, error) &&
+           check_ceilings(o, error) && check_trace(o, error) && check_solvers(o, error) &&
+           check_shard(o, error) && check_lenience(o, error) && check_output(o, error) &&
+           check_dump(o, error) && check_training(o, error) && missing_check(o, error) &&
+           check_scratch(o, error);
 }

@@ -8,9 +8,9 @@
 #include "analysis/tables/columns.h"
 #include "bench/base/number.h"
 #include "bench/base/suggest.h"
-#include "bench/cli/crossover.h"
+#include "bench/cli/data.h"
+#include "bench/cli/find.h"
 #include "bench/cli/kernels.h"
-#include "bench/cli/link_parse.h"
 #include "bench/cli/presets.h"
 #include "bench/time/cold.h"
 
@@ -42,7 +42,7 @@ static bool read_impl(const struct argument *a, struct message *error)
     while (op < OPS && (strlen(op_info(op)->name) != length || strncmp(op_info(op)->name, a->value, length)))
         suggest_offer(&s, op_info(op++)->name);
     if (op == OPS || !a->value[length])
-        return complain(error, "--impl %.200s: OP=VARIANT, as in --list-ops%s", a->value,
+        return complain(error, "--impl %.200s: OP=VARIANT, as in --list ops%s", a->value,
                         op == OPS ? suggest_text(&s, "", nearest) : "");
     if (o->variant[op])
         return complain(error, "--impl %.200s: %s is given twice", a->value, op_info(op)->name);
@@ -112,23 +112,27 @@ static bool read_conventions(const struct argument *a, struct message *error)
                             a->value, nearest);
 }
 
-static bool read_calibrate(const struct argument *a, struct message *error)
-{
-    (void)error;
-    struct options *o = a->options;
-    return o->calibrate = o->roofline = true;
-}
-
+/* Of the machine and of the link between ranks, each once. */
 static bool read_ceilings(const struct argument *a, struct message *error)
 {
     struct options *o = a->options;
-    return ceilings_parse(a->value, &o->ceilings, error);
+    static const char link[] = "link=";
+    bool of_link = strncmp(a->value, link, strlen(link)) == 0, measure = strcmp(a->value, "measure") == 0;
+    if (of_link ? o->links.count : measure ? o->calibrate : o->ceilings.count)
+        return complain(error, "--ceilings %.200s: given twice", a->value);
+    if (measure)
+        return o->calibrate = o->roofline = true;
+    return of_link ? link_parse(a->value + strlen(link), &o->links, error)
+                   : ceilings_parse(a->value, &o->ceilings, error);
 }
 
-static bool read_link(const struct argument *a, struct message *error)
+static bool read_lenience(const struct argument *a, struct message *error)
 {
-    struct options *o = a->options;
-    return link_parse(a->value, &o->links, error);
+    struct lenience *l = &((struct options *)a->options)->lenience;
+    bool strict = strcmp(a->value, "strict") == 0, allow = strcmp(a->value, "allow-uncompared") == 0;
+    l->strict = l->strict || strict;
+    l->allow_uncompared = l->allow_uncompared || allow;
+    return strict || allow || complain(error, "--gate %.200s: strict, allow-uncompared or both", a->value);
 }
 
 static bool read_threshold(const struct argument *a, struct message *error)
@@ -144,12 +148,6 @@ static bool read_baseline(const struct argument *a, struct message *error)
     record_free(o->baseline); /* given twice, which is refused later */
     o->baseline = record_load_any(a->value, why);
     return o->baseline || complain(error, "--baseline %.400s", why);
-}
-
-static bool read_largest(const struct argument *a, struct message *error)
-{
-    struct options *o = a->options;
-    return largest_parse(a->value, &o->largest, error);
 }
 
 static void offer_columns(struct suggestion *s)
@@ -205,6 +203,8 @@ static bool read_shard(const struct argument *a, struct message *error)
 }
 
 const char *const count_modes[] = {"auto", "counters", "valgrind", "base", "off", NULL};
+static const char *const lists[] = {"tape",   "devices", "models", "presets",
+                                    "graphs", "ops",     NULL}; /* from ACTION_LIST_TAPE on */
 static const char *const formats[] = {"table",       "md",   "csv",   "csv-full",
                                       "csv-profile", "json", "jsonl", NULL}; /* enum format */
 
@@ -223,23 +223,15 @@ static const char *const formats[] = {"table",       "md",   "csv",   "csv-full"
 static const struct flag flags[] = {
     {WHERE, "device", "NAME", "cpu, cuda, cuda:N, cuda:all, ref (scalar loops) or meta (plan only)",
      OTHER(read_device)},
-    {WHERE, "impl", "OP=VARIANT", "which kernel runs an op (--list-ops)", OTHER(read_impl), .repeats = true},
-    {WHERE, "op", "LIST", "ops to time, only in bench_kernels (--list-ops; default: all)",
-     OTHER(kernels_read)},
-    {WHERE, "cuda-graph", NULL, "on a GPU: replay each program as one graph (the default)", ON(cuda_graph)},
-    {WHERE, "no-cuda-graph", NULL, "on a GPU: launch the ops of each program one by one instead",
+    {WHERE, "impl", "OP=VARIANT", "which kernel runs an op (--list ops)", OTHER(read_impl), .repeats = true},
+    {WHERE, "op", "LIST", "ops to time (--list ops; default: all)", OTHER(kernels_read)},
+    {WHERE, "no-cuda-graph", NULL, "on a GPU: launch the ops one by one, do not replay them as one graph",
      ON(launched)},
-
-    {WHERE, "link", "FILE|RATES", "with --device meta: predict times between ranks, as at 400Gb/s,2us",
-     OTHER(read_link)},
     {WHERE, "weak", NULL, "weak scaling: --batch graphs (--parallel halo: --nodes) for each rank", ON(weak)},
 
-    {WHAT, "features", "FILE", "features of a graph file's nodes: .npy or text; none: not the folder's",
-     PATH(tables.features, "a file")},
-    {WHAT, "edge-features", "FILE", "features of its edges, a row for each edge of the file, or none",
-     PATH(tables.edge_features, "a file")},
-    {WHAT, "labels", "FILE", "its labels: a class for each node, or targets for each graph, or none",
-     PATH(tables.labels, "a file")},
+    {WHAT, "data", "KIND=FILE",
+     "features, edge-features or labels of a graph file, as .npy or text; none: not its folder's",
+     OTHER(data_read), FIELD(tables), .repeats = true},
     {WHAT, "phase", "LIST", "programs to time: forward, step, none (default: both; encodings: step)",
      OTHER(read_phase)},
     {WHAT, "profile", NULL, "print the time per op, layer and phase, and keep it in the result file",
@@ -254,10 +246,10 @@ static const struct flag flags[] = {
     {WHAT, "check-budget", "SECONDS",
      "check a program whole if that takes at most this, else by rows (default 5)", SECONDS(check.budget)},
     {WHAT, "no-check", NULL, "do not check the results", OFF(check.wanted)},
-    {WHAT, "calibrate", NULL, "measure the machine's ceilings again (default: once, kept in results/local)",
-     OTHER(read_calibrate)},
-    {WHAT, "ceilings", "FILE|RATES", "with --device meta: predict times at these; without --link a profile",
-     OTHER(read_ceilings)},
+    {WHAT, "ceilings", "HOW",
+     "measure: the machine's again (default: once, kept in results/local); with --device meta predict times "
+     "at those of a result FILE or peak=RATE,dram=RATE, and of link=FILE or link=400Gb/s,2us between ranks",
+     OTHER(read_ceilings), .repeats = true},
     {WHAT, "no-roofline", NULL, "do not measure or use the machine's ceilings; probe its state by pings only",
      OFF(roofline)},
 
@@ -292,10 +284,10 @@ static const struct flag flags[] = {
      SIZE(mem_limit)},
     {LIMITS, "timeout", "SECONDS", "limit the sampling of a row; skip rows that need longer",
      SECONDS(sampling.timeout)},
-    {LIMITS, "find-max", "AXIS=LIMIT",
-     "the most nodes, batch, layers or hidden within memory:4GiB or latency:100ms", OTHER(read_largest)},
-    {LIMITS, "find-crossover", "AXIS=A,B",
-     "where one overtakes the other: attention=dense,sparse or encoding=step", OTHER(crossover_read)},
+    {LIMITS, "find", "AXIS=WHAT",
+     "the most nodes, batch, layers or hidden, as nodes=memory:4GiB or batch=latency:100ms; or where one "
+     "overtakes the other: attention=dense,sparse or encoding=step",
+     OTHER(find_read)},
 
     {GATES, "threshold", "LIST", "latency:100ms,throughput:1k/s,memory:2GiB,error:1e-4; exit 1 if missed",
      OTHER(read_threshold)},
@@ -303,41 +295,48 @@ static const struct flag flags[] = {
      OTHER(read_baseline)},
     {GATES, "against", "BINARY", "run an old build and this one in turns; exit 1 if this one is slower",
      PATH(against, "an executable file")},
-    {GATES, "allow-unjudged", NULL, "with --baseline or --against: pass what could not be judged",
-     ON(lenience.allow_unjudged)},
-    {GATES, "strict", NULL, "with --baseline or --against: exit 1 also where noise leaves it open",
-     ON(lenience.strict)},
+    {GATES, "gate", "LIST",
+     "of these two: strict (exit 1 also if it is inconclusive), allow-uncompared (pass what has no partner)",
+     .kind = FLAG_LIST, .read = read_lenience},
 
     {ABOUT, "dry-run", NULL, "print the rows with their minimum time and memory; run and write nothing",
      ACT(DRY_RUN)},
-    {ABOUT, "list-tape", NULL, "print the programs entry by entry, without running them", ACT(LIST_TAPE)},
-    {ABOUT, "list-devices", NULL, "list processors and GPUs", ACT(LIST_DEVICES)},
-    {ABOUT, "list-models", NULL, "list the models", ACT(LIST_MODELS)},
-    {ABOUT, "list-presets", NULL, "list the published models, with their parameters and sources",
-     ACT(LIST_PRESETS)},
-    {ABOUT, "list-graphs", NULL, "list the families of random graphs, and how to name graphs from files",
-     ACT(LIST_GRAPHS)},
-    {ABOUT, "list-ops", NULL, "list the ops, their mathematics, FLOPs and variants", ACT(LIST_OPS)},
+    {ABOUT, "list", "WHAT", "tape (the programs, entry by entry), devices, models, presets, graphs or ops",
+     CHOICE(action, lists), .value = ACTION_LIST_TAPE},
     {ABOUT, "version", NULL, "print the version and how it was built", ACT(VERSION)},
-    {ABOUT, "help", NULL, "print the main flags", ACT(HELP)},
-    {ABOUT, "help-all", NULL, "print all flags", ACT(HELP_ALL)},
+    {ABOUT, "help", NULL, "print this help", ACT(HELP)},
 };
 
 _Static_assert(AXES + sizeof flags / sizeof *flags < FLAGS_MAX, "FLAGS_MAX is too small");
 
+/* Whether a flag means nothing in a benchmark. */
+static bool is_idle(const struct bench *b, const char *name)
+{
+    static const char *const of_programs[] = {"layers", "phase",    "weak",      "data", "dump",
+                                              "ranks",  "parallel", "partition", NULL};
+    static const char *const of_kernels[] = {"op", NULL};
+    const char *const *idle = b->kernels ? of_programs : of_kernels;
+    while (*idle && strcmp(*idle, name) != 0)
+        idle++;
+    return *idle != NULL || (b->whole && strcmp(name, "profile") == 0);
+}
+
 void flags_all(const struct bench *b, struct flag all[FLAGS_MAX])
 {
-    int n = 0;
+    enum { OTHERS = sizeof flags / sizeof *flags };
     for (enum axis a = 0; a < AXES; a++) {
         const struct axis_info *axis = axis_info(a);
-        all[n++] = (struct flag){.group = AXES_LISTED,
-                                 .name = axis->name,
-                                 .argument = "LIST",
-                                 .help = axis->help,
-                                 .standard = bench_values(b, a),
-                                 .value = (int)a,
-                                 OTHER(read_axis)};
+        all[a] = (struct flag){.group = AXES_LISTED,
+                               .name = axis->name,
+                               .argument = "LIST",
+                               .help = axis->help,
+                               .standard = bench_values(b, a),
+                               .value = (int)a,
+                               .unlisted = b->kernels && axis->of_model && a != AXIS_PRESET,
+                               OTHER(read_axis)};
     }
-    memcpy(all + n, flags, sizeof flags);
-    all[n + (int)(sizeof flags / sizeof *flags)] = (struct flag){.name = NULL};
+    memcpy(all + AXES, flags, sizeof flags);
+    all[AXES + OTHERS] = (struct flag){.name = NULL};
+    for (struct flag *f = all; f->name; f++)
+        f->unlisted = f->unlisted || is_idle(b, f->name);
 }

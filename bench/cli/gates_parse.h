@@ -25,7 +25,7 @@ struct gate {
 };
 
 struct gates {
-    struct gate list[GATES_MAX + 1]; /* the last place is for --find-max AXIS=latency:TIME */
+    struct gate list[GATES_MAX + 1]; /* the last place is for --find AXIS=latency:TIME */
     int count;
 };
 

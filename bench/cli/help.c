@@ -1,4 +1,4 @@
-/* Prints --help: the main flags, or all by group. */
+/* Prints --help: the main flags, then the others by group. */
 #include <string.h>
 
 #include "analysis/tables/wrap.h"
@@ -15,34 +15,36 @@ static void help_line(const struct flag *f, FILE *out)
     wrap_text(out, text, at, INDENT);
 }
 
+static bool is_main(const struct syntax *s, const char *name)
+{
+    const char *const *known = s->main;
+    while (known && *known && strcmp(*known, name) != 0)
+        known++;
+    return known && *known;
+}
+
 static void help_main(const struct syntax *s, FILE *out)
 {
-    for (const char *const *name = s->main; *name; name++)
+    for (const char *const *name = s->main; name && *name; name++)
         for (const struct flag *f = s->flags; f->name; f++)
-            if (strcmp(f->name, *name) == 0)
+            if (strcmp(f->name, *name) == 0 && !f->unlisted)
                 help_line(f, out);
 }
 
-static void help_all(const struct syntax *s, FILE *out)
-{
-    for (int group = 0; group == 0 || (s->headings && s->headings[group]); group++) {
-        if (s->headings)
-            fprintf(out, "%s\n", s->headings[group]);
-        for (const struct flag *f = s->flags; f->name; f++)
-            if (f->group == group)
-                help_line(f, out);
-    }
-}
-
-void syntax_help(const struct syntax *s, bool all, FILE *out)
+void syntax_help(const struct syntax *s, FILE *out)
 {
     fprintf(out, "%s: %s\n", s->name, s->doc);
     fprintf(out, "usage: %s [FLAGS]%s%s\n\n", s->name, s->operands ? " " : "",
             s->operands ? s->operands : "");
-    if (all || !s->main)
-        help_all(s, out);
-    else
-        help_main(s, out);
+    for (int group = 0; group == 0 || (s->headings && s->headings[group]); group++) {
+        if (s->headings)
+            fprintf(out, "%s\n", s->headings[group]);
+        if (group == 0)
+            help_main(s, out);
+        for (const struct flag *f = s->flags; f->name; f++)
+            if (f->group == group && !f->unlisted && !is_main(s, f->name))
+                help_line(f, out);
+    }
     fputs(s->notes ? s->notes : "", out);
     fputs(s->examples ? "Examples:\n" : "", out);
     for (const char *const *example = s->examples; example && *example; example++)

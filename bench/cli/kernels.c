@@ -22,7 +22,7 @@ bool kernels_read(const struct argument *a, struct message *error)
             o->ops[op] = true;
     }
     free(copy);
-    return good || complain(error, "--op %.200s: one or more of the ops of --list-ops, each once%s", a->value,
+    return good || complain(error, "--op %.200s: one or more of the ops of --list ops, each once%s", a->value,
                             nearest);
 }
 

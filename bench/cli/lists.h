@@ -1,4 +1,4 @@
-/* Output of --list-models, --list-presets, --list-graphs and --list-ops. */
+/* Output of --list models, --list presets, --list graphs and --list ops. */
 #ifndef GTMARK_BENCH_LISTS_H
 #define GTMARK_BENCH_LISTS_H
 

@@ -6,13 +6,10 @@
 #include "analysis/tables/table.h"
 #include "bench/cli/axes.h"
 #include "bench/cli/ceilings_parse.h"
-#include "bench/cli/crossover_options.h"
 #include "bench/cli/gates_parse.h"
-#include "bench/cli/largest_parse.h"
 #include "bench/flops/executed.h"
 #include "bench/machine/ceilings.h"
 #include "bench/machine/device.h"
-#include "bench/machine/link.h"
 #include "graphs/inputs.h"
 #include "models/layers/model.h"
 #include "models/tape/conventions.h"
@@ -45,15 +42,14 @@ enum format {
 enum action {
     ACTION_RUN,
     ACTION_DRY_RUN,
-    ACTION_LIST_TAPE,
     ACTION_HELP,
-    ACTION_HELP_ALL,
     ACTION_VERSION,
+    ACTION_LIST_TAPE, /* and on, in the order of --list */
+    ACTION_LIST_DEVICES,
     ACTION_LIST_MODELS,
     ACTION_LIST_PRESETS,
     ACTION_LIST_GRAPHS,
-    ACTION_LIST_OPS,
-    ACTION_LIST_DEVICES
+    ACTION_LIST_OPS
 };
 
 struct sampling_options {
@@ -72,8 +68,8 @@ struct check_options {
 
 /* What comparisons with a baseline or another build pass. */
 struct lenience {
-    bool allow_unjudged; /* what could not be judged */
-    bool strict;         /* not what noise leaves open */
+    bool allow_uncompared; /* what could not be compared */
+    bool strict;           /* not what is inconclusive */
 };
 
 struct output_options {
@@ -85,6 +81,27 @@ struct output_options {
     const char *dump;                   /* directory for the arrays of a step; null: none */
     bool resume;                        /* continue the result file */
     bool charts;                        /* beside the result file */
+};
+
+/* The largest size within a limit (--find). */
+enum largest_kind { LARGEST_NONE, LARGEST_MEMORY, LARGEST_LATENCY };
+
+struct largest {
+    enum largest_kind kind;
+    enum axis axis; /* nodes, batch, layers or hidden */
+    double limit;   /* bytes or seconds; 0: 90 % of free memory */
+    int64_t *found; /* per configuration; 0: not even the smallest value fits; null before the search */
+};
+
+/* Where one variant overtakes another (--find). */
+enum crossover_kind { CROSSOVER_NONE, CROSSOVER_AXIS, CROSSOVER_OPS, CROSSOVER_ENCODING };
+
+struct crossover {
+    enum crossover_kind kind;
+    const char *values; /* of the variants: "dense,sparse" */
+    enum axis variants; /* AXIS: which axis they are values of */
+    int program;        /* ENCODING: the program of the same row that the encoding is compared with */
+    enum axis over;     /* nodes, degree, batch or layers */
 };
 
 /* A part of the sweep (--shard), chosen by bench/sweep/shard.h. */
@@ -104,7 +121,7 @@ struct options {
     const struct ranks *world; /* all ranks that were started; null: this process alone */
     bool weak;                 /* a batch for each rank (--weak) */
     struct device_choice device;
-    bool cuda_graph; /* replay each program as one graph; the default on a GPU */
+    bool cuda_graph; /* replay each program as one graph: on a GPU */
     bool launched;   /* not as a graph (--no-cuda-graph) */
     const char *variant[OPS];
     bool programs[PROGRAMS];
@@ -119,7 +136,7 @@ struct options {
     bool roofline;                  /* compare rates with the machine's ceilings */
     bool calibrate;                 /* measure them again */
     struct given_ceilings ceilings; /* another machine's, for --device meta (--ceilings); count 0: none */
-    struct links links;             /* between ranks, for predictions: measured, or given (--link) */
+    struct links links;             /* between ranks, for predictions: measured, or given (--ceilings) */
     enum count_mode count;          /* how executed FLOPs are measured */
     struct sampling_options sampling;
     struct check_options check;

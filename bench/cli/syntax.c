@@ -73,7 +73,8 @@ static bool read_choice(const struct argument *a, struct message *error)
     for (int i = 0; choices[i]; i++) {
         size_t used = strlen(names);
         if (strcmp(a->value, choices[i]) == 0) {
-            set(a, &i, sizeof i);
+            int choice = a->flag->value + i;
+            set(a, &choice, sizeof choice);
             return true;
         }
         suggest_offer(&s, choices[i]);
@@ -137,12 +138,21 @@ static const struct flag *flag_named(const struct syntax *s, const char *name, s
     return NULL;
 }
 
+/* Whether a word is this flag, with hyphens or with underscores. */
+static bool is_flag(const char *name, const char *word, size_t length)
+{
+    size_t i = 0;
+    while (i < length && (name[i] == word[i] || (name[i] == '-' && word[i] == '_')))
+        i++;
+    return i == length && !name[i];
+}
+
 static bool say_unknown(const struct syntax *s, const char *text, size_t length, struct message *error)
 {
     size_t dashes = strspn(text, "-");
-    for (const struct gone *g = s->gone; g && g->name; g++)
-        if (strlen(g->name) == length - dashes && strncmp(g->name, text + dashes, length - dashes) == 0)
-            return complain(error, "--%s: no longer a flag: %s", g->name, g->instead);
+    for (const struct hint *h = s->hints; h && h->name; h++)
+        if (is_flag(h->name, text + dashes, length - dashes))
+            return complain(error, "%.*s: %s", (int)length, text, h->instead);
     struct suggestion near = {text + dashes, length - dashes, NULL, 0};
     char nearest[SUGGESTION_TEXT];
     for (const struct flag *f = s->flags; f->name; f++)

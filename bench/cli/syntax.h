@@ -20,7 +20,7 @@ enum flag_kind {
     FLAG_SHARE,   /* double in [0, 1]: "0.02" or "2%" */
     FLAG_SECONDS, /* double in [min, max]: a time with its unit, or a bare number of seconds */
     FLAG_SIZE,    /* double: bytes */
-    FLAG_CHOICE,  /* enum: index among the choices */
+    FLAG_CHOICE,  /* enum: `value` and the index among the choices */
     FLAG_PATH,    /* const char *: not empty */
     FLAG_LIST,    /* `read` is called for each item of a comma list */
     FLAG_OTHER    /* `read` is called with the value */
@@ -39,6 +39,7 @@ struct flag {
     const char *const *choices; /* null past the last */
     int value;
     bool repeats;         /* may be given more than once */
+    bool unlisted;        /* not in the help: means nothing in this program */
     const char *standard; /* default that the help appends; null: none */
     bool (*read)(const struct argument *a, struct message *error);
 };
@@ -50,8 +51,8 @@ struct argument {
     const char *value;
 };
 
-/* A flag of earlier versions, and what replaces it. */
-struct gone {
+/* A flag that the program does not have, but earlier versions or other tools do, and what to give instead. */
+struct hint {
     const char *name, *instead;
 };
 
@@ -63,8 +64,8 @@ struct syntax {
     int fewest, most;
     const char *const *headings; /* of groups, null past the last; null: there are no groups */
     const struct flag *flags;    /* name null past the last; FLAGS_MAX at most with it */
-    const char *const *main;     /* flags of --help, in this order, null past the last; null: all */
-    const struct gone *gone;     /* name null past the last; null: none */
+    const char *const *main;     /* flags that the help lists first, null past the last; null: none */
+    const struct hint *hints;    /* name null past the last; null: none */
     const char *notes;           /* of the help; null: none */
     const char *const *examples; /* arguments of examples in the help, null past the last; null: none */
     const char *status;          /* in the help, what the exit status means; null: none */
@@ -76,7 +77,7 @@ struct syntax {
  */
 int syntax_read(const struct syntax *s, void *options, int argc, char **argv, struct message *error);
 
-/* What --help prints, and --help-all. */
-void syntax_help(const struct syntax *s, bool all, FILE *out);
+/* What --help prints. */
+void syntax_help(const struct syntax *s, FILE *out);
 
 #endif

@@ -41,15 +41,14 @@ static const char *needs_others(const struct config *c)
 /* What of the command line is about this process alone; null: nothing. */
 static const char *is_alone(const struct options *o)
 {
-    return o->device.backend->device         ? "a GPU"
-           : o->kernels                      ? "single ops"
-           : o->largest.kind != LARGEST_NONE ? "--find-max"
-           : o->crossover.kind               ? "--find-crossover"
-           : o->against                      ? "--against"
-           : o->output.dump                  ? "--dump"
-           : o->sampling.cold > 0            ? "--cold"
-           : o->count != COUNT_OFF           ? "--count"
-                                             : NULL;
+    return o->device.backend->device              ? "a GPU"
+           : o->kernels                           ? "single ops"
+           : o->largest.kind || o->crossover.kind ? "--find"
+           : o->against                           ? "--against"
+           : o->output.dump                       ? "--dump"
+           : o->sampling.cold > 0                 ? "--cold"
+           : o->count != COUNT_OFF                ? "--count"
+                                                  : NULL;
 }
 
 /* What has no size for each rank; null: nothing. */

@@ -24,6 +24,8 @@ int tool_main(const struct syntax *unnamed, struct tool_options *o, tool_run *ru
     struct syntax named = *unnamed, *s = &named;
     struct message error;
     named.name = program_invocation_short_name;
+    if (!message_has_stdout(named.name))
+        return EXIT_MISSED;
     signal(SIGXFSZ, SIG_IGN); /* exceeding `ulimit -f` then fails as a write to a full disk does */
     int status = EXIT_GOOD, count = syntax_read(s, o, argc, argv, &error);
     if (count > 0)
@@ -31,7 +33,7 @@ int tool_main(const struct syntax *unnamed, struct tool_options *o, tool_run *ru
     if (count < 0) {
         status = EXIT_USAGE;
     } else if (o->help) {
-        syntax_help(s, true, stdout);
+        syntax_help(s, stdout);
     } else if (o->version) {
         build_version(s->name, stdout);
     } else if (count >= s->fewest) {

@@ -57,7 +57,7 @@ void device_name(const struct device_choice *d, int i, char name[DEVICE_NAME]);
 /* The array of devices for the result file. */
 struct value *device_json(const struct device_choice *d);
 
-/* What --list-devices prints. */
+/* What --list devices prints. */
 void device_list(FILE *out);
 
 /*

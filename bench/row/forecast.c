@@ -221,7 +221,7 @@ struct forecast forecast_make(struct workload *w, enum program_kind kind, const 
     if (!planned)
         complain(&f.missing, "%s", error.text);
     else if (!f.known)
-        complain(&f.missing, "%s", links->missing ? links->missing : "not asked for (--link)");
+        complain(&f.missing, "%s", links->missing ? links->missing : "not asked for (--ceilings link=FILE)");
     for (int r = 0; r < ranks; r++)
         timeline_free(&part[r]);
     free(part);

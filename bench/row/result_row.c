@@ -203,7 +203,7 @@ static void write_phases(struct row *row, enum program_kind kind, const struct p
         else if (l->n > 0)
             program_set_real(row, kind, fields[p], summarize(l->phase[p], (size_t)l->n).median);
         else
-            program_set_null(row, kind, fields[p], "replayed as one graph (--cuda-graph)");
+            program_set_null(row, kind, fields[p], "replayed as one graph (--no-cuda-graph)");
         if (all_known(s->phase[p], s->n))
             write_phase(row, groups[p], &turns, r);
         else if (n == 0 && l->n > 0)

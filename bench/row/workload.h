@@ -108,7 +108,7 @@ bool workload_went_on(const struct options *o, const char *what, struct outcome 
 
 /*
  * Allocates the memory of a recorded program, opens the BLAS for it, and makes it ready to replay: on a GPU
- * after a first run, with --cuda-graph as a graph. False with the outcome.
+ * after a first run, unless --no-cuda-graph is given as a graph. False with the outcome.
  */
 bool workload_load(const struct workload *w, enum program_kind kind, struct recording *r,
                    struct outcome *outcome);

@@ -18,6 +18,7 @@
 #include "analysis/statistics/robust.h"
 #include "analysis/statistics/statistics.h"
 #include "bench/base/clock.h"
+#include "bench/base/progress.h"
 #include "bench/base/scratch.h"
 #include "bench/sweep/against_side.h"
 #include "bench/sweep/estimate.h"
@@ -88,7 +89,8 @@ bool against_possible(const struct options *o, struct message *error)
 /* The rounds so far. */
 struct rounds {
     const struct options *options;
-    struct side side;
+    struct side side[SIDES];
+    char old[PATH_MAX]; /* with a slash, so that it is not searched for in PATH */
     char scratch[PATH_MAX];
     struct rows *rows[SIDES];                            /* of the first run, in pairs */
     double (*medians)[SIDES][TIMED][AGAINST_ROUNDS_MAX]; /* of each pair; NAN: none */
@@ -102,14 +104,11 @@ static bool run_both(const struct rounds *r, bool check, bool swap, struct recor
                      struct message *error)
 {
     const struct options *o = r->options;
-    char old[PATH_MAX]; /* with a slash, so that it is not searched for in PATH */
-    snprintf(old, sizeof old, "%s%s", strchr(o->against, '/') ? "" : "./", o->against);
     records[OLD] = records[NEW] = NULL;
     bool good = true;
     for (int turn = 0; turn < SIDES && good; turn++) {
         int side = turn ^ swap;
-        records[side] = side_run(&r->side, side == OLD ? old : "/proc/self/exe", check,
-                                 o->sampling.budget / (SIDES * AGAINST_ROUNDS), error);
+        records[side] = side_run(&r->side[side], check, o->sampling.budget / (SIDES * AGAINST_ROUNDS), error);
         good = records[side] != NULL;
     }
     return good;
@@ -172,7 +171,7 @@ static bool run_pair(struct rounds *r, bool check, struct message *error)
 /* On a terminal one line that changes; elsewhere a line now and then. */
 static void show_progress(const struct rounds *r, size_t rounds, double start)
 {
-    bool terminal = isatty(STDERR_FILENO);
+    bool terminal = progress_terminal(STDERR_FILENO);
     char left[UNITS_TEXT] = "unknown";
     size_t done = r->count % AGAINST_ROUNDS;
     if (done > 0)
@@ -191,7 +190,7 @@ static bool run_rounds(struct rounds *r, size_t rounds, struct message *error)
         show_progress(r, rounds, start);
         good = run_pair(r, false, error);
     }
-    if (isatty(STDERR_FILENO))
+    if (progress_terminal(STDERR_FILENO))
         fputs("\r\033[K", stderr);
     return good;
 }
@@ -314,13 +313,15 @@ static bool compare_builds(struct rounds *r, int *missed, struct message *error)
 
 bool against(const struct options *o, int argc, char **argv, int *missed, struct message *error)
 {
-    struct rounds r = {
-        .options = o, .side = {argc, argv, r.scratch}, .rows = {rows_new(), rows_new()}, .alone = rows_new()};
-    bool good = scratch_make(r.scratch, error);
-    if (good) {
+    struct rounds r = {.options = o, .rows = {rows_new(), rows_new()}, .alone = rows_new()};
+    snprintf(r.old, sizeof r.old, "%s%s", strchr(o->against, '/') ? "" : "./", o->against);
+    r.side[NEW] = (struct side){"/proc/self/exe", argc, argv, r.scratch};
+    bool good = side_translate(&r.side[NEW], r.old, &r.side[OLD], error);
+    if (good && (good = scratch_make(r.scratch, error))) {
         good = compare_builds(&r, missed, error);
         scratch_remove(r.scratch);
     }
+    side_free(&r.side[OLD]);
     rows_free(r.rows[OLD]);
     rows_free(r.rows[NEW]);
     rows_free(r.alone);

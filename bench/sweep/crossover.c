@@ -8,7 +8,7 @@
 #include "analysis/record/plain.h"
 #include "analysis/statistics/statistics.h"
 #include "bench/base/interrupt.h"
-#include "bench/cli/crossover.h"
+#include "bench/cli/find.h"
 #include "bench/row/fields.h"
 #include "bench/row/workload.h"
 #include "bench/show/profile.h"

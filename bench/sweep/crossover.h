@@ -1,5 +1,5 @@
 /*
- * --find-crossover: the axis value at which one variant overtakes another, for each two of them. By FLOPs, by
+ * --find AXIS=A,B: the axis value at which one variant overtakes another, for each two of them. By FLOPs, by
  * planned memory and by the ceilings it is computed; by time it is found by quick runs, and rows on both
  * sides of it are then measured as any others, to be judged by analysis/compare/crossing.h.
  */

@@ -46,7 +46,7 @@ void estimate_time_text(char text[UNITS_TEXT], double seconds);
  */
 void estimate_print(const struct options *o, FILE *out);
 
-/* --list-tape: prints the tape of every program of every row. False with a message. */
+/* --list tape: prints the tape of every program of every row. False with a message. */
 bool estimate_list_tapes(const struct options *o, struct message *error);
 
 #endif

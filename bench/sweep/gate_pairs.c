@@ -30,10 +30,11 @@ int gate_pairs(FILE *out, const struct comparison *c, struct lenience how)
         open += v.kind == VERDICT_UNCLEAR && !v.unjudged && !v.not_slower;
     }
     misses = say(out, all.verdicts[VERDICT_SLOWER], true, "slower");
-    misses += say(out, unjudged, !how.allow_unjudged,
-                  how.allow_unjudged ? "could not be judged (--allow-unjudged)"
-                                     : "could not be judged; --allow-unjudged accepts this");
-    misses += say(out, open, how.strict,
-                  how.strict ? "cannot tell (--strict)" : "cannot tell; --strict makes this a miss");
+    misses += say(out, unjudged, !how.allow_uncompared,
+                  how.allow_uncompared ? "not compared (--gate allow-uncompared)"
+                                       : "not compared; --gate allow-uncompared accepts this");
+    misses +=
+        say(out, open, how.strict,
+            how.strict ? "inconclusive (--gate strict)" : "inconclusive; --gate strict makes this a miss");
     return (int)misses + (misses == 0 && all.judged == 0);
 }

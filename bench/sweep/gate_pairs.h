@@ -8,9 +8,9 @@
 #include "bench/cli/options.h"
 
 /*
- * Prints the comparison and what misses the gate: programs that are slower; rows and programs that could not
- * be judged, unless they are allowed; if strict, also programs that may be slower by more than the margin,
- * but the noise does not tell. Returns the number of misses; at least 1 if nothing was judged.
+ * Prints the comparison and what misses the gate: programs that are slower; rows and programs that were
+ * not compared, unless that is allowed; if strict, also programs of which it is inconclusive whether they are
+ * slower by more than the margin. Returns the number of misses; at least 1 if nothing was judged.
  */
 int gate_pairs(FILE *out, const struct comparison *c, struct lenience how);
 

@@ -183,7 +183,7 @@ static int leave_rows(const struct bench *b, const struct options *o, const stru
 }
 
 /*
- * Runs --find-max or --find-crossover. Claims the result file first, since the search can take minutes.
+ * Runs --find. Claims the result file first, since the search can take minutes.
  * EXIT_GOOD: go on.
  */
 static int find_sizes(const struct bench *b, struct options *o, const char *path, struct store **store)
@@ -335,8 +335,7 @@ static int act(const struct bench *b, struct options *o, int argc, char **argv)
 {
     switch (o->action) {
     case ACTION_HELP:
-    case ACTION_HELP_ALL:
-        options_help(b, o->action == ACTION_HELP_ALL, stdout);
+        options_help(b, stdout);
         return EXIT_GOOD;
     case ACTION_VERSION:
         machine_version(b->name, stdout);
@@ -410,6 +409,8 @@ int bench_main(const struct bench *b, int argc, char **argv)
     omp_set_dynamic(0); /* a team has as many threads as were asked for, however busy the machine is */
     if (argc == 3 && strcmp(argv[1], capture_word) == 0)
         return capture_run(argv[2]);
+    if (!message_has_stdout(b->name))
+        return EXIT_MISSED;
     struct message error = {""};
     const struct ranks *world = ranks_open(error.text, sizeof error.text);
     keep_heap(world);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "analysis/tables/units.h"
+#include "bench/base/progress.h"
 
 /* The lines that a text takes on a terminal; long ones wrap. */
 static int lines_of(const char *text, int columns)
@@ -45,7 +46,7 @@ static char *render(const struct report *r, int64_t first, int64_t count)
 void live_show(struct live *l, int64_t first, int64_t count)
 {
     struct winsize w;
-    if (l->report->options->output.format != FORMAT_TABLE || !isatty(STDOUT_FILENO) ||
+    if (l->report->options->output.format != FORMAT_TABLE || !progress_terminal(STDOUT_FILENO) ||
         ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) != 0 || w.ws_col == 0)
         return;
     char *text = render(l->report, first, count);

@@ -124,14 +124,14 @@ static bool too_long(const struct pace *pace, const struct work *w, char reason[
     return true;
 }
 
-/* Whether --find-max found no value that fits the given limit, and the reason. Without a given limit a row
+/* Whether --find found no value that fits the given limit, and the reason. Without a given limit a row
  * that is not only planned runs, and says what it needs. */
 static bool nothing_fits(const struct work *w, char reason[256])
 {
     const struct largest *l = &w->job.options->largest;
     bool none = l->found && l->found[w->job.row] == 0 && (l->limit > 0 || w->job.options->device.meta);
     if (none)
-        snprintf(reason, 256, "--find-max: not even the smallest fits");
+        snprintf(reason, 256, "--find: not even the smallest fits");
     return none;
 }
 

@@ -18,7 +18,7 @@ struct model {
     enum mpnn_kind mpnn;
 };
 
-/* The models in order of --list-models; the last has a null name. */
+/* The models in order of --list models; the last has a null name. */
 extern const struct model models[];
 
 /* The programs of a model, and that of a single op (op_program.h). */

@@ -1,4 +1,4 @@
-/* The tape as text: --list-tape. */
+/* The tape as text: --list tape. */
 #ifndef GTMARK_MODELS_LISTING_H
 #define GTMARK_MODELS_LISTING_H
 
