@@ -228,6 +228,11 @@ static bool check_question(const struct options *o, struct message *error)
         return complain(error, "--history: lists all rows by date; --by and --top are not allowed");
     if (q->pareto == 1 || (q->pareto == 2 && q->against[0] == q->against[1]))
         return complain(error, "--pareto: two different measures, as latency,memory");
+    bool rate = q->by == MEASURE_THROUGHPUT;
+    for (int i = 0; i < q->pareto; i++)
+        rate = rate || q->against[i] == MEASURE_THROUGHPUT;
+    if (rate && strcmp(programs[o->program], "kernel") == 0)
+        return complain(error, "--program kernel: an op by itself has no throughput");
     if (q->pareto && q->by >= 0)
         return complain(error, "--pareto: sorts by its first measure; --by is not allowed");
     return true;

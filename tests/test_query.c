@@ -395,6 +395,23 @@ static void test_answers(void **state)
     assert_answer(h, "--max-latency 1ns", NULL, 0);
 }
 
+/* Rows that are equal by both measures are all of the front, and an op by itself has no graphs/s. */
+static void test_ties(void **state)
+{
+    const struct house *h = *state;
+    remove_store(h);
+    save_run(h, "one.json", 1, 2, "gps"); /* of which the second takes longer, and more memory */
+    save_run(h, "other.json", 2, 1, "gin");
+    assert_ends(h, STORE "import one.json other.json", 0, "2 imported with 3 rows", "");
+    struct ended e = program_run(h, STORE "--pareto latency,memory --format csv", NULL);
+    assert_int_equal(lines_of(e.out), 3);
+    ended_free(&e);
+    import_committed(h);
+    e = program_run(h, STORE "--program kernel", NULL);
+    assert_null(strstr(e.out, "graphs/s"));
+    ended_free(&e);
+}
+
 /* No table is wider than the screen. */
 static void test_widths(void **state)
 {
@@ -518,6 +535,7 @@ static void test_refusals(void **state)
             "--sql: ", "--timeout");
     refuses(h, STORE "--sql x --history abcd", NULL, "--history", NULL);
     refuses(h, STORE "--history xyz", NULL, "--history xyz", "0-9 and a-f");
+    refuses(h, STORE "--program kernel --by throughput", NULL, "--program kernel: ", "no throughput");
     refuses(h, STORE "--pareto latency", NULL, "--pareto", "latency,memory");
     refuses(h, STORE "--pareto latency,speed", NULL, "--pareto speed", "efficiency");
     refuses(h, STORE "--by speed", NULL, "--by speed", "latency, throughput, memory or efficiency");
@@ -626,11 +644,12 @@ static void test_kills(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_twice),        cmocka_unit_test(test_resumed),
-        cmocka_unit_test(test_answers),      cmocka_unit_test(test_widths),
-        cmocka_unit_test(test_broken_files), cmocka_unit_test(test_hostile_names),
-        cmocka_unit_test(test_refusals),     cmocka_unit_test(test_default_store),
-        cmocka_unit_test(test_processor),    cmocka_unit_test(test_kills),
+        cmocka_unit_test(test_twice),         cmocka_unit_test(test_resumed),
+        cmocka_unit_test(test_answers),       cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_ties),          cmocka_unit_test(test_broken_files),
+        cmocka_unit_test(test_hostile_names), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_default_store), cmocka_unit_test(test_processor),
+        cmocka_unit_test(test_kills),
     };
     return cmocka_run_group_tests(tests, setup, house_teardown);
 }

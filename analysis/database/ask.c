@@ -106,12 +106,18 @@ static void put_titles(struct grid *g, const struct question *q)
         grid_add(g, "%s", titles[i]);
 }
 
+/* An op by itself makes no graphs. */
+static bool is_of_op(const struct question *q)
+{
+    return strcmp(q->program, "kernel") == 0;
+}
+
 static void put_cells(struct grid *g, const struct question *q, const struct shown *s, size_t i)
 {
     const struct answer *a = s->answer;
     char time[UNITS_TEXT] = "-", memory[UNITS_TEXT] = "-", *text = describe_line(s, i);
     double median = number_at(a, i, MEDIAN), bytes = number_at(a, i, MEMORY),
-           rate = number_at(a, i, THROUGHPUT);
+           rate = is_of_op(q) ? NAN : number_at(a, i, THROUGHPUT);
     if (!isnan(median))
         units_format_interval(time, median, number_at(a, i, LOW), number_at(a, i, HIGH), "s");
     if (!isnan(bytes))

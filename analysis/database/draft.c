@@ -100,22 +100,25 @@ static void add_conditions(struct draft *d, const struct question *q)
         add_number(d, " AND p.memory <= ?", q->max_memory);
 }
 
-/* A row is left out if one before it, in the order of the first measure and then the second, is as good by
- * the second.
- */
+/* A row is left out if one that is better by the first measure is as good by the second, or if one that is as
+ * good by the first is better by the second. Equal rows stay. */
 static void add_pareto(struct draft *d, const struct question *q, int64_t machine)
 {
     const char *x = ranks[q->against[0]], *y = ranks[q->against[1]];
     add_columns(d, false);
     fputs(" FROM (", d->sql);
     add_columns(d, true);
-    fprintf(d->sql,
-            ", MIN(%s) OVER (ORDER BY %s, %s ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS best", y, x,
-            y);
+    fprintf(
+        d->sql,
+        ", r.id, MIN(%1$s) OVER (ORDER BY %2$s GROUPS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS best, "
+        "MIN(%1$s) OVER (PARTITION BY %2$s) AS equals",
+        y, x);
     add_rows(d, q, machine);
     add_conditions(d, q);
-    fprintf(d->sql, " AND %s IS NOT NULL AND %s IS NOT NULL) WHERE best IS NULL OR %s < best ORDER BY %s", x,
-            y, y, x);
+    fprintf(d->sql,
+            " AND %1$s IS NOT NULL AND %2$s IS NOT NULL)"
+            " WHERE %2$s = equals AND (best IS NULL OR %2$s < best) ORDER BY %1$s, id",
+            x, y);
     add_number(d, " LIMIT ?", q->top ? q->top : -1);
 }
 
