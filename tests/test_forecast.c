@@ -289,7 +289,7 @@ static void test_memory(void **state)
     assert_memory(
         never, 2, 0x1p30,
         "memory of the largest rank: 100 MiB on 2 ranks, and no less on more; it is within 1.00 GiB "
-        "on all\n");
+        "from 2 ranks on\n");
     assert_memory(falls, 1, 0x1p30, "");
     assert_memory(NULL, 0, 0, "");
 }

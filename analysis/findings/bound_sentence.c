@@ -74,9 +74,7 @@ static bool say_op_of_profile(FILE *out, const struct rows *rows, const char *pr
     size_t n, size;
     const struct row *row = profile_of_largest(rows, program, &p);
     struct op *ops = ops_of_profile(&p, &n);
-    FILE *memory = open_memstream(&text, &size);
-    if (!memory)
-        abort();
+    FILE *memory = open_text(&text, &size);
     bool named = say_op(memory, ops, n, profile_total(&p).seconds);
     fclose(memory);
     describe_row(rows, row ? row : told, name);
@@ -107,12 +105,16 @@ static double say_program(FILE *out, const struct rows *rows)
 {
     const char *program, *bound = "?", *level = "?";
     char path[SCHEMA_PATH], name[AXES_TEXT], time[UNITS_TEXT];
-    double work, percent = 0, seconds = 0;
+    double work, percent = 0, seconds = 0, low = NAN, high = NAN;
     const struct row *row = row_of_most_work(rows, has_share, &program, &work);
     if (!row)
         return 0;
     snprintf(path, sizeof path, "%s.time.median", program);
     row_get_real(row, path, &seconds);
+    snprintf(path, sizeof path, "%s.time.ci95_low", program);
+    row_get_real(row, path, &low);
+    snprintf(path, sizeof path, "%s.time.ci95_high", program);
+    row_get_real(row, path, &high);
     snprintf(path, sizeof path, "%s.roofline.percent", program);
     row_get_real(row, path, &percent);
     snprintf(path, sizeof path, "%s.roofline.bound", program);
@@ -120,7 +122,7 @@ static double say_program(FILE *out, const struct rows *rows)
     snprintf(path, sizeof path, "%s.roofline.level", program);
     row_get_text(row, path, &level);
     describe_row(rows, row, name);
-    units_format(time, seconds, UNITS_SI, "s");
+    units_format_interval(time, seconds, low, high, "s");
     fprintf(out, "With %s, %s takes %s, at %.0f %% of its roofline, bound by ", name, subject_of(program),
             time, percent);
     if (strcmp(bound, "memory") == 0)
@@ -149,6 +151,7 @@ static struct op *fastest_kernels(const struct rows *rows, size_t *n)
     for (size_t i = 0; i < count; i++) {
         const struct row *row = rows_at(rows, i);
         const char *name = "?", *variant = "?";
+        char where[AXES_TEXT];
         double percent, seconds, low, high;
         if (!has_share(row, "kernel") || !row_get_real(row, "kernel.roofline.percent", &percent) ||
             !row_get_real(row, "kernel.time.median", &seconds) ||
@@ -162,7 +165,8 @@ static struct op *fastest_kernels(const struct rows *rows, size_t *n)
         row_get_text(row, "op", &name);
         row_get_text(row, "variant", &variant);
         ops[at] = (struct op){"", seconds, low, high, seconds * percent / 100};
-        snprintf(ops[at].name, sizeof ops[at].name, "%.100s %.100s", name, variant);
+        describe_row(rows, row, where);
+        snprintf(ops[at].name, sizeof ops[at].name, "%.100s %.100s with %s", name, variant, where);
     }
     free(group);
     free(place);
@@ -174,13 +178,11 @@ static double say_kernel(FILE *out, const struct rows *rows)
     char *text;
     size_t n, size;
     struct op *ops = fastest_kernels(rows, &n);
-    FILE *memory = open_memstream(&text, &size);
-    if (!memory)
-        abort();
+    FILE *memory = open_text(&text, &size);
     bool named = say_op(memory, ops, n, 0);
     fclose(memory);
     if (named)
-        fprintf(out, "Of the fastest kernels of %zu ops, %s loses the most time to its roofline.", n, text);
+        fprintf(out, "Of the fastest kernel of each op, %s loses the most time to its roofline.", text);
     free(text);
     free(ops);
     return named;

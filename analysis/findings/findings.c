@@ -59,7 +59,7 @@ void describe_row(const struct rows *rows, const struct row *row, char text[AXES
         axes_describe(row, schema_find("nodes"), text);
 }
 
-static FILE *open_text(char **text, size_t *size)
+FILE *open_text(char **text, size_t *size)
 {
     FILE *memory = open_memstream(text, size);
     if (!memory)

@@ -61,7 +61,7 @@ static void say_exponents(FILE *out, const struct fit *fit)
     struct exponent work = fit_work_exponent(fit, last - 1, last);
     exponent_text(time_text, &time, axes_symbol(fit->axis));
     exponent_text(work_text, &work, axes_symbol(fit->axis));
-    fprintf(out, "follows no law of its work; between %.10g and %.10g it grows as %s, its %ss as %s",
+    fprintf(out, "has no law (%s); between %.10g and %.10g it grows as %s, its %ss as %s", fit->no_law,
             fit->points[last - 1].time.x, fit->points[last].time.x, time_text, fit_work_name(fit), work_text);
 }
 

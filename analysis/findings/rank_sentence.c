@@ -65,9 +65,7 @@ static double print_planned(FILE *out, const struct rows *rows)
 {
     char *text;
     size_t size;
-    FILE *memory = open_memstream(&text, &size);
-    if (!memory)
-        abort();
+    FILE *memory = open_text(&text, &size);
     ways_write(memory, rows);
     fclose(memory);
     bool any = *text;

@@ -43,8 +43,11 @@ sentence sentence_encodings;
  * none, and nothing was written. */
 bool sentence_doubts(FILE *out, const struct facts *facts, const char *const *names, size_t n);
 
-/* A line for each work that was planned in several ways. */
+/* A line for each work whose time is predicted for several ways. */
 void ways_write(FILE *out, const struct rows *rows);
+
+/* A stream into a text, which is there, to be freed, once it is closed. */
+FILE *open_text(char **text, size_t *size);
 
 /* Whether a program of a row has a time that supports findings. */
 bool is_settled(const struct row *row, const char *program);

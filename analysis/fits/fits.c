@@ -184,39 +184,21 @@ static void judge_fit(struct fit *fit)
     }
 }
 
-/* A point, the index of its row, and the values of the other axes; `first` is the first row of its group. */
+/* A point, the index of its row, and that of the first row of its group. */
 struct entry {
     struct fit_point point;
-    size_t row, first;
-    const struct row *of;
+    size_t row, group;
     bool usable;
-    char group[AXES_TEXT];
 };
 
-static int by_group(const void *a, const void *b)
-{
-    const struct entry *x = a, *y = b;
-    int order = strcmp(x->group, y->group);
-    return order ? order : (x->row > y->row) - (x->row < y->row);
-}
-
-static int by_first(const void *a, const void *b)
+/* By groups, in the order of the rows, and then by x. */
+static int by_group_and_x(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
     double p = x->point.time.x, q = y->point.time.x;
-    int order = (x->first > y->first) - (x->first < y->first);
+    int order = (x->group > y->group) - (x->group < y->group);
     order = order ? order : (p > q) - (p < q);
     return order ? order : (x->row > y->row) - (x->row < y->row);
-}
-
-/* Sorts entries by groups, in the order of the rows, and then by x. */
-static void sort_entries(struct entry *entries, size_t n)
-{
-    qsort(entries, n, sizeof *entries, by_group);
-    for (size_t i = 0; i < n; i++)
-        entries[i].first =
-            i && strcmp(entries[i - 1].group, entries[i].group) == 0 ? entries[i - 1].first : entries[i].row;
-    qsort(entries, n, sizeof *entries, by_first);
 }
 
 static size_t keep_usable(struct entry *entries, size_t n)
@@ -239,7 +221,7 @@ static size_t keep_state(struct entry *entries, size_t n, const char *program)
     for (size_t i = 0; i < n && i < FEW; i++) {
         size_t same = 0;
         for (size_t k = 0; k < n; k++)
-            same += !row_states_differ(entries[i].of, program, entries[k].of, program);
+            same += !row_states_differ(entries[i].point.row, program, entries[k].point.row, program);
         if (same > most) {
             most = same;
             best = i;
@@ -247,7 +229,7 @@ static size_t keep_state(struct entry *entries, size_t n, const char *program)
     }
     struct entry chosen = entries[best];
     for (size_t i = 0; i < n; i++)
-        if (!row_states_differ(chosen.of, program, entries[i].of, program))
+        if (!row_states_differ(chosen.point.row, program, entries[i].point.row, program))
             entries[kept++] = entries[i];
     return kept;
 }
@@ -269,7 +251,6 @@ static void add_fit(struct fits *fits, const struct entry *entries, size_t n, st
         free(fit.points);
         return;
     }
-    memcpy(fit.group, entries->group, sizeof fit.group);
     find_law(&fit);
     judge_fit(&fit);
     fits->list = realloc(fits->list, (fits->count + 1) * sizeof *fits->list);
@@ -283,24 +264,29 @@ static void add_fits(struct fits *fits, const struct rows *rows, const struct fi
                      const char *program)
 {
     const struct field *beside[AXES_MAX];
-    size_t others = axes_beside(rows, axis, beside), n = 0;
-    struct entry *entries = malloc((rows_count(rows) + 1) * sizeof *entries);
-    if (!entries)
+    size_t others = axes_beside(rows, axis, beside), count = rows_count(rows), n = 0;
+    size_t *group = malloc((count + 1) * sizeof *group);
+    struct entry *entries = malloc((count + 1) * sizeof *entries);
+    if (!group || !entries)
         abort();
-    for (size_t i = 0; i < rows_count(rows); i++)
-        if (read_point(rows_at(rows, i), axis, program, &entries[n].point, &entries[n].usable)) {
-            axes_describe_all(rows_at(rows, i), beside, others, entries[n].group);
-            entries[n].of = rows_at(rows, i);
-            entries[n++].row = i;
-        }
-    sort_entries(entries, n);
-    for (size_t i = 0, end; i < n; i = end) {
-        for (end = i + 1; end < n && entries[end].first == entries[i].first;)
-            end++;
-        size_t count = keep_state(entries + i, keep_usable(entries + i, end - i), program);
-        add_fit(fits, entries + i, count,
-                (struct fit){.program = program, .axis = axis, .left_out = end - i - count});
+    axes_group(rows, beside, others, group);
+    for (size_t i = 0; i < count; i++) {
+        struct entry *e = &entries[n];
+        e->row = i;
+        e->group = group[i];
+        n += read_point(rows_at(rows, i), axis, program, &e->point, &e->usable);
     }
+    qsort(entries, n, sizeof *entries, by_group_and_x);
+    for (size_t i = 0, end; i < n; i = end) {
+        struct fit fit = {.program = program, .axis = axis};
+        axes_describe_all(entries[i].point.row, beside, others, fit.group);
+        for (end = i + 1; end < n && entries[end].group == entries[i].group;)
+            end++;
+        size_t kept = keep_state(entries + i, keep_usable(entries + i, end - i), program);
+        fit.left_out = end - i - kept;
+        add_fit(fits, entries + i, kept, fit);
+    }
+    free(group);
     free(entries);
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void group_but_ranks(const struct rows *rows, size_t *group)
+static void group_but_ranks(const struct rows *rows, size_t *group)
 {
     const struct field *axes[AXES_MAX];
     size_t all = axes_varying(rows, axes), n = 0;
@@ -16,96 +16,109 @@ void group_but_ranks(const struct rows *rows, size_t *group)
     axes_group(rows, axes, n, group);
 }
 
-bool divides_nodes(const struct row *row)
+/* Nodes for each rank are its own only if ranks divide them. */
+static bool divides_nodes(const struct row *row)
 {
     const char *parallel;
     return row_get_text(row, "ranks.parallel", &parallel) && strcmp(parallel, "halo") == 0;
 }
 
-/* A row's group and sizes. */
-struct place {
-    size_t group, index;
-    int64_t ranks, batch, nodes;
-};
-
-static struct place place_of(const struct row *row, size_t group, size_t index)
+static int by_sizes(const struct rank_place *x, const struct rank_place *y)
 {
-    struct place p = {group, index, 0, 0, 0};
-    row_get_count(row, "ranks.count", &p.ranks);
-    row_get_count(row, "batch", &p.batch);
-    row_get_count(row, "nodes", &p.nodes);
-    return p;
-}
-
-/* By group and sizes; of equal ones the first row is first. */
-static int by_work(const void *a, const void *b)
-{
-    const struct place *x = a, *y = b;
     int order = (x->group > y->group) - (x->group < y->group);
-    order = order ? order : (x->batch > y->batch) - (x->batch < y->batch);
+    order = order ? order : (x->graphs > y->graphs) - (x->graphs < y->graphs);
     return order ? order : (x->nodes > y->nodes) - (x->nodes < y->nodes);
 }
 
-static int by_work_and_index(const void *a, const void *b)
+static int by_rank_place(const void *a, const void *b)
 {
-    const struct place *x = a, *y = b;
-    int order = by_work(a, b);
+    const struct rank_place *x = a, *y = b;
+    int order = by_sizes(x, y);
+    order = order ? order : (x->ranks > y->ranks) - (x->ranks < y->ranks);
     return order ? order : (x->index > y->index) - (x->index < y->index);
 }
 
-/* Keeps the first of each work; returns how many are left. */
-static size_t sort_bases(struct place *bases, size_t n)
+static int by_row(const void *a, const void *b)
 {
-    size_t kept = 0;
-    qsort(bases, n, sizeof *bases, by_work_and_index);
-    for (size_t i = 0; i < n; i++)
-        if (kept == 0 || by_work(&bases[kept - 1], &bases[i]) != 0)
-            bases[kept++] = bases[i];
-    return kept;
+    const struct scaling *x = a, *y = b;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+bool rank_place_same(const struct rank_place *a, const struct rank_place *b)
+{
+    return by_sizes(a, b) == 0;
+}
+
+struct rank_place *rank_places(const struct rows *rows, bool weak)
+{
+    size_t n = rows_count(rows), *group = malloc((n + 1) * sizeof *group);
+    struct rank_place *places = malloc((n + 1) * sizeof *places);
+    if (!group || !places)
+        abort();
+    group_but_ranks(rows, group);
+    for (size_t i = 0; i < n; i++) {
+        struct rank_place p = {.row = rows_at(rows, i), .group = group[i], .index = i};
+        row_get_count(p.row, "ranks.count", &p.ranks);
+        row_get_real(p.row, "batch", &p.graphs);
+        row_get_real(p.row, "nodes", &p.nodes);
+        if (weak && p.ranks > 0)
+            *(divides_nodes(p.row) ? &p.nodes : &p.graphs) /= (double)p.ranks;
+        places[i] = p;
+    }
+    qsort(places, n, sizeof *places, by_rank_place);
+    free(group);
+    return places;
+}
+
+/* The first place from this one on. */
+static const struct rank_place *find_place(const struct rank_place *places, size_t n,
+                                           const struct rank_place *key)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (by_rank_place(&places[middle], key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return &places[low];
 }
 
 /* The row of one rank that has 1 / R of what grows. The same work is compared first: a sweep over sizes and
  * ranks has both. */
-static bool find_base(const struct place *bases, size_t n, const struct rows *rows, const struct place *p,
+static bool find_base(const struct rank_place *places, size_t n, const struct rank_place *p,
                       struct scaling *s)
 {
-    for (s->growth = 0; s->growth < GROWTHS; s->growth++) {
-        struct place key = *p;
-        int64_t *size = s->growth == GROWS_GRAPHS ? &key.batch : &key.nodes;
-        if ((s->growth != GROWS_NOT && *size % s->ranks != 0) ||
-            (s->growth == GROWS_NODES && !divides_nodes(s->row)))
-            continue;
-        *size /= s->growth == GROWS_NOT ? 1 : s->ranks;
-        const struct place *base = bsearch(&key, bases, n, sizeof *bases, by_work);
-        s->base = base ? rows_at(rows, base->index) : NULL;
-        if (base)
+    *s = (struct scaling){.row = p->row, .ranks = p->ranks, .index = p->index};
+    for (; s->ranks > 1 && s->growth < GROWTHS; s->growth++) {
+        struct rank_place key = *p;
+        key.ranks = 1;
+        key.index = 0;
+        if (s->growth != GROWS_NOT)
+            *(s->growth == GROWS_GRAPHS ? &key.graphs : &key.nodes) /= (double)s->ranks;
+        const struct rank_place *base = find_place(places, n, &key);
+        if (base < places + n && base->ranks == 1 && by_sizes(base, &key) == 0 &&
+            (s->growth != GROWS_NODES || divides_nodes(s->row))) {
+            s->base = base->row;
             return true;
+        }
     }
     return false;
 }
 
 struct scaling *scalings_find(const struct rows *rows, size_t *n)
 {
-    size_t count = rows_count(rows), bases = 0;
-    size_t *group = malloc((count + 1) * sizeof *group);
-    struct place *base = malloc((count + 1) * sizeof *base);
+    size_t count = rows_count(rows);
+    struct rank_place *places = rank_places(rows, false);
     struct scaling *all = malloc((count + 1) * sizeof *all);
-    if (!group || !base || !all)
+    if (!all)
         abort();
-    group_but_ranks(rows, group);
-    for (size_t i = 0; i < count; i++) {
-        base[bases] = place_of(rows_at(rows, i), group[i], i);
-        bases += base[bases].ranks == 1;
-    }
-    bases = sort_bases(base, bases);
     *n = 0;
-    for (size_t i = 0; i < count; i++) {
-        struct place p = place_of(rows_at(rows, i), group[i], i);
-        all[*n] = (struct scaling){.row = rows_at(rows, i), .ranks = p.ranks};
-        *n += p.ranks > 1 && find_base(base, bases, rows, &p, &all[*n]);
-    }
-    free(group);
-    free(base);
+    for (size_t i = 0; i < count; i++)
+        *n += find_base(places, count, &places[i], &all[*n]);
+    qsort(all, *n, sizeof *all, by_row);
+    free(places);
     return all;
 }
 

@@ -15,6 +15,7 @@ enum growth { GROWS_NOT, GROWS_GRAPHS, GROWS_NODES, GROWTHS };
 struct scaling {
     const struct row *base, *row;
     int64_t ranks;
+    size_t index; /* of the row */
     enum growth growth;
 };
 
@@ -25,10 +26,21 @@ struct scaling *scalings_find(const struct rows *rows, size_t *n);
 /* Of the time of one rank over that of so many: 1 is ideal. */
 double scaling_efficiency(const struct scaling *s, double base, double time);
 
-/* Whether ranks divide the nodes of a row's graph, so that nodes for each rank are its own. */
-bool divides_nodes(const struct row *row);
+/* A row's ranks and sizes; `group` is that of all rows that agree in what varies beside these. */
+struct rank_place {
+    const struct row *row;
+    size_t group, index;
+    int64_t ranks;
+    double graphs, nodes;
+};
 
-/* Puts into group[] for each row the index of the first that agrees in what varies beside ranks and sizes. */
-void group_but_ranks(const struct rows *rows, size_t *group);
+/*
+ * A place for each row, by group, sizes and ranks, to be freed; equal ones in the order of the rows. With
+ * `weak` the size that grows with the ranks is that of each: nodes if ranks divide them, otherwise graphs.
+ */
+struct rank_place *rank_places(const struct rows *rows, bool weak);
+
+/* Whether two of them have the same group and sizes. */
+bool rank_place_same(const struct rank_place *a, const struct rank_place *b);
 
 #endif
