@@ -56,7 +56,7 @@ static void notes_of(char text[CHART_TEXT], const struct chart_data *d, size_t d
     snprintf(text, CHART_TEXT, "%s%s%s%s%.200s%s%.500s", d->chart->note,
              law ? "; curves: polynomials with the terms of the work" : "",
              noisy && !bars ? "; crosses: noisy times, in no curve" : "",
-             *d->equal ? "; the same for all: " : "", d->equal, *left_out ? "; " : "", left_out);
+             *d->equal ? "; the same for all within 1 %: " : "", d->equal, *left_out ? "; " : "", left_out);
 }
 
 static void write_frame(FILE *out, const struct chart_data *d, size_t drawn, bool bars, size_t legend_rows,
@@ -230,13 +230,15 @@ void chart_write_lines(FILE *out, const void *what)
     fputs("END\n", out);
 }
 
-/* Whether two series have the same values where both have one. */
+/* Whether two series have nearly the same values where both have one: no eye tells their bars apart. */
 static bool series_agree(const struct series *a, const struct series *b)
 {
     for (size_t i = 0; i < a->count; i++)
-        for (size_t k = 0; k < b->count; k++)
-            if (a->points[i].at.x == b->points[k].at.x && a->points[i].at.y != b->points[k].at.y)
+        for (size_t k = 0; k < b->count; k++) {
+            double x = a->points[i].at.y, y = b->points[k].at.y;
+            if (a->points[i].at.x == b->points[k].at.x && fabs(x - y) > 0.01 * fmax(x, y))
                 return false;
+        }
     return true;
 }
 

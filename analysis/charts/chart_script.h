@@ -38,7 +38,7 @@ enum {
 void chart_write_lines(FILE *out, const void *what);
 void chart_write_bars(FILE *out, const void *what);
 
-/* Drops each quantity that several groups have, with the same values. */
+/* Drops each quantity that several groups have, with the same values within 1 %. */
 void chart_drop_equals(struct chart_data *d);
 
 #endif
