@@ -138,11 +138,11 @@ static void put_part(FILE *out, const struct part *p)
     html(out, "<section id=\"file%zu\" class=\"file\"><h2>%s</h2>\n<p class=\"note\">%s: %s", p->number,
          p->name, benchmark, p->path);
     put_part_tags(out, value_get(record_head(p->record), "tags"));
-    html(out, "<br/>%s<br/>%s</p>\n", machine, work);
+    html(out, "<br/>%s<br/>%s</p>\n<pre>%s</pre>\n", machine, work, command);
     part_charts(out, p);
     part_rows(out, p);
     part_profiles(out, p);
-    html(out, "<h3>Command</h3>\n<pre>%s</pre></section>\n", command);
+    html(out, "</section>\n");
 }
 
 bool page_write(const void *what, FILE *out)

@@ -53,11 +53,10 @@ static void put_groups(FILE *out, const struct profile *p, enum profile_key key,
     enum { SHOWN = 16 };
     size_t count;
     struct profile_group sum = profile_total(p);
-    struct profile_group *groups =
-        profile_groups(p, key, key == PROFILE_PHASE ? PROFILE_AS_RUN : PROFILE_LONGEST, &count);
+    struct profile_group *groups = profile_groups(p, key, PROFILE_LONGEST, &count);
     html(
         out,
-        "<div><div class=\"wide\" tabindex=\"0\"><table class=\"profile\"><thead><tr><th>%s</th>"
+        "<div class=\"wide\" tabindex=\"0\"><table class=\"profile\"><thead><tr><th>%s</th>"
         "<th class=\"n\">calls</th><th class=\"n\">%s</th><th class=\"n\">share</th><th class=\"n\">work</th>"
         "<th class=\"n\">FLOP/s</th><th class=\"n\">B/s</th><th "
         "class=\"n\">roof</th><th>bound</th></tr></thead>"
@@ -68,7 +67,6 @@ static void put_groups(FILE *out, const struct profile *p, enum profile_key key,
     fputs("</tbody></table></div>\n", out);
     if (count > SHOWN)
         html(out, "<p class=\"note\">and %zu more in the file</p>\n", count - SHOWN);
-    fputs("</div>\n", out);
     free(groups);
 }
 
@@ -83,12 +81,9 @@ static void put_profile(FILE *out, const struct part *part, const struct row *ro
              p->runs == 1 ? "" : "s");
     else
         html(out, "planned, not run; times predicted at %s", *p->ceilings ? p->ceilings : "no ceilings");
-    fputs("</p>\n<div class=\"profiles\"><div>\n", out);
+    fputs("</p>\n", out);
     put_groups(out, p, PROFILE_OP, "op");
-    put_groups(out, p, PROFILE_PHASE, "phase");
-    fputs("</div>\n", out);
     put_groups(out, p, PROFILE_PART, "part of a layer, op");
-    fputs("</div>\n", out);
 }
 
 void part_profiles(FILE *out, const struct part *p)
