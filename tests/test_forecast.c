@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "analysis/findings/rank_memory.h"
+#include "analysis/findings/findings.h"
 #include "bench/row/forecast.h"
 #include "bench/sweep/estimate.h"
 #include "tests/sweeps.h"

@@ -4,7 +4,6 @@
  * where a way ends: its rows are skipped, unless all are.
  */
 #include "analysis/findings/findings.h"
-#include "analysis/findings/rank_memory.h"
 #include "bench/cli/together.h"
 #include "tests/findings.h"
 #include "tests/sweeps.h"

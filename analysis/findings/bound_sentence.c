@@ -92,43 +92,26 @@ static bool say_op_of_profile(FILE *out, const struct rows *rows, const char *pr
 /* Whether its share of the roofline can be told. */
 static bool has_share(const struct row *row, const char *program)
 {
-    char path[SCHEMA_PATH];
-    const char *fault = "";
-    double percent;
-    snprintf(path, sizeof path, "%s.roofline.fault", program);
-    row_get_text(row, path, &fault);
-    snprintf(path, sizeof path, "%s.roofline.percent", program);
-    return is_settled(row, program) && !*fault && row_get_real(row, path, &percent);
+    return is_settled(row, program) && !*text_of(row, program, "roofline.fault") &&
+           real_of(row, program, "roofline.percent") >= 0;
 }
 
 static double say_program(FILE *out, const struct rows *rows)
 {
-    const char *program, *bound = "?", *level = "?";
-    char path[SCHEMA_PATH], name[AXES_TEXT], time[UNITS_TEXT];
-    double work, percent = 0, seconds = 0, low = NAN, high = NAN;
+    const char *program;
+    char name[AXES_TEXT], time[UNITS_TEXT];
+    double work;
     const struct row *row = row_of_most_work(rows, has_share, &program, &work);
     if (!row)
         return 0;
-    snprintf(path, sizeof path, "%s.time.median", program);
-    row_get_real(row, path, &seconds);
-    snprintf(path, sizeof path, "%s.time.ci95_low", program);
-    row_get_real(row, path, &low);
-    snprintf(path, sizeof path, "%s.time.ci95_high", program);
-    row_get_real(row, path, &high);
-    snprintf(path, sizeof path, "%s.roofline.percent", program);
-    row_get_real(row, path, &percent);
-    snprintf(path, sizeof path, "%s.roofline.bound", program);
-    row_get_text(row, path, &bound);
-    snprintf(path, sizeof path, "%s.roofline.level", program);
-    row_get_text(row, path, &level);
+    const char *bound = text_of(row, program, "roofline.bound");
+    bool memory = strcmp(bound, "memory") == 0;
     describe_row(rows, row, name);
-    units_format_interval(time, seconds, low, high, "s");
-    fprintf(out, "With %s, %s takes %s, at %.0f %% of its roofline, bound by ", name, subject_of(program),
-            time, percent);
-    if (strcmp(bound, "memory") == 0)
-        fprintf(out, "memory (%s)", level);
-    else
-        fputs(bound, out);
+    units_format_interval(time, real_of(row, program, "time.median"), real_of(row, program, "time.ci95_low"),
+                          real_of(row, program, "time.ci95_high"), "s");
+    fprintf(out, "With %s, %s takes %s, at %.0f %% of its roofline, bound by %s%s%s%s", name,
+            subject_of(program), time, real_of(row, program, "roofline.percent"), bound, memory ? " (" : "",
+            memory ? text_of(row, program, "roofline.level") : "", memory ? ")" : "");
     bool named = say_op_of_profile(out, rows, program, row);
     fputs(".", out);
     return named ? 1e30 + work : work; /* an op to work on before any other */
@@ -150,23 +133,21 @@ static struct op *fastest_kernels(const struct rows *rows, size_t *n)
     *n = 0;
     for (size_t i = 0; i < count; i++) {
         const struct row *row = rows_at(rows, i);
-        const char *name = "?", *variant = "?";
-        char where[AXES_TEXT];
-        double percent, seconds, low, high;
-        if (!has_share(row, "kernel") || !row_get_real(row, "kernel.roofline.percent", &percent) ||
-            !row_get_real(row, "kernel.time.median", &seconds) ||
-            !row_get_real(row, "kernel.time.ci95_low", &low) ||
-            !row_get_real(row, "kernel.time.ci95_high", &high))
+        double seconds = real_of(row, "kernel", "time.median");
+        char where[AXES_TEXT], op[AXES_TEXT], variant[AXES_TEXT];
+        if (!has_share(row, "kernel"))
             continue;
         size_t at = place[group[i]] ? place[group[i]] - 1 : (*n)++;
         place[group[i]] = at + 1;
         if (ops[at].seconds > 0 && ops[at].seconds <= seconds)
             continue;
-        row_get_text(row, "op", &name);
-        row_get_text(row, "variant", &variant);
-        ops[at] = (struct op){"", seconds, low, high, seconds * percent / 100};
+        axes_text(row, schema_find("op"), op);
+        axes_text(row, schema_find("variant"), variant);
         describe_row(rows, row, where);
-        snprintf(ops[at].name, sizeof ops[at].name, "%.100s %.100s with %s", name, variant, where);
+        ops[at] = (struct op){"", seconds, real_of(row, "kernel", "time.ci95_low"),
+                              real_of(row, "kernel", "time.ci95_high"),
+                              seconds * real_of(row, "kernel", "roofline.percent") / 100};
+        snprintf(ops[at].name, sizeof ops[at].name, "%.100s %.100s with %s", op, variant, where);
     }
     free(group);
     free(place);

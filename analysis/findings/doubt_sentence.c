@@ -51,11 +51,8 @@ static bool add_row(struct tally *t, const struct row *row)
         return true;
     }
     for (size_t p = 0; p < TIMED; p++) {
-        char path[SCHEMA_PATH];
         noisy = noisy ? noisy : row_noisy(row, program_name(p));
-        snprintf(path, sizeof path, "%s.roofline.fault", program_name(p));
-        if (!*fault)
-            row_get_text(row, path, &fault);
+        fault = *fault ? fault : text_of(row, program_name(p), "roofline.fault");
     }
     unchecked = unchecked ? unchecked : encoding_unchecked(row);
     if (unchecked)

@@ -5,6 +5,7 @@
 #include "analysis/record/plain.h"
 #include "analysis/tables/wrap.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,13 +13,28 @@
 static sentence *const kinds[] = {sentence_growth, sentence_bound,    sentence_memory,
                                   sentence_ranks,  sentence_variants, sentence_encodings};
 
-bool is_settled(const struct row *row, const char *program)
+double real_of(const struct row *row, const char *program, const char *name)
 {
     char path[SCHEMA_PATH];
-    double time;
-    snprintf(path, sizeof path, "%s.time.median", program);
+    double value = NAN;
+    snprintf(path, sizeof path, "%s.%s", program, name);
+    row_get_real(row, path, &value);
+    return value;
+}
+
+const char *text_of(const struct row *row, const char *program, const char *name)
+{
+    char path[SCHEMA_PATH];
+    const char *text = "";
+    snprintf(path, sizeof path, "%s.%s", program, name);
+    row_get_text(row, path, &text);
+    return text;
+}
+
+bool is_settled(const struct row *row, const char *program)
+{
     return row_is_ok(row) && !row_unchecked(row) && !row_noisy(row, program) &&
-           row_get_real(row, path, &time) && time > 0;
+           real_of(row, program, "time.median") > 0;
 }
 
 const struct row *row_of_most_work(const struct rows *rows, bool (*use)(const struct row *, const char *),
@@ -29,11 +45,8 @@ const struct row *row_of_most_work(const struct rows *rows, bool (*use)(const st
     *work = 0;
     for (size_t p = 0; p < 2 && !most; p++)
         for (size_t i = 0; i < rows_count(rows); i++) {
-            char path[SCHEMA_PATH];
-            double flops;
-            snprintf(path, sizeof path, "%s.flops.analytic", programs[p]);
-            if (!use(rows_at(rows, i), programs[p]) || !row_get_real(rows_at(rows, i), path, &flops) ||
-                !(flops > *work))
+            double flops = real_of(rows_at(rows, i), programs[p], "flops.analytic");
+            if (!use(rows_at(rows, i), programs[p]) || !(flops > *work))
                 continue;
             most = rows_at(rows, i);
             *program = programs[p];

@@ -21,6 +21,13 @@ void findings_print(FILE *out, const struct record *const *records, const char *
 /* Prints where variants of these rows overtake each other, unchecked rows included, as items of a list. */
 void findings_print_crossings(FILE *out, const struct rows *rows);
 
+/*
+ * Prints where more ranks no longer save memory, and where they suffice: a line for each set of rows that
+ * differ only in ranks, with `weak` also in graphs or in nodes, of which there are as many for each rank;
+ * nothing of a set on one number of ranks. limit: bytes that a rank may use; 0: none was given.
+ */
+void findings_print_rank_memory(FILE *out, const struct rows *rows, bool weak, double limit);
+
 /* Prints which way to share the work among ranks is predicted to be best, as items of a list. */
 void findings_print_ways(FILE *out, const struct rows *rows);
 

@@ -13,15 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double bytes_of(const struct row *row, const char *program, const char *name)
-{
-    char path[SCHEMA_PATH];
-    double bytes = 0;
-    snprintf(path, sizeof path, "%s.memory.%s", program, name);
-    row_get_real(row, path, &bytes);
-    return bytes;
-}
-
 static bool has_checkpoints(const struct row *row)
 {
     const char *text = "none";
@@ -34,7 +25,8 @@ static bool keeps_all(const struct row *row, const char *program)
 {
     int64_t ranks = 1;
     row_get_count(row, "ranks.count", &ranks);
-    return row_is_ok(row) && ranks == 1 && !has_checkpoints(row) && bytes_of(row, program, "planned") > 0;
+    return row_is_ok(row) && ranks == 1 && !has_checkpoints(row) &&
+           real_of(row, program, "memory.planned") > 0;
 }
 
 static bool differ_in_none(const struct row *a, const struct row *b, const struct field *const *axes,
@@ -53,13 +45,13 @@ static const struct row *least_with_checkpoints(const struct rows *rows, const s
     const struct field *axes[AXES_MAX], *checkpoint = schema_find("checkpoint");
     const struct row *best = NULL;
     size_t n = 0, varying = axes_varying(rows, axes);
-    *least = bytes_of(row, program, "planned");
+    *least = real_of(row, program, "memory.planned");
     for (size_t i = 0; i < varying; i++)
         if (axes[i] != checkpoint)
             axes[n++] = axes[i];
     for (size_t i = 0; i < rows_count(rows); i++) {
         const struct row *with = rows_at(rows, i);
-        double bytes = bytes_of(with, program, "planned");
+        double bytes = real_of(with, program, "memory.planned");
         if (row_is_ok(with) && has_checkpoints(with) && bytes > 0 && bytes < *least &&
             differ_in_none(row, with, axes, n)) {
             best = with;
@@ -117,7 +109,7 @@ static double reach_along(const struct rows *rows, const struct row *row, const 
         abort();
     for (size_t i = 0; i < rows_count(rows); i++) {
         const struct row *other = rows_at(rows, i);
-        double y = bytes_of(other, program, "peak_live");
+        double y = real_of(other, program, "memory.peak_live");
         points[known] = (struct law_point){0, y, y, y};
         known += keeps_all(other, program) && y > 0 && differ_in_none(row, other, axes, n) &&
                  row_get_real(other, axis->path, &points[known].x) && points[known].x > 0;
@@ -175,9 +167,9 @@ double sentence_memory(FILE *out, const struct facts *facts)
     const struct row *row = row_of_most_work(facts->rows, keeps_all, &program, &work);
     if (!row)
         return 0;
-    double kept = bytes_of(row, program, "activations") / bytes_of(row, program, "peak_live");
+    double kept = real_of(row, program, "memory.activations") / real_of(row, program, "memory.peak_live");
     describe_row(facts->rows, row, name);
-    units_format(text, bytes_of(row, program, "planned"), UNITS_BINARY, "B");
+    units_format(text, real_of(row, program, "memory.planned"), UNITS_BINARY, "B");
     fprintf(out, "With %s, %s needs %s of memory", name, subject_of(program), text);
     if (axes_vary(facts->rows, schema_find("checkpoint")))
         say_checkpoints(out, facts->rows, row, program);

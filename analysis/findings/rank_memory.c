@@ -2,7 +2,7 @@
  * Memory is that of the largest rank. It no longer falls from the fewest ranks on whose memory is within 1 %
  * of the least of all: what each rank has whole, as the parameters, then dominates.
  */
-#include "analysis/findings/rank_memory.h"
+#include "analysis/findings/findings.h"
 
 #include "analysis/record/axes.h"
 #include "analysis/record/rank_scaling.h"

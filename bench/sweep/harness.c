@@ -14,7 +14,6 @@
 #include "analysis/charts/profile_chart.h"
 #include "analysis/compare/crossing_chart.h"
 #include "analysis/findings/findings.h"
-#include "analysis/findings/rank_memory.h"
 #include "analysis/record/file.h"
 #include "analysis/record/plain.h"
 #include "analysis/record/record.h"
