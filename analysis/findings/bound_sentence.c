@@ -92,8 +92,8 @@ static bool say_op_of_profile(FILE *out, const struct rows *rows, const char *pr
 /* Whether its share of the roofline can be told. */
 static bool has_share(const struct row *row, const char *program)
 {
-    return is_settled(row, program) && !*text_of(row, program, "roofline.fault") &&
-           real_of(row, program, "roofline.percent") >= 0;
+    return is_settled(row, program) && !*program_text(row, program, "roofline.fault") &&
+           program_real(row, program, "roofline.percent") >= 0;
 }
 
 static double say_program(FILE *out, const struct rows *rows)
@@ -104,14 +104,16 @@ static double say_program(FILE *out, const struct rows *rows)
     const struct row *row = row_of_most_work(rows, has_share, &program, &work);
     if (!row)
         return 0;
-    const char *bound = text_of(row, program, "roofline.bound");
+    const char *bound = program_text(row, program, "roofline.bound");
     bool memory = strcmp(bound, "memory") == 0;
     describe_row(rows, row, name);
-    units_format_interval(time, real_of(row, program, "time.median"), real_of(row, program, "time.ci95_low"),
-                          real_of(row, program, "time.ci95_high"), "s");
+    units_format_interval(time, program_real(row, program, "time.median"),
+                          program_real(row, program, "time.ci95_low"),
+                          program_real(row, program, "time.ci95_high"), "s");
     fprintf(out, "With %s, %s takes %s, at %.0f %% of its roofline, bound by %s%s%s%s", name,
-            subject_of(program), time, real_of(row, program, "roofline.percent"), bound, memory ? " (" : "",
-            memory ? text_of(row, program, "roofline.level") : "", memory ? ")" : "");
+            subject_of(program), time, program_real(row, program, "roofline.percent"), bound,
+            memory ? " (" : "", memory ? program_text(row, program, "roofline.level") : "",
+            memory ? ")" : "");
     bool named = say_op_of_profile(out, rows, program, row);
     fputs(".", out);
     return named ? 1e30 + work : work; /* an op to work on before any other */
@@ -133,7 +135,7 @@ static struct op *fastest_kernels(const struct rows *rows, size_t *n)
     *n = 0;
     for (size_t i = 0; i < count; i++) {
         const struct row *row = rows_at(rows, i);
-        double seconds = real_of(row, "kernel", "time.median");
+        double seconds = program_real(row, "kernel", "time.median");
         char where[AXES_TEXT], op[AXES_TEXT], variant[AXES_TEXT];
         if (!has_share(row, "kernel"))
             continue;
@@ -144,9 +146,9 @@ static struct op *fastest_kernels(const struct rows *rows, size_t *n)
         axes_text(row, schema_find("op"), op);
         axes_text(row, schema_find("variant"), variant);
         describe_row(rows, row, where);
-        ops[at] = (struct op){"", seconds, real_of(row, "kernel", "time.ci95_low"),
-                              real_of(row, "kernel", "time.ci95_high"),
-                              seconds * real_of(row, "kernel", "roofline.percent") / 100};
+        ops[at] = (struct op){"", seconds, program_real(row, "kernel", "time.ci95_low"),
+                              program_real(row, "kernel", "time.ci95_high"),
+                              seconds * program_real(row, "kernel", "roofline.percent") / 100};
         snprintf(ops[at].name, sizeof ops[at].name, "%.100s %.100s with %s", op, variant, where);
     }
     free(group);

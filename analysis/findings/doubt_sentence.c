@@ -52,7 +52,7 @@ static bool add_row(struct tally *t, const struct row *row)
     }
     for (size_t p = 0; p < TIMED; p++) {
         noisy = noisy ? noisy : row_noisy(row, program_name(p));
-        fault = *fault ? fault : text_of(row, program_name(p), "roofline.fault");
+        fault = *fault ? fault : program_text(row, program_name(p), "roofline.fault");
     }
     unchecked = unchecked ? unchecked : encoding_unchecked(row);
     if (unchecked)

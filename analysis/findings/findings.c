@@ -13,7 +13,7 @@
 static sentence *const kinds[] = {sentence_growth, sentence_bound,    sentence_memory,
                                   sentence_ranks,  sentence_variants, sentence_encodings};
 
-double real_of(const struct row *row, const char *program, const char *name)
+double program_real(const struct row *row, const char *program, const char *name)
 {
     char path[SCHEMA_PATH];
     double value = NAN;
@@ -22,7 +22,7 @@ double real_of(const struct row *row, const char *program, const char *name)
     return value;
 }
 
-const char *text_of(const struct row *row, const char *program, const char *name)
+const char *program_text(const struct row *row, const char *program, const char *name)
 {
     char path[SCHEMA_PATH];
     const char *text = "";
@@ -34,7 +34,7 @@ const char *text_of(const struct row *row, const char *program, const char *name
 bool is_settled(const struct row *row, const char *program)
 {
     return row_is_ok(row) && !row_unchecked(row) && !row_noisy(row, program) &&
-           real_of(row, program, "time.median") > 0;
+           program_real(row, program, "time.median") > 0;
 }
 
 const struct row *row_of_most_work(const struct rows *rows, bool (*use)(const struct row *, const char *),
@@ -45,7 +45,7 @@ const struct row *row_of_most_work(const struct rows *rows, bool (*use)(const st
     *work = 0;
     for (size_t p = 0; p < 2 && !most; p++)
         for (size_t i = 0; i < rows_count(rows); i++) {
-            double flops = real_of(rows_at(rows, i), programs[p], "flops.analytic");
+            double flops = program_real(rows_at(rows, i), programs[p], "flops.analytic");
             if (!use(rows_at(rows, i), programs[p]) || !(flops > *work))
                 continue;
             most = rows_at(rows, i);

@@ -26,7 +26,7 @@ static bool keeps_all(const struct row *row, const char *program)
     int64_t ranks = 1;
     row_get_count(row, "ranks.count", &ranks);
     return row_is_ok(row) && ranks == 1 && !has_checkpoints(row) &&
-           real_of(row, program, "memory.planned") > 0;
+           program_real(row, program, "memory.planned") > 0;
 }
 
 static bool differ_in_none(const struct row *a, const struct row *b, const struct field *const *axes,
@@ -45,13 +45,13 @@ static const struct row *least_with_checkpoints(const struct rows *rows, const s
     const struct field *axes[AXES_MAX], *checkpoint = schema_find("checkpoint");
     const struct row *best = NULL;
     size_t n = 0, varying = axes_varying(rows, axes);
-    *least = real_of(row, program, "memory.planned");
+    *least = program_real(row, program, "memory.planned");
     for (size_t i = 0; i < varying; i++)
         if (axes[i] != checkpoint)
             axes[n++] = axes[i];
     for (size_t i = 0; i < rows_count(rows); i++) {
         const struct row *with = rows_at(rows, i);
-        double bytes = real_of(with, program, "memory.planned");
+        double bytes = program_real(with, program, "memory.planned");
         if (row_is_ok(with) && has_checkpoints(with) && bytes > 0 && bytes < *least &&
             differ_in_none(row, with, axes, n)) {
             best = with;
@@ -109,7 +109,7 @@ static double reach_along(const struct rows *rows, const struct row *row, const 
         abort();
     for (size_t i = 0; i < rows_count(rows); i++) {
         const struct row *other = rows_at(rows, i);
-        double y = real_of(other, program, "memory.peak_live");
+        double y = program_real(other, program, "memory.peak_live");
         points[known] = (struct law_point){0, y, y, y};
         known += keeps_all(other, program) && y > 0 && differ_in_none(row, other, axes, n) &&
                  row_get_real(other, axis->path, &points[known].x) && points[known].x > 0;
@@ -167,9 +167,10 @@ double sentence_memory(FILE *out, const struct facts *facts)
     const struct row *row = row_of_most_work(facts->rows, keeps_all, &program, &work);
     if (!row)
         return 0;
-    double kept = real_of(row, program, "memory.activations") / real_of(row, program, "memory.peak_live");
+    double kept =
+        program_real(row, program, "memory.activations") / program_real(row, program, "memory.peak_live");
     describe_row(facts->rows, row, name);
-    units_format(text, real_of(row, program, "memory.planned"), UNITS_BINARY, "B");
+    units_format(text, program_real(row, program, "memory.planned"), UNITS_BINARY, "B");
     fprintf(out, "With %s, %s needs %s of memory", name, subject_of(program), text);
     if (axes_vary(facts->rows, schema_find("checkpoint")))
         say_checkpoints(out, facts->rows, row, program);

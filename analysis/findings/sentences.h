@@ -50,8 +50,8 @@ void ways_write(FILE *out, const struct rows *rows);
 FILE *open_text(char **text, size_t *size);
 
 /* A field of a program, "time.median": NAN if it has none; "" for a text. */
-double real_of(const struct row *row, const char *program, const char *name);
-const char *text_of(const struct row *row, const char *program, const char *name);
+double program_real(const struct row *row, const char *program, const char *name);
+const char *program_text(const struct row *row, const char *program, const char *name);
 
 /* Whether a program of a row has a time that supports findings. */
 bool is_settled(const struct row *row, const char *program);
