@@ -138,6 +138,7 @@ struct op_row {
 
 /* Properties of an operand. */
 #define TYPE(t)                   .dtype = t
+#define CARRIED                   .carried = true
 #define POSITIVE                  .values = VALUES_POSITIVE
 #define INDEX(size)               .values = VALUES_INDEX, .limit = DIM_##size
 #define SCHEDULE                  .values = VALUES_SCHEDULE
@@ -160,17 +161,17 @@ struct op_row {
 #define IN(name, rows, cols, ...)            MATRIX(name, ROLE_IN, rows, cols, __VA_ARGS__)
 #define GATHER(name, rows, cols, ...)        MATRIX(name, ROLE_IN, rows, cols, .gathered = true, __VA_ARGS__)
 #define OPT(name, rows, cols, ...)           MATRIX(name, ROLE_OPT, rows, cols, __VA_ARGS__)
-#define OFFSETS(name, size)                  MATRIX(name, ROLE_OFFSETS, size, 1, .dtype = I64)
+#define OFFSETS(name, size, ...)             MATRIX(name, ROLE_OFFSETS, size, 1, .dtype = I64, __VA_ARGS__)
 #define RECEIVERS(name, ...)                 HALF(N, name.row, name.col, __VA_ARGS__)
 #define SENDERS(name, size, ...)             HALF(size, name.out_row, name.out_col, .by_sender = true, __VA_ARGS__)
 #define NUMBERS(name, ...)                   MATRIX(name.out_edge, ROLE_NUMBERS, E, 1, .dtype = I32, .by_sender = true, __VA_ARGS__)
-#define EDGES(name)                          RECEIVERS(name) SENDERS(name, N, .carried = true) NUMBERS(name, .carried = true)
-#define EDGES_OUT(name)                      RECEIVERS(name, .carried = true) SENDERS(name, N) NUMBERS(name, .carried = true)
-#define EDGES_BOTH(name)                     RECEIVERS(name) SENDERS(name, N) NUMBERS(name, .carried = true)
-#define EDGES_OUT_NUMBERED(name)             RECEIVERS(name, .carried = true) SENDERS(name, N) NUMBERS(name)
+#define EDGES(name)                          RECEIVERS(name) SENDERS(name, N, CARRIED) NUMBERS(name, CARRIED)
+#define EDGES_OUT(name)                      RECEIVERS(name, CARRIED) SENDERS(name, N) NUMBERS(name, CARRIED)
+#define EDGES_BOTH(name)                     RECEIVERS(name) SENDERS(name, N) NUMBERS(name, CARRIED)
+#define EDGES_OUT_NUMBERED(name)             RECEIVERS(name, CARRIED) SENDERS(name, N) NUMBERS(name)
 #define EDGES_BOTH_NUMBERED(name)            RECEIVERS(name) SENDERS(name, N) NUMBERS(name)
-#define PART_EDGES(name)                     RECEIVERS(name) SENDERS(name, S, .carried = true) NUMBERS(name, .carried = true)
-#define PART_EDGES_OUT(name)                 RECEIVERS(name, .carried = true) SENDERS(name, S) NUMBERS(name, .carried = true)
+#define PART_EDGES(name)                     RECEIVERS(name) SENDERS(name, S, CARRIED) NUMBERS(name, CARRIED)
+#define PART_EDGES_OUT(name)                 RECEIVERS(name, CARRIED) SENDERS(name, S) NUMBERS(name, CARRIED)
 #define PART_EDGES_BOTH_NUMBERED(name)       RECEIVERS(name) SENDERS(name, S) NUMBERS(name)
 #define SIZE(id, size)                       {.name = #id, .role = ROLE_SIZE, .at = offsetof(args_type, id), .rows = DIM_##size, .type = "int"},
 #define ATTR(kind, id, ...)                  {.name = #id, .role = ROLE_ATTR, .at = offsetof(args_type, id), .type = #kind, __VA_ARGS__},

@@ -53,7 +53,7 @@ struct call {
 #define IN(name, rows, cols, ...)            struct mat name;
 #define GATHER(name, rows, cols, ...)        struct mat name;
 #define OPT(name, rows, cols, ...)           struct mat name;
-#define OFFSETS(name, size)                  struct offsets name;
+#define OFFSETS(name, size, ...)             struct offsets name;
 #define EDGES(name)                          struct edges name;
 #define EDGES_OUT(name)                      struct edges name;
 #define EDGES_BOTH(name)                     struct edges name;
@@ -120,7 +120,7 @@ struct operand {
     const char *type;    /* of an attribute: "int", "double", "uint64_t" */
     bool gathered;       /* read through the edges: one row per edge */
     bool by_sender;      /* of edges: rows are senders, columns receivers */
-    bool carried;        /* of edges: not read, may be absent; passed on by the gradient rule */
+    bool carried;        /* not read, may be absent; passed on by the gradient rule */
     enum values values;
     enum dim limit;           /* of VALUES_INDEX */
     double typical, moderate; /* sample values of an attribute: in models, in tests; 0: any */

@@ -54,7 +54,7 @@
 #define PART_EDGES_BOTH_NUMBERED(name)
 #endif
 #ifndef OFFSETS
-#define OFFSETS(name, size)
+#define OFFSETS(name, size, ...)
 #endif
 #ifndef SIZE
 #define SIZE(name, size)

@@ -340,7 +340,7 @@ static void fill(struct operands *o)
             fill_numbers(&o->sample, edges_of(o));
         else if (p->role == ROLE_INDEX)
             continue;
-        else if (m && operand_reads(p, m))
+        else if (m && (operand_reads(p, m) || p->carried))
             fill_values(&o->sample, p, *m);
     }
     fill_saved(o);

@@ -153,17 +153,82 @@ static void test_large_attention(void **state)
     assert_int_equal(counted(OP_attention_backward, &backward).flops, N * N * (10 * D + 6 * H) + 2 * N * D);
 }
 
+/* Whether an operand is an input of the op's own type. */
+static bool holds_reals(const struct operand *p, const struct operands *o)
+{
+    return operand_is_mat(p) && p->dtype == DTYPE_NONE && !operand_writes(p) &&
+           mat_present(*operand_mat(p, &o->args));
+}
+
+/* m = scale m + offset */
+static void change(struct mat m, double scale, double offset)
+{
+    for (int64_t i = 0; i < m.rows; i++)
+        for (int64_t j = 0; j < m.cols; j++)
+            mat_set(m, i, j, scale * mat_get(m, i, j) + offset);
+}
+
+/* Whether the results of the reference are others if the values of this operand are. */
+static bool depends_on(const struct operands *o, int operand)
+{
+    struct operands *before = operands_copy(o, F64, 0), *after = operands_copy(o, F64, 0);
+    const struct kernel *k = backend_kernel(&backend_ref, o->sample.op, F64, NULL);
+    change(*operand_mat(&op_info(o->sample.op)->operands[operand], &after->args), 2, 1);
+    assert_true(operands_run(before, k, 1, 0, 0) && operands_run(after, k, 1, 0, 0));
+    bool differ = !operands_same_bits(before, after);
+    operands_free(before);
+    operands_free(after);
+    return differ;
+}
+
+/* The operands, a bit each, that the results depend on, and of `present` those that were there. Ones make
+ * inputs equal, which some ops look for. */
+static unsigned operands_read(enum op op, int act, bool ones, unsigned *present)
+{
+    const struct op_info *info = op_info(op);
+    struct sample s = {.op = op, .dims = {1, 2, 29, 7, 16, 4, 4, 60, 0}, .seed = 1, .act = act};
+    struct operands *o = info->exchange ? NULL : operands_new(&s, F64);
+    unsigned read = 0;
+    for (int i = 0; o && ones && i < info->operand_count; i++)
+        if (holds_reals(&info->operands[i], o))
+            change(*operand_mat(&info->operands[i], &o->args), 0, 1);
+    for (int i = 0; o && i < info->operand_count; i++)
+        if (holds_reals(&info->operands[i], o)) {
+            *present |= 1u << i;
+            read |= (unsigned)depends_on(o, i) << i;
+        }
+    if (o)
+        operands_free(o);
+    return read;
+}
+
+/* Bytes count what an op reads. */
+static void test_operands_read(void **state)
+{
+    (void)state;
+    for (enum op op = 0; op < OPS; op++) {
+        const struct op_info *info = op_info(op);
+        unsigned present = 0, read = 0;
+        for (int act = 0; act < 2; act++)
+            read |= operands_read(op, act, false, &present) | operands_read(op, act, true, &present);
+        for (int i = 0; i < info->operand_count; i++)
+            if ((present >> i & 1) && (read >> i & 1) == info->operands[i].carried)
+                fail_msg("%s: %s is%s read", info->name, info->operands[i].name, read >> i & 1 ? "" : " not");
+    }
+}
+
 int main(void)
 {
     static enum op ops[OPS];
-    struct CMUnitTest tests[OPS + 3] = {
+    struct CMUnitTest tests[OPS + 4] = {
         cmocka_unit_test(test_known_counts),
         cmocka_unit_test(test_taking_empties_the_counter),
         cmocka_unit_test(test_large_attention),
+        cmocka_unit_test(test_operands_read),
     };
     for (enum op op = 0; op < OPS; op++) {
         ops[op] = op;
-        tests[3 + op] = (struct CMUnitTest){op_info(op)->name, test_op, NULL, NULL, &ops[op]};
+        tests[4 + op] = (struct CMUnitTest){op_info(op)->name, test_op, NULL, NULL, &ops[op]};
     }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

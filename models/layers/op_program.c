@@ -151,6 +151,8 @@ static void complete(struct op_program *s, enum op op, void *args,
         bool saved = o->role == ROLE_SAVE, read = kept && kept(s->op, o->name);
         if (in_structure(o))
             set_structure(s, o, m);
+        else if (o->carried)
+            continue;
         else if (operand_reads(o, m))
             *m = input_of(s, o);
         else if (read && (!saved || operand_saved(o, args)))
