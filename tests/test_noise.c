@@ -3,6 +3,7 @@
  * machine's own noise, only what cannot fail is asserted.
  */
 #include "bench/base/clock.h"
+#include "bench/row/sampling.h"
 #include "bench/time/noise.h"
 #include "bench/time/watch.h"
 
@@ -220,7 +221,36 @@ static void test_sample_warnings(void **state)
     warned(&w, noise_warn_samples(&forward, &none, &fast), 0, NULL, NULL);
     warned(&w, noise_warn_samples(&forward, &up, &slow), 2, "[row 7, forward] the samples drift by +6.2 %",
            "slow start: the first sample takes 1.80 times");
-    warned(&w, noise_warn_samples(&forward, &down, &fast), 1, "-5.0 %", "warm up longer (--warmup)");
+    warned(&w, noise_warn_samples(&forward, &down, &fast), 1, "-5.0 %", "run again");
+}
+
+/* Turns of 30 samples in one state, whose times are flat, after three in another, whose times fall. */
+static void test_warnings_of_reported_turns(void **state)
+{
+    (void)state;
+    enum { TURNS = 12, EACH = 30 };
+    double seconds[TURNS * EACH];
+    struct turn turns[TURNS];
+    for (int t = 0; t < TURNS; t++) {
+        bool other = t < 3;
+        double ping = other ? 5e-7 : 1e-7 * (1 + 1e-3 * t);
+        turns[t] = (struct turn){EACH, {{ping, NAN, NAN}}, {{ping, NAN, NAN}}};
+        for (int i = 0; i < EACH; i++)
+            seconds[t * EACH + i] = (other ? 3 - 0.01 * (t * EACH + i) : 1) + 1e-3 * ((7 * i) % 5);
+    }
+    struct samples s = {.n = TURNS * EACH,
+                        .seconds = seconds,
+                        .turns = TURNS,
+                        .turn = turns,
+                        .used = {.involuntary = 1000},
+                        .elapsed = 1};
+    struct states states = states_find(turns, TURNS), none = {0};
+    struct warnings w = {0};
+    struct subject step = {&w, 7, "step"};
+    sampling_warn(&s, &states, &step);
+    warned(&w, (int)w.count, 0, NULL, NULL);
+    sampling_warn(&s, &none, &step);
+    warned(&w, (int)w.count, 3, "the samples drift by -", "slow start: ");
 }
 
 static void test_throttle_warnings(void **state)
@@ -254,7 +284,8 @@ static void test_warnings_of_many_rows(void **state)
         s.text,
         "warning: [row 0, forward, step; row 3, step] slow start: the first sample takes 1.50 to 2.25 times\n"
         "    the median of the later ones: warm up longer (--warmup)\n"
-        "warning: [row 0, step] the samples drift by -5.0 % from first to last: warm up longer (--warmup)\n");
+        "warning: [row 0, step] the samples drift by -5.0 % from first to last: the machine changed\n"
+        "    meanwhile; run again\n");
     free(s.text);
     warnings_free(&w);
 }
@@ -290,6 +321,7 @@ int main(void)
         cmocka_unit_test(test_warnings),
         cmocka_unit_test(test_usage_warnings),
         cmocka_unit_test(test_sample_warnings),
+        cmocka_unit_test(test_warnings_of_reported_turns),
         cmocka_unit_test(test_throttle_warnings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

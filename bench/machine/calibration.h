@@ -33,7 +33,7 @@ struct calibration {
     struct bandwidth level[MEMORY_LEVELS];
     struct turn turn[CALIBRATION_TURNS]; /* the probes around it, without samples */
     int turns;
-    double exceeded; /* %: the most that a program reached even after a second calibration; 0: none did */
+    double exceeded; /* %: the most that a program reached; 0: none was faster */
     bool replaced;   /* by a later one of this run: only rows that were printed before refer to it */
 };
 

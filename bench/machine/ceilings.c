@@ -18,8 +18,7 @@ static const double look_seconds = 1;
 
 struct calibrated {
     int threads;
-    int count;  /* calibrations of this run */
-    bool again; /* one of them because a program exceeded the ceilings */
+    int count; /* calibrations of this run */
     double looked;
 };
 
@@ -251,18 +250,15 @@ bool ceilings_look(struct ceilings *c, int threads)
 
 bool ceilings_exceeded(struct ceilings *c, int threads, const char *time, double percent)
 {
-    struct calibrated *done = calibrated_for(c, threads);
-    if (!done->again) {
-        done->again = true;
-        return calibrate_now(c, threads);
-    }
+    bool marked = false;
     for (int i = 0; i < c->count; i++)
         if (is_for(&c->list[i], threads) && strcmp(c->list[i].time, time) == 0 &&
             percent > c->list[i].exceeded) {
             c->list[i].exceeded = percent;
             save(c, threads);
+            marked = true;
         }
-    return false;
+    return marked;
 }
 
 struct value *ceilings_json(const struct ceilings *c)

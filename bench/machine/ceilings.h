@@ -67,10 +67,8 @@ const struct calibration *ceilings_in(const struct ceilings *c, int threads, con
  * it did. */
 bool ceilings_look(struct ceilings *c, int threads);
 
-/*
- * A program reached `percent` > 100 of the calibration of this time. The first time for a number of threads
- * it is measured again: true. Otherwise the calibration is marked.
- */
+/* A program reached `percent` > 100 of the calibration of this time, which is marked: whether it was
+ * not before. It is not measured again: all rows and runs of a state have the same ceilings. */
 bool ceilings_exceeded(struct ceilings *c, int threads, const char *time, double percent);
 
 /* The array of calibrations for the record, without those given. */

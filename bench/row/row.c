@@ -248,10 +248,9 @@ static void print_bound(const struct measurement *m)
     wrap_text(m->job->profile, text, 0, 4);
 }
 
-/* After a signal, or when the device is lost. */
-static bool job_ended(const struct job *job)
+bool run_has_ended(const struct options *o)
 {
-    return interrupt_signal() || device_fault(&job->options->device).kind == FAULT_LOST;
+    return interrupt_signal() || device_fault(&o->device).kind == FAULT_LOST;
 }
 
 /* Measures an opened workload. */
@@ -265,13 +264,13 @@ static void measure_work(struct visit *v)
     m->result.encoded = m->encoded.computed ? &m->encoded : NULL;
     if (v->plan->first && m->encoded.computed)
         encode_count(&m->encoded, &m->work.config, &m->work.batch, executed_how(m->job));
-    for (enum program_kind p = 0; p < PROGRAMS && encoded && !job_ended(m->job); p++) {
+    for (enum program_kind p = 0; p < PROGRAMS && encoded && !run_has_ended(m->job->options); p++) {
         m->result.program[p].unwanted = why_not(m->job, p);
         if (v->plan->block[p].wanted)
             measure_program(v, p);
     }
     print_bound(m);
-    if (v->plan->first && encoded && !job_ended(m->job))
+    if (v->plan->first && encoded && !run_has_ended(m->job->options))
         measure_cold_start(m);
     judge_check(&m->result);
 }
@@ -378,7 +377,7 @@ void measurement_warn(const struct measurement *m)
     for (enum program_kind p = 0; p < PROGRAMS; p++) {
         struct subject program = subject_of(m, program_name(p));
         if (m->samples[p].n > 0)
-            sampling_warn(&m->samples[p], &program);
+            sampling_warn(&m->samples[p], m->job->states, &program);
     }
 }
 

@@ -1,5 +1,7 @@
 #include "bench/row/sampling.h"
 
+#include <stdlib.h>
+
 #include "bench/base/interrupt.h"
 #include "bench/row/workload.h"
 
@@ -55,11 +57,20 @@ void sampling_turn(const struct job *job, const struct turn_plan *plan, enum pro
         samples_join(samples, &turn);
 }
 
-void sampling_warn(const struct samples *s, const struct subject *subject)
+void sampling_warn(const struct samples *s, const struct states *states, const struct subject *subject)
 {
-    struct drift drift = drift_find(s->seconds, (size_t)s->n);
-    struct slow_start slow = slow_start_find(s->seconds, (size_t)s->n);
-    noise_warn_usage(subject, &s->used, s->n, s->elapsed);
+    struct turns turns = samples_turns(s);
+    struct reported reported = reported_choose(&turns, states);
+    size_t n;
+    double *seconds = reported_values(&turns, &reported, s->seconds, &n);
+    struct drift drift = drift_find(seconds, n);
+    struct slow_start slow = {0};
+    if (reported.is_reported[0])
+        slow = slow_start_find(seconds, n);
+    if (reported.others == 0) /* what was used is known of all turns together */
+        noise_warn_usage(subject, &s->used, s->n, s->elapsed);
     noise_warn_samples(subject, &drift, &slow);
     noise_warn_throttle(subject, &s->seen);
+    free(seconds);
+    reported_free(&reported);
 }

@@ -74,12 +74,6 @@ static void keep_graphs(struct run *s, struct work *w)
     w->held = held;
 }
 
-/* Whether no more turns can be taken: after a signal, or when the device is lost. */
-static bool has_ended(const struct run *s)
-{
-    return interrupt_signal() || device_fault(&s->options->device).kind == FAULT_LOST;
-}
-
 /* Takes a turn of a row. False if nothing of it takes part. */
 static bool take_turn(struct run *s, struct work *w, const struct turn_plan *plan)
 {
@@ -103,30 +97,27 @@ static bool save_row(struct run *s, struct work *w, struct row *row, struct mess
     return report_row(s->report, s->progress->before + w->job.row, row, error);
 }
 
-/* Whether the ceilings were measured again because a program of the row is faster. */
-static bool measured_again(struct run *s, const struct row *row, int threads)
+/* Marks the ceilings that a program of the row exceeds. */
+static void mark_exceeded(struct run *s, const struct row *row, int threads)
 {
-    bool again = false;
+    bool marked = false;
     for (enum program_kind p = 0; p < PROGRAMS; p++) {
         char percent_path[SCHEMA_PATH], time_path[SCHEMA_PATH];
         double percent;
         const char *time;
         if (row_get_real(row, program_path(percent_path, p, "roofline.percent"), &percent) && percent > 100 &&
             row_get_text(row, program_path(time_path, p, "roofline.calibrated"), &time))
-            again = ceilings_exceeded(s->ceilings, threads, time, percent) || again;
+            marked = ceilings_exceeded(s->ceilings, threads, time, percent) || marked;
     }
-    return again;
+    if (marked)
+        report_ceilings(s->report, s->ceilings);
 }
 
 /* Saves the row so far. */
 static bool save_measured(struct run *s, struct work *w, struct message *error)
 {
     struct row *row = measurement_row(w->m);
-    if (measured_again(s, row, w->job.config.threads)) {
-        report_ceilings(s->report, s->ceilings);
-        row_free(row);
-        row = measurement_row(w->m);
-    }
+    mark_exceeded(s, row, w->job.config.threads);
     return save_row(s, w, row, error);
 }
 
@@ -206,7 +197,7 @@ static void say_long_rows(const struct run *s)
 static bool first_turns(struct run *s, bool *all_good, struct message *error)
 {
     bool only = s->options->sampling.turns == 1;
-    for (int64_t i = 0; i < s->rows && !has_ended(s); i++) {
+    for (int64_t i = 0; i < s->rows && !run_has_ended(s->options); i++) {
         struct work *w = &s->work[i];
         if (w->state != ROW_KEPT) {
             show(s->progress, w, i, 1.0 / s->options->sampling.turns);
@@ -294,7 +285,7 @@ static bool next_turn(struct run *s, int turn, bool *any, struct message *error)
     int64_t *order = shuffled(s->rows, rng_bits(rng_key(o->seed, "turns"), (uint64_t)turn));
     bool going = order || complain(error, "no memory for %lld rows", (long long)s->rows);
     *any = false;
-    for (int64_t i = 0; i < s->rows && going && !has_ended(s); i++) {
+    for (int64_t i = 0; i < s->rows && going && !run_has_ended(s->options); i++) {
         struct work *w = &s->work[order[i]];
         if (!w->m || !measurement_goes_on(w->m))
             continue;
@@ -318,11 +309,12 @@ static bool later_turns(struct run *s, struct message *error)
     bool going = true, any = true;
     find_states(s);
     live_show(&s->live, s->progress->before, s->rows);
-    for (int turn = 1; turn < turns && going && !has_ended(s); turn++)
+    for (int turn = 1; turn < turns && going && !run_has_ended(s->options); turn++)
         going = next_turn(s, turn, &any, error);
     /* Programs with long runs may have used more than their share. */
     s->overdraft = fmax(0, BUDGET_KEPT * budget_of(s) - seconds_left(s));
-    for (int turn = turns; any && turn < (1 + MORE_TURNS) * turns && going && !has_ended(s); turn++)
+    for (int turn = turns; any && turn < (1 + MORE_TURNS) * turns && going && !run_has_ended(s->options);
+         turn++)
         going = next_turn(s, turn, &any, error);
     return going;
 }

@@ -105,17 +105,16 @@ int noise_warn_usage(const struct subject *s, const struct usage *u, int64_t run
 
 int noise_warn_samples(const struct subject *s, const struct drift *d, const struct slow_start *slow)
 {
-    static const char what[] = "the samples drift by %s from first to last";
     static const struct warning_kind start = {
         "warning", "slow start: the first sample takes %s times the median of the later ones",
         "warm up longer (--warmup)"};
-    static const struct warning_kind up = {"warning", what, "let the machine cool down"},
-                                     down = {"warning", what, "warm up longer (--warmup)"};
+    static const struct warning_kind drift = {"warning", "the samples drift by %s from first to last",
+                                              "the machine changed meanwhile; run again"};
     int warnings = 0;
     if (slow->runs > 0)
         warnings += warnings_add(s, &start, slow->ratio, "%.2f", slow->ratio);
     if (d->found)
-        warnings += warnings_add(s, d->change > 0 ? &up : &down, d->change, "%+.1f %%", 100 * d->change);
+        warnings += warnings_add(s, &drift, d->change, "%+.1f %%", 100 * d->change);
     return warnings;
 }
 
