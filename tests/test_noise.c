@@ -250,7 +250,7 @@ static void test_warnings_of_reported_turns(void **state)
     sampling_warn(&s, &states, &step);
     warned(&w, (int)w.count, 0, NULL, NULL);
     sampling_warn(&s, &none, &step);
-    warned(&w, (int)w.count, 3, "the samples drift by -", "slow start: ");
+    warned(&w, (int)w.count, 2, "the samples drift by -", "preempted ");
 }
 
 static void test_throttle_warnings(void **state)
