@@ -18,6 +18,7 @@ enum { LIBRARIES_MIB = 64, BUFFER_MIB = 128 };
 struct openblas {
     void (*set_num_threads)(int threads);
     char *(*get_config)(void);
+    char *(*get_corename)(void);
     void *(*memory_alloc)(int unused);
     void (*memory_free)(void *buffer);
 };
@@ -46,6 +47,7 @@ static const struct symbol {
     {"dseupd_", offsetof(struct opened, functions.dseupd), HAVE_ARPACK},
     {"openblas_set_num_threads", offsetof(struct opened, own.set_num_threads), false},
     {"openblas_get_config", offsetof(struct opened, own.get_config), false},
+    {"openblas_get_corename", offsetof(struct opened, own.get_corename), false},
     {"blas_memory_alloc", offsetof(struct opened, own.memory_alloc), false},
     {"blas_memory_free", offsetof(struct opened, own.memory_free), false},
 };
@@ -136,9 +138,19 @@ const struct blas *blas(void)
     return &opened.functions;
 }
 
-const char *blas_version(void)
+static const char *ask(char *(*const *question)(void))
 {
     char error[256];
-    bool asks = blas_open(0, error, sizeof error) == BLAS_OPEN && opened.own.get_config;
-    return asks ? opened.own.get_config() : "unknown";
+    bool asks = blas_open(0, error, sizeof error) == BLAS_OPEN && *question;
+    return asks ? (*question)() : "unknown";
+}
+
+const char *blas_version(void)
+{
+    return ask(&opened.own.get_config);
+}
+
+const char *blas_core(void)
+{
+    return ask(&opened.own.get_corename);
 }

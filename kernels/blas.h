@@ -50,4 +50,7 @@ const struct blas *blas(void);
 /* What OpenBLAS says of itself; "unknown" for another BLAS, or if it cannot be opened. */
 const char *blas_version(void);
 
+/* The processor that OpenBLAS chose its kernels for, "Haswell"; "unknown" likewise. */
+const char *blas_core(void);
+
 #endif

@@ -85,12 +85,43 @@ static struct value *host(void)
     return host;
 }
 
+/* The instruction sets of kernels/cpu, ascending, with the processors for which OpenBLAS has kernels that use
+ * no more (driver/others/dynamic.c of 0.3.21), each between blanks, and the one to ask for. */
+static const struct {
+    const char *name, *cores, *best;
+} instruction_sets[] = {
+    {"base",
+     " Katmai Coppermine Northwood Prescott Banias Core2 Penryn Dunnington Atom Nano Nehalem Athlon Opteron "
+     "Opteron_SSE3 Barcelona Bobcat Sandybridge Bulldozer Piledriver Steamroller ",
+     "Nehalem"},
+    {"avx2", " Excavator Haswell Zen ", "Haswell"},
+    {"avx512", " SkylakeX Cooperlake Sapphirerapids ", "SkylakeX"},
+};
+
+bool machine_blas_lags(const char *core, const char *backend, struct message *note)
+{
+    char word[64];
+    int sets = sizeof instruction_sets / sizeof *instruction_sets, ours = -1, theirs = sets;
+    snprintf(word, sizeof word, " %.60s ", core);
+    for (int i = 0; i < sets; i++) {
+        ours = strstr(backend, instruction_sets[i].name) ? i : ours;
+        theirs = strcasestr(instruction_sets[i].cores, word) ? i : theirs;
+    }
+    return theirs < ours &&
+           !complain(
+               note,
+               "OpenBLAS chose its kernels for %.40s, which do not use %s; OPENBLAS_CORETYPE=%s asks for "
+               "others",
+               core, instruction_sets[ours].name, instruction_sets[ours].best);
+}
+
 struct value *machine_context(struct value *devices, uint64_t seed)
 {
     struct utsname u;
     uname(&u);
     struct value *context = value_new_object(), *libraries = value_new_object();
     value_set_text(libraries, "blas", blas_version());
+    value_set_text(libraries, "blas_core", blas_core());
     value_set_text(libraries, "kernel", u.release);
     value_set(context, "host", host());
     value_set(context, "devices", devices);

@@ -3,6 +3,7 @@
 #define GTMARK_BENCH_MACHINE_H
 
 #include "analysis/record/value.h"
+#include "bench/base/message.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -25,6 +26,12 @@ int64_t machine_memory_free_under(const char *root);
 /* The context of a record: host, devices (an array, which it takes over), libraries, compiler, flags,
  * commit, seed. */
 struct value *machine_context(struct value *devices, uint64_t seed);
+
+/*
+ * Whether OpenBLAS's kernels for the processor `core` use less than the instruction set that `backend` is
+ * compiled for, with a note that says so: their times are then about that choice. False for an unknown core.
+ */
+bool machine_blas_lags(const char *core, const char *backend, struct message *note);
 
 /* What --version prints. */
 void machine_version(const char *program, FILE *out);
