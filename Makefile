@@ -81,7 +81,7 @@ $(BUILD)/probed: tests/machine.sh tests/machine_cuda.sh $(look_again)
 	@mkdir -p $(@D)
 	@CC='$(CC)' FLAGS='$(flags) $(LDFLAGS)' BLAS='$(BLAS)' MPI='$(MPI)' METIS='$(METIS)' REQUEST='$(request)' \
 	    CUDA='$(CUDA)' CUDA_ARCH='$(CUDA_ARCH)' CUDA_REQUEST='$(asked_of_cuda)' \
-	    tests/machine.sh probe $(BUILD)/config.mk
+	    tests/machine.sh probe $(BUILD)/config.mk $(if $(filter probe,$(MAKECMDGOALS)),,>&2)
 	@touch $@
 
 # Objects. kernels/ref is compiled as float, as double and as the C++ counting type, kernels/oracle as float and as
@@ -132,7 +132,7 @@ $(foreach path,bench/% analysis/% graphs/% models/encodings/encoding.o tests/fuz
                          cover := $(if $(fuzzers),-fsanitize=fuzzer-no-link)
 
 $(every): $(OBJ)/%.o: $$(basename $$*).c $(BUILD)/config.mk Makefile
-	@mkdir -p $(@D) $(if $(V),,&& echo "  cc    $(@:$(OBJ)/%=%)")
+	@mkdir -p $(@D) $(if $(V),,&& echo "  cc    $(@:$(OBJ)/%=%)" >&2)
 	$(Q)$(CC) $(language) $(flags) $(cover) $(defines) -I. $(filter -I%,$(PACKAGES) $(SQLITE)) $(way) -MMD -MP -c $< -o $@
 $(BUILD)/commit: FORCE
 	@echo '$(commit)' | cmp -s - $@ || echo '$(commit)' >$@
@@ -183,14 +183,14 @@ build/cuda/id: FORCE
 	@echo '$(cuda_id)' | cmp -s - $@ || echo '$(cuda_id)' >$@
 
 build/cuda/obj/%.c.o: %.c build/cuda/request
-	@mkdir -p $(@D) $(if $(V),,&& echo "  nvcc  $(@:build/cuda/obj/%=%)")
+	@mkdir -p $(@D) $(if $(V),,&& echo "  nvcc  $(@:build/cuda/obj/%=%)" >&2)
 	$(Q)$(nvcc) -Xcompiler -std=gnu11 $(way) -MMD -MP -c $< -o $@ || rm -f $@
 build/cuda/obj/%.cu.o: %.cu build/cuda/request
-	@mkdir -p $(@D) $(if $(V),,&& echo "  nvcc  $(@:build/cuda/obj/%=%)")
+	@mkdir -p $(@D) $(if $(V),,&& echo "  nvcc  $(@:build/cuda/obj/%=%)" >&2)
 	$(Q)$(nvcc) $(gpu) $(gpu_strict) -MMD -MP -c $< -o $@ || rm -f $@
 # An object that cannot be made stops nothing before the library, and this comes after the programs: they run without.
 build/cuda/libgtmark_cuda.so: $(cuda_obj) | $(programs) $(mpi)
-	@$(if $(V),,echo "  link  $@")
+	@$(if $(V),,echo "  link  $@" >&2)
 	$(Q)ls $^ >/dev/null && $(nvcc) -shared -cudart static -Xlinker -z,defs $(CUDA_LIB:%=-Xlinker -rpath,%) $^ -o $@ \
 	    -lcublas -lcublasLt -lcusparse || \
 	    { echo 'gtmark: the CUDA kernels cannot be built (see above); the programs for the CPU are ready. make CUDA=0 leaves CUDA out' >&2; false; }
@@ -211,7 +211,7 @@ $(BUILD)/mpi/id: FORCE
 	@mkdir -p $(@D)
 	@echo '$(mpi_id)' | cmp -s - $@ || echo '$(mpi_id)' >$@
 $(BUILD)/mpi/libgtmark_mpi.so: $(filter $(OBJ)/kernels/%,$(mpi_obj))
-	@$(if $(V),,echo "  link  $@")
+	@$(if $(V),,echo "  link  $@" >&2)
 	$(Q)$(CC) $(flags) -shared $^ $(filter-out -I%,$(MPI_FLAGS)) $(LDFLAGS) -o $@
 
 # Bytes between ranks, counted by MPI's profiling interface, and a program of known bytes (tests/test_pmpi.sh).
@@ -220,7 +220,7 @@ $(BUILD)/tests/pmpi/libcount.so: way := -shared
 $(BUILD)/tests/pmpi/libcount.so: $(OBJ)/tests/pmpi/count.o
 $(BUILD)/tests/pmpi/known: $(OBJ)/tests/pmpi/known.o
 $(pmpi):
-	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@")
+	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@" >&2)
 	$(Q)$(CC) $(flags) $(way) $^ $(filter-out -I%,$(MPI_FLAGS)) $(LDFLAGS) -o $@
 
 # lld links a program with sanitizers in a third of the time.
@@ -236,7 +236,7 @@ cuda_here := $(if $(cuda),'$(look_in)$(CURDIR)/build/cuda')
 mpi_here  := $(if $(mpi),'$(look_in)$(CURDIR)/$(BUILD)/mpi')
 links     := $(version) $(BUILD)/libgtmark.a -Wl,--as-needed $(LDFLAGS) $(CMOCKA) $(filter-out -I%,$(PACKAGES)) -ldl -lm
 define link
-@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@")
+@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@" >&2)
 $(Q)$(CC) $(flags) $(linker) $(filter-out $(version),$(filter %.o,$^)) $(fuzzer) $(wrap) $(links) $(store) $(cuda_here) $(mpi_here) -o $@
 endef
 
@@ -269,7 +269,7 @@ endif
 nvmls := $(foreach kind,whole old part,$(BUILD)/tests/nvml_$(kind).so)
 $(BUILD)/tests/nvml_whole.so: soname := -Wl,-soname,libnvidia-ml.so.1
 $(nvmls): $(BUILD)/tests/nvml_%.so: tests/nvml/played.c tests/nvml/played.h $(BUILD)/config.mk Makefile
-	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@")
+	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@" >&2)
 	$(Q)$(CC) -std=c11 $(flags) -I. -DPLAYED_$* -fPIC -shared $< $(LDFLAGS) $(soname) -o $@
 
 # The kernels on an emulated device (tests/emulator): compiled for the host, in a library that these programs open
@@ -292,11 +292,11 @@ $(BUILD)/emulated/obj/%.cu.o: emulated_as = -x c++ $(CXX_FLAGS) -O1 -include tes
                                             -fsanitize=thread -fcf-protection=none -Wno-unknown-pragmas -Wno-sign-compare
 
 $(emulated_obj) $(BUILD)/emulated/obj/tests/emulator/test_emulator.cu.o: $(BUILD)/emulated/obj/%.o: % $(BUILD)/config.mk $(BUILD)/cuda.mk Makefile
-	@mkdir -p $(@D) $(if $(V),,&& echo "  cc    $(@:$(BUILD)/%=%)")
+	@mkdir -p $(@D) $(if $(V),,&& echo "  cc    $(@:$(BUILD)/%=%)" >&2)
 	$(Q)$(CC) $(emulated_as) $(way) $(warnings) -g -fPIC -ffp-contract=off -I. $(CUDA_INCLUDE) $(CFLAGS) \
 	    -MMD -MP -c $< -o $@
 $(emulated_lib): $(emulated_obj)
-	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@")
+	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@" >&2)
 	$(Q)$(CC) -shared -Wl,-z,defs $^ $(LDFLAGS) -lstdc++ -lm -o $@
 $(emulated_gpu) $(emulated_set): cuda_here := '$(look_in)$(CURDIR)/$(dir $(emulated_lib))'
 $(emulated_gpu): $(BUILD)/emulated/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)/libgtmark.a | $(emulated_lib) ; $(link)
@@ -304,7 +304,7 @@ $(emulated_gpu): | $(emulated_bench)
 $(emulated_set): $(BUILD)/emulated/%: $(OBJ)/bench/%.o $(BUILD)/libgtmark.a | $(emulated_lib) ; $(link)
 emulator_test := $(BUILD)/emulated/obj/tests/emulator/test_emulator.cu.o $(filter %.cc.o,$(emulated_obj))
 $(BUILD)/emulated/tests/test_emulator: $(emulator_test)
-	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@")
+	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@" >&2)
 	$(Q)$(CC) $^ $(LDFLAGS) $(CMOCKA) -lstdc++ -lm -ldl -o $@
 -include $(emulated_obj:.o=.d) $(BUILD)/emulated/obj/tests/emulator/test_emulator.cu.d
 

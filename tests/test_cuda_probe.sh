@@ -138,6 +138,10 @@ make: *** Error 1'
 check 'the program is there' "$(ls "$tree/build/bench_one")" "$tree/build/bench_one"
 check 'the next make builds the rest' "$(built)" '  nvcc  kernels/cuda/two.cu.o
   link  build/cuda/libgtmark_cuda.so'
+rm "$tree/build/bench_one"
+check 'what is built is said on stderr' \
+    "$(cd "$tree" && PATH=$house/bin:$PATH make -j1 MPI=0 METIS=0 NVCC="$here" all 2>/dev/null)" ''
+check 'the program is there again' "$(ls "$tree/build/bench_one")" "$tree/build/bench_one"
 check 'another CUDA_ARCH builds kernels' "$(built CUDA_ARCH=sm_90)" '  nvcc  kernels/cuda/one.cu.o
   nvcc  kernels/cuda/two.cu.o
   link  build/cuda/libgtmark_cuda.so'

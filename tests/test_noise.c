@@ -225,7 +225,7 @@ static void test_sample_warnings(void **state)
     warned(&w, noise_warn_samples(&forward, &down, &fast), 1, "-5.0 %", "run again");
 }
 
-/* Turns of 30 samples in one state, after three in another, in which they are longer. */
+/* Turns of 30 samples in one state, after two in another, in which they are longer. */
 static void test_warnings_of_reported_turns(void **state)
 {
     (void)state;
@@ -233,7 +233,7 @@ static void test_warnings_of_reported_turns(void **state)
     double seconds[TURNS * EACH];
     struct turn turns[TURNS];
     for (int t = 0; t < TURNS; t++) {
-        bool other = t < 3;
+        bool other = t < 2;
         double ping = other ? 5e-7 : 1e-7 * (1 + 1e-3 * t);
         turns[t] = (struct turn){EACH, {{ping, NAN, NAN}}, {{ping, NAN, NAN}}};
         for (int i = 0; i < EACH; i++)
