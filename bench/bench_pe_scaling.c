@@ -15,7 +15,7 @@ int main(int argc, char **argv)
         .axis = AXIS_PE,
         .values = eigensolver_missing_library(SOLVER_AUTO) ? "none,rwse:16" : "none,lap:16,rwse:16",
         .also = {[AXIS_NODES] = "500,2000,10000",
-                 [AXIS_GRAPH] = "er,grid,ba",
+                 [AXIS_GRAPH] = "er:giant,grid,ba",
                  [AXIS_SOLVER] = eigensolver_missing_library(SOLVER_ARPACK) ? NULL : "auto,arpack"},
         .budget = 20,
         .model_nodes = 2000,

@@ -8,6 +8,7 @@
 #include "analysis/record/record.h"
 #include "kernels/backend.h"
 #include "tests/encodings.h"
+#include "tests/files.h"
 #include "tests/records.h"
 #include "tests/test.h"
 
@@ -177,7 +178,7 @@ static void test_model(void **state)
     void *h;
     house_of(&h, "bench_model");
     ((struct house *)h)->charts = true;
-    struct ended e = run_words(h, SMALL "--nodes 8 --layers 1 --pe none,lap:4:4", 0);
+    struct ended e = run_words(h, SMALL "--nodes 8 --layers 1 --pe none,lap:4:4 --all", 0);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (!strstr(e.out, texts[i]))
             fail_msg("no '%s' in\n%s", texts[i], e.out);
@@ -204,6 +205,46 @@ static void test_model(void **state)
     assert_string_equal(text_at(row_at(record, 0), "status"), "oom");
     assert_null_because(row_at(record, 0), "first_answer.total", "no memory");
     record_free(record);
+    *state = h;
+    house_teardown(state);
+}
+
+/* Where time and memory go, of one model and of three: at most 40 lines, with ten ops and each category. */
+static void test_model_table(void **state)
+{
+    static const char *const words[] = {SMALL "--nodes 8", SMALL "--nodes 8 --model gps,gps_sparse,gin",
+                                        SMALL "--nodes 8 --device meta --model gps,gin"};
+    static const char *const texts[] = {"\nlinear_backward ", "\nparameters ",    "\nmemory at the peak ",
+                                        "\n  parameters ",    "\n  activations ", "\n  workspace "};
+    void *h;
+    house_of(&h, "bench_model");
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        struct ended e = run_words(h, words[i], 0);
+        assert_between(lines_of(e.out), 15, 40);
+        for (size_t t = 0; t < sizeof texts / sizeof *texts; t++)
+            if (!strstr(e.out, texts[t]))
+                fail_msg("no '%s' in\n%s", texts[t], e.out);
+        assert_null(strstr(e.out, "profile of"));
+        ended_free(&e);
+    }
+    struct ended e = run_words(h, SMALL "--nodes 8 --format csv", 0);
+    assert_null(strstr(e.out, "memory at the peak"));
+    ended_free(&e);
+    *state = h;
+    house_teardown(state);
+}
+
+/* The preset is in every row, and no column is there twice. */
+static void test_presets(void **state)
+{
+    void *h;
+    house_of(&h, "bench_presets");
+    struct ended e = run_words(h, "--preset zinc --layers 1 --batch 1,2 --runs 2 --output x.json", 0);
+    char heading[1024];
+    words_of(heading, e.out);
+    assert_int_equal(strncmp(heading, "preset batch nodes forward step GFLOP/s ", 40), 0);
+    assert_non_null(strstr(e.out, "\n  zinc "));
+    ended_free(&e);
     *state = h;
     house_teardown(state);
 }
@@ -236,6 +277,7 @@ int main(void)
         cmocka_unit_test(test_cut_charts),     cmocka_unit_test(test_layer_scaling),
         cmocka_unit_test(test_batch_scaling),  cmocka_unit_test(test_kernels),
         cmocka_unit_test(test_chosen_kernels), cmocka_unit_test(test_model),
+        cmocka_unit_test(test_model_table),    cmocka_unit_test(test_presets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

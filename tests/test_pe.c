@@ -86,15 +86,16 @@ static void test_solvers(void **state)
     struct record *r = run_json(
         *state, TINY "--phase none --nodes 400 --graph grid --pe none,lap:3,rwse:3 --solver auto,iterative",
         0);
-    assert_int_equal(row_count(r), 4);
-    assert_string_equal(text_at(row_at(r, 1), "solver"), "auto");
-    assert_string_equal(text_at(row_at(r, 2), "solver"), "iterative");
-    assert_string_equal(text_at(row_at(r, 2), "encoding.method"), "iterative");
-    assert_string_equal(text_at(row_at(r, 1), "work"), text_at(row_at(r, 2), "work"));
-    assert_string_equal(text_at(row_at(r, 3), "pe"), "rwse:3");
-    for (size_t i = 1; i < 4; i++)
+    assert_int_equal(row_count(r), 3); /* without an encoding nothing is measured */
+    assert_string_equal(text_at(row_at(r, 0), "solver"), "auto");
+    assert_string_equal(text_at(row_at(r, 1), "solver"), "iterative");
+    assert_string_equal(text_at(row_at(r, 1), "encoding.method"), "iterative");
+    assert_string_equal(text_at(row_at(r, 0), "work"), text_at(row_at(r, 1), "work"));
+    assert_string_equal(text_at(row_at(r, 2), "pe"), "rwse:3");
+    for (size_t i = 0; i < 3; i++)
         check_bounds(row_at(r, i));
-    assert_null_because(row_at(r, 1), "step.time.median", "--phase");
+    assert_non_null(strstr(text_at(row_at(r, 2), "encoding.checked"), "by full powers"));
+    assert_null_because(row_at(r, 0), "step.time.median", "--phase");
     record_free(r);
 }
 
@@ -104,7 +105,7 @@ static void test_default_solvers(void **state)
     needs_lapack();
     size_t wanted = eigensolver_missing_library(SOLVER_ARPACK) ? 0 : 3 * 3, found = 0;
     struct record *r = run_json(*state, "--device meta", 0);
-    assert_int_equal(row_count(r), 3 * 3 * 3 + wanted);
+    assert_int_equal(row_count(r), 3 * 3 * 3 - 3 + wanted); /* no row of 10000 nodes without an encoding */
     for (size_t i = 0; i < row_count(r); i++)
         if (strcmp(text_at(row_at(r, i), "pe"), "lap:16") == 0)
             found += strcmp(text_at(row_at(r, i), "solver"), "arpack") == 0;
@@ -146,6 +147,28 @@ static void test_sizes(void **state)
     assert_true(count_at(row_at(r, 0), "step.memory.encodings") >= 4 * 2 * 2001);
     assert_null_because(row_at(r, 0), "encoding.time.median", "planned only");
     record_free(r);
+}
+
+/* Eigenvectors of the null space only, which take no solver, are named in the row and in the table. */
+static void test_null_space(void **state)
+{
+    needs_lapack();
+    const struct house *h = *state;
+    char path[160];
+    snprintf(path, sizeof path, "%s/apart", h->work);
+    FILE *out = fopen(path, "w");
+    for (int i = 0; i < 40; i += 2)
+        fprintf(out, "%d %d\n", i, i + 1);
+    fclose(out);
+    struct ended e =
+        run_words(h, "--phase none --runs 2 --output y.json --graph undirected:apart --pe lap:3,lap:30", 0);
+    struct record *r = record_in(h, "work/y.json");
+    assert_string_equal(text_at(row_at(r, 0), "encoding.method"), "null space only, no solver ran");
+    assert_true(row_solved_nothing(row_at(r, 0)) && !row_solved_nothing(row_at(r, 1)));
+    assert_null(strstr(text_at(row_at(r, 1), "encoding.method"), "null"));
+    assert_non_null(strstr(e.out, "\n¹ null space only: no solver ran\n"));
+    record_free(r);
+    ended_free(&e);
 }
 
 /* A directed graph has random walks, but no Laplacian here; the row says how to make it undirected. */
@@ -224,7 +247,8 @@ int main(void)
         cmocka_unit_test(test_rows),       cmocka_unit_test(test_eslap),
         cmocka_unit_test(test_solvers),    cmocka_unit_test(test_default_solvers),
         cmocka_unit_test(test_model_once), cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_directed),   cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_directed),   cmocka_unit_test(test_null_space),
+        cmocka_unit_test(test_copies),
     };
     return cmocka_run_group_tests(tests, setup, house_teardown);
 }

@@ -142,7 +142,7 @@ static void test_tables(void **state)
                                         "memory at the peak",
                                         "memory over the program",
                                         "upper bounds of the encoding: "};
-    struct ended e = run_words(*state, PLAN RATES "--pe rwse:4", 0);
+    struct ended e = run_words(*state, PLAN RATES "--pe rwse:4 --all", 0);
     char *rest = e.out, *joined = unwrapped(e.out);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (!strstr(joined, texts[i]))

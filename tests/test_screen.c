@@ -138,6 +138,7 @@ static char *planted_table(size_t i, const char *more)
     snprintf(words, sizeof words, "%s %s --resume", benchmarks[i].words, more);
     e = run_words(h, words, 0);
     char *table = strdup(e.out), *growth = strstr(table, "\ngrowth of time");
+    growth = growth ? growth : strstr(table, "\nwhere step goes");
     if (growth)
         *growth = '\0';
     ended_free(&e);

@@ -1,7 +1,9 @@
 /* Tables of rows: columns, notes and the status, on a terminal of 100 columns and as Markdown. */
+#include "analysis/tables/kernel_table.h"
 #include "analysis/tables/table.h"
 #include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"
+#include "tests/files.h"
 #include "tests/test.h"
 #include "tests/test_analysis_rows.h"
 
@@ -211,7 +213,7 @@ static char *line_of(const struct row *row)
     return text;
 }
 
-/* The status names programs without enough turns, and the state of those that left turns out. */
+/* The status names programs without enough turns, and has a mark if turns were left out. */
 static void test_status_of_turns(void **state)
 {
     (void)state;
@@ -220,7 +222,7 @@ static void test_status_of_turns(void **state)
     struct row *row = good_row(500);
     char *line = line_of(row);
     assert_null(strstr(line, "noisy"));
-    assert_null(strstr(line, "state"));
+    assert_null(strstr(line, "¹"));
     free(line);
     for (int i = 0; i < 10; i++) {
         double ping = i % 5 == 4 ? 5.7e-7 : i % 5 == 3 ? 5.6e-7 : 1.4e-7;
@@ -233,9 +235,102 @@ static void test_status_of_turns(void **state)
     row_set_times(row, "step.time", &t, &r);
     reported_free(&r);
     line = line_of(row);
-    assert_non_null(strstr(line, "ok, noisy: step, state 140 ns¹"));
+    assert_non_null(strstr(line, "ok, noisy: step¹"));
     free(line);
     row_free(row);
+}
+
+/* A kernel of an op with a median, an interval of 2 % and a share of its roofline; share 0: not known. */
+static struct row *timed_kernel(const char *op, const char *variant, double seconds, double share)
+{
+    struct row *row = good_row(100);
+    double samples[10];
+    for (int i = 0; i < 10; i++)
+        samples[i] = seconds * (0.991 + 0.002 * i);
+    row_set_text(row, "op", op);
+    row_set_text(row, "variant", variant);
+    row_set_samples(row, "kernel.time", samples, 10);
+    if (share > 0)
+        row_set_real(row, "kernel.roofline.percent", share);
+    return row;
+}
+
+/* What kernel_table_print prints of these rows. To be freed. */
+static char *kernel_table(const struct rows *rows, const char *blas)
+{
+    char *text;
+    size_t size, n = rows_count(rows);
+    struct table_line *lines = calloc(n + 1, sizeof *lines);
+    struct table t = {.out = open_memstream(&text, &size),
+                      .axes_count = 2,
+                      .axes = {schema_find("op"), schema_find("variant")},
+                      .count = 2,
+                      .columns = {"kernel", "kernel.roofline.percent"},
+                      .blas = blas};
+    for (size_t i = 0; i < n; i++)
+        lines[i].row = rows_at(rows, i);
+    kernel_table_print(&t, lines, n);
+    fclose(t.out);
+    free(lines);
+    return text;
+}
+
+/* 30 ops, each with two kernels: what is worth a look, and why. */
+static void test_kernels_worth_a_look(void **state)
+{
+    (void)state;
+    struct rows *rows = rows_of(NULL, NULL, NULL);
+    for (int i = 0; i < 30; i++) {
+        char op[16];
+        snprintf(op, sizeof op, "op%02d", i);
+        rows_append(rows, timed_kernel(op, "simd", 1e-3, i == 7 ? 0 : 90 - i));
+        rows_append(rows, timed_kernel(op, "ref", i == 3 ? 0.5e-3 : i == 4 ? 0.995e-3 : 2e-3, 1));
+    }
+    char *text = kernel_table(rows, NULL);
+    assert_int_equal(lines_of(text), 1 + 1 + 20 + 1 + 1 + 1 + 1);
+    assert_non_null(strstr(text, "default kernels furthest from their roofline, 20 of 29\n"));
+    assert_non_null(strstr(text, "op29     simd"));
+    assert_true(strstr(text, "op29 ") < strstr(text, "op28 ") && !strstr(text, "op09") &&
+                !strstr(text, "op07"));
+    assert_non_null(
+        strstr(text, "or default and slower than another, 1 of 1\n")); /* op04: intervals overlap */
+    assert_non_null(strstr(text, "op03    simd  1.00 ms          ref  2.00x\n60 rows in all: --all\n"));
+    free(text);
+    row_set_text(rows_at(rows, 1), "status", "wrong");
+    row_set_text(rows_at(rows, 1), "reason", "y: the error");
+    rows_append(rows, timed_kernel("op00", "steps", 5e-3, 0));
+    rows_append(rows, timed_kernel("op01", "blas", 0.2e-3, 70));
+    row_set_null(rows_at(rows, 7), "kernel.time.ci95_high", "too few");
+    text = kernel_table(rows, "chosen for Prescott");
+    const char *wrong = strstr(text, "wrong: y: the error");
+    assert_true(wrong && wrong < strstr(text, "op29 "));
+    assert_non_null(strstr(text, "slower than another, 2 of 2\n"));
+    assert_non_null(strstr(text, "op01    simd  1.00 ms         blas  5.00x\n"));
+    assert_non_null(strstr(text, "op00   steps  5.00 ms          ref  2.50x\n"));
+    assert_null(strstr(text, "op03    simd"));
+    assert_fits(text);
+    free(text);
+    rows_free(rows);
+}
+
+/* Few kernels are all shown, and so are those without a share; a note stands beside those of a BLAS. */
+static void test_few_kernels(void **state)
+{
+    (void)state;
+    struct rows *rows =
+        rows_of(timed_kernel("linear", "simd", 1e-3, 50), timed_kernel("linear", "blas", 1e-4, 90), NULL);
+    char *text = kernel_table(rows, "chosen for Prescott");
+    assert_non_null(strstr(text, "linear    blas¹  "));
+    assert_non_null(strstr(text, "\n¹ chosen for Prescott\n"));
+    free(text);
+    for (int i = 0; i < 30; i++)
+        rows_append(rows, timed_kernel("copy", "ref", 1e-3, 0));
+    row_set_null(rows_at(rows, 0), "kernel.roofline.percent", "--no-roofline");
+    row_set_null(rows_at(rows, 1), "kernel.roofline.percent", "--no-roofline");
+    text = kernel_table(rows, NULL);
+    assert_int_equal(lines_of(text), 1 + 32);
+    free(text);
+    rows_free(rows);
 }
 
 int main(void)
@@ -244,6 +339,7 @@ int main(void)
         cmocka_unit_test(test_status_of_turns),         cmocka_unit_test(test_terminal_table),
         cmocka_unit_test(test_table_of_single_samples), cmocka_unit_test(test_markdown_table),
         cmocka_unit_test(test_table_on_a_screen),       cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_kernels_worth_a_look),    cmocka_unit_test(test_few_kernels),
         cmocka_unit_test(test_rate_above_the_ceiling),  cmocka_unit_test(test_any_column),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,7 +38,9 @@ static void format_samples(struct table_cell *cell, const struct row *row, const
 
 static void format_time(struct table_cell *cell, const struct row *row, const char *program)
 {
-    cell_time(cell->text, CELL_TEXT, row, program);
+    if (cell_time(cell->text, CELL_TEXT, row, program) && strcmp(program, "encoding") == 0 &&
+        row_solved_nothing(row))
+        notes_mark(cell->notes, "null space only: no solver ran", cell->text, CELL_TEXT);
 }
 
 static void format_small(struct table_cell *cell, const struct row *row, const char *path)

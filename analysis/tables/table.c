@@ -25,7 +25,7 @@ const char *const table_usual[] = {"forward",
 /* What a table leaves out first if there is no room for everything. */
 static const char *const spare[] = {"step.flops.analytic", "graph.padding_waste", "forward.nodes_per_second",
                                     "encoding.peak",       "encoding.residual",   "kernel.cold.median",
-                                    "forward.gflops",      "step.memory.planned"};
+                                    "kernel.bound.ratio",  "forward.gflops",      "step.memory.planned"};
 enum { SPARE = sizeof spare / sizeof *spare };
 
 static const char *axis_title(const struct field *axis)
@@ -52,42 +52,13 @@ __attribute__((format(printf, 2, 3))) static void append_cell(struct table_cell 
     va_end(values);
 }
 
-/* Whether some turns of a program were in other states of the machine than the one in which it is reported,
- * and the ping of that, 0 if it has none. */
-static bool left_turns_out(const struct row *row, const char *program, double *ping)
+/* Whether turns of a program were left out, as they were in other states of the machine than the others. */
+static bool left_turns_out(const struct row *row, const char *program)
 {
     char path[SCHEMA_PATH];
     double others; /* real: a file may have any counts */
     snprintf(path, sizeof path, "%s.time.other_turns", program);
-    if (!row_get_real(row, path, &others) || others == 0)
-        return false;
-    snprintf(path, sizeof path, "%s.time.state.ping", program);
-    *ping = 0;
-    row_get_real(row, path, ping);
-    return true;
-}
-
-/* The states of the programs that have left turns out, each once. */
-static void append_states(struct table_cell *cell, const struct row *row)
-{
-    static const double alike = 1.25;
-    double ping, last = 0;
-    bool any = false;
-    for (size_t p = 0; p < TIMED; p++) {
-        char text[UNITS_TEXT];
-        if (!left_turns_out(row, program_name(p), &ping))
-            continue;
-        any = true;
-        if (!(ping > 0) || (last > 0 && ping < alike * last && last < alike * ping))
-            continue;
-        units_format(text, ping, UNITS_SI, "s");
-        append_cell(cell, "%s%s", last > 0 ? " and " : ", state ", text);
-        last = ping;
-    }
-    if (any)
-        notes_mark(cell->notes,
-                   "turns in other states of the machine are left out: time.other_turns in the file",
-                   cell->text, CELL_TEXT);
+    return row_get_real(row, path, &others) && others != 0;
 }
 
 static void status_cell(struct table_cell *cell, const struct table_line *line)
@@ -98,16 +69,28 @@ static void status_cell(struct table_cell *cell, const struct table_line *line)
     row_get_text(row, "reason", &reason);
     snprintf(cell->text, CELL_TEXT, "%s%s%s%s%s", status, line->warned ? " *" : "",
              line->kept ? ": kept" : "", *reason ? ": " : "", reason);
-    bool said = *reason || line->kept;
-    if (unchecked)
-        append_cell(cell, "%sunchecked: %s", said ? "; " : ", ", unchecked);
-    const char *before = said || unchecked ? "; noisy: " : ", noisy: ";
-    for (size_t p = 0; p < TIMED; p++)
-        if (row_noisy(row, program_name(p))) {
-            append_cell(cell, "%s%s", before, program_name(p));
-            before = ", ";
-        }
-    append_states(cell, row);
+    const char *comma = *reason || line->kept ? ";" : ",", *before = " noisy", *between = ": ";
+    if (unchecked) {
+        char note[MESSAGE_SIZE];
+        snprintf(note, sizeof note, "unchecked: %.480s", unchecked);
+        append_cell(cell, "%s unchecked", comma);
+        notes_mark(cell->notes, note, cell->text, CELL_TEXT);
+        comma = ",";
+    }
+    bool others = false;
+    for (size_t p = 0; p < TIMED; p++) {
+        others = others || left_turns_out(row, program_name(p));
+        if (!row_noisy(row, program_name(p)))
+            continue;
+        append_cell(cell, "%s%s", comma, before);
+        if (strcmp(program_name(p), "kernel") != 0) /* which is the row's only program */
+            append_cell(cell, "%s%s", between, program_name(p));
+        comma = before = "", between = ", ";
+    }
+    if (others)
+        notes_mark(cell->notes,
+                   "turns in other states of the machine are left out: time.other_turns in the file",
+                   cell->text, CELL_TEXT);
 }
 
 /* The cells of a line, in the order of the columns; line null: the titles. */
@@ -120,6 +103,8 @@ static void put_line(struct table *t, const struct table_line *line, put_cell *p
         char axis[AXES_TEXT];
         if (line)
             axes_text(line->row, t->axes[i], axis);
+        if (line && t->blas && strcmp(t->axes[i]->path, "variant") == 0 && strcmp(axis, "blas") == 0)
+            notes_mark(&t->notes, t->blas, axis, sizeof axis);
         put(to, !line ? axis_title(t->axes[i]) : *axis ? axis : "-", axis_width(t->axes[i]));
     }
     for (size_t i = 0; i < t->count; i++) {

@@ -23,6 +23,7 @@ struct table {
     size_t count;
     const char *columns[TABLE_COLUMNS]; /* the others, by name (analysis/tables/columns.h) */
     bool all;                           /* show all of them, even empty ones and beyond the screen */
+    const char *blas;                   /* a note about the times of "blas" kernels; null: none */
     struct notes notes;
 };
 

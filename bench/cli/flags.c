@@ -268,6 +268,7 @@ static const struct flag flags[] = {
      CHOICE(output.format, formats)},
     {OUTPUT, "columns", "LIST", "columns of the table or CSV: fields of FIELDS.md, or forward, step, ...",
      .kind = FLAG_LIST, .read = read_column},
+    {OUTPUT, "all", NULL, "print all rows of kernels, all tables of a model", ON(output.all)},
     {OUTPUT, "output", "FILE", "result file, JSON (default results/local/BINARY.json); -: stdout",
      PATH(output.file, "a file")},
     {OUTPUT, "resume", NULL, "continue the result file: measure only what is missing or failed",
@@ -318,7 +319,8 @@ static bool is_idle(const struct bench *b, const char *name)
     const char *const *idle = b->kernels ? of_programs : of_kernels;
     while (*idle && strcmp(*idle, name) != 0)
         idle++;
-    return *idle != NULL || (b->whole && strcmp(name, "profile") == 0);
+    return *idle != NULL || (b->whole && strcmp(name, "profile") == 0) ||
+           (!b->whole && !b->kernels && strcmp(name, "all") == 0);
 }
 
 void flags_all(const struct bench *b, struct flag all[FLAGS_MAX])

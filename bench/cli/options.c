@@ -23,6 +23,11 @@ struct ceilings_request options_ceilings(const struct options *o)
                                      .given = &o->ceilings};
 }
 
+bool options_print_profile(const struct options *o)
+{
+    return o->profile && (!o->bench->whole || o->output.all);
+}
+
 double options_host_memory(const struct options *o)
 {
     return o->mem_limit > 0 ? o->mem_limit : (double)machine_memory_free();

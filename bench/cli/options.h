@@ -81,6 +81,7 @@ struct output_options {
     const char *dump;                   /* directory for the arrays of a step; null: none */
     bool resume;                        /* continue the result file */
     bool charts;                        /* beside the result file */
+    bool all;                           /* print all rows of kernels, all tables of a model */
 };
 
 /* The largest size within a limit (--find). */
@@ -108,7 +109,7 @@ struct crossover {
 struct shard_options {
     int index, of;        /* 1 to `of`; 0: the whole sweep */
     int64_t count, whole; /* rows of the part, and of the sweep */
-    int64_t *rows;        /* their indices, ascending; null: not chosen yet, or the whole sweep */
+    int64_t *rows;        /* their indices, ascending, of rows that measure something; null: all */
     char sweep[17];       /* hash of the works of all rows */
 };
 
@@ -157,6 +158,9 @@ const char *bench_values(const struct bench *b, enum axis a);
 
 /* The ceilings to compare rows with. */
 struct ceilings_request options_ceilings(const struct options *o);
+
+/* Whether the tables of a row's profile are printed. */
+bool options_print_profile(const struct options *o);
 
 /* Bytes that the host may use: --mem-limit, or what is free. */
 double options_host_memory(const struct options *o);

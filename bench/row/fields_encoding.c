@@ -39,7 +39,8 @@ void fields_encoding(struct row *row, const struct encoded *encoded, const struc
 {
     const struct encoding *e = &encoded->encoding;
     row_set_text(row, "encoding.where", uploaded ? "host, then uploaded" : "host");
-    row_set_text(row, "encoding.method", e->method);
+    bool nothing = e->iterated == 0 && e->nullity > 0;
+    row_set_text(row, "encoding.method", nothing ? "null space only, no solver ran" : e->method);
     row_set_count(row, "encoding.peak", e->peak);
     row_set_count_or_null(row, "encoding.flops", e->cost.flops);
     row_set_count_or_null(row, "encoding.bytes", e->cost.bytes);

@@ -193,11 +193,11 @@ static bool profile_run(struct target *t, struct message *missing)
                      : profile_plan(t->recording->tape, ceilings);
     if (tape_failed(t->recording->tape))
         return false;
+    if (!options_print_profile(t->job->options))
+        return true;
     profile_print(p, title, t->job->profile);
-    if (t->job->options->bench->whole) {
-        model_report(t->recording->tape, t->kind, t->job->profile);
+    if (t->job->options->bench->whole)
         profile_print_memory(p, t->job->profile);
-    }
     return true;
 }
 

@@ -227,7 +227,7 @@ static void measure_cold_start(struct measurement *m)
                                               : "only in bench_model");
     else
         *s = cold_start_measure(o, &m->job->config);
-    if (m->job->profile)
+    if (options_print_profile(o))
         cold_start_print(s, m->job->profile);
 }
 
@@ -236,7 +236,7 @@ static void print_bound(const struct measurement *m)
 {
     const struct encoding_bound *b = &m->result.graph.bound;
     char flops[UNITS_TEXT], bytes[UNITS_TEXT], peak[UNITS_TEXT], text[MESSAGE_SIZE];
-    if (!m->job->options->profile || !m->job->options->device.meta || !b->label)
+    if (!options_print_profile(m->job->options) || !m->job->options->device.meta || !b->label)
         return;
     units_format(flops, (double)b->flops, UNITS_SI, "FLOP");
     units_format(bytes, (double)b->bytes, UNITS_BINARY, "B");

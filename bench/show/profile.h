@@ -17,7 +17,4 @@ struct profile profile_plan(const struct tape *t, const struct calibration *ceil
 /* The same with medians of `runs` replays of the tape with a mark after each entry. */
 struct profile profile_measure(struct tape *t, int runs, const struct calibration *ceilings);
 
-/* Parameters and their bytes, and memory at the peak by category. The tape is planned. */
-void model_report(const struct tape *t, enum program_kind kind, FILE *out);
-
 #endif

@@ -6,9 +6,14 @@
 #include "analysis/fits/fits.h"
 #include "analysis/record/record.h"
 #include "analysis/tables/csv.h"
+#include "analysis/tables/kernel_table.h"
+#include "analysis/tables/model_table.h"
 #include "analysis/tables/profile_table.h"
 #include "bench/base/clock.h"
+#include "bench/machine/machine.h"
 #include "bench/show/trace.h"
+#include "kernels/backend.h"
+#include "kernels/blas.h"
 
 #define TRACE_SECONDS 1.0 /* between two saves of the trace, which is always written whole */
 
@@ -32,7 +37,10 @@ bool report_start(struct report *r, const struct options *o, struct record *reco
     bool table = o->output.format == FORMAT_TABLE || o->output.format == FORMAT_MARKDOWN;
     r->table.out = stdout;
     r->table.style = o->output.format == FORMAT_MARKDOWN ? TABLE_MARKDOWN : TABLE_TERMINAL;
-    r->whole = table && o->sampling.turns > 1 && !o->device.meta; /* else rows are printed as they finish */
+    r->kernels = o->kernels && !o->device.meta && !o->output.all && o->output.columns_count == 0;
+    r->whole = table && (o->sampling.turns > 1 || r->kernels) && !o->device.meta; /* else row by row */
+    if (machine_blas_lags(blas_core(), backend_cpu()->doc, &r->blas))
+        r->table.blas = r->blas.text;
     columns_of_table(o, &r->table);
     r->csv_count = columns_of_csv(o, &r->table, r->csv);
     if (r->whole && !(r->profiles = open_memstream(&r->profile, &r->profile_size)))
@@ -154,7 +162,7 @@ static bool print_end(struct report *r)
 {
     bool table = r->options->output.format == FORMAT_TABLE || r->options->output.format == FORMAT_MARKDOWN;
     if (r->whole)
-        table_print(&r->table, r->lines, r->count);
+        (r->kernels ? kernel_table_print : table_print)(&r->table, r->lines, r->count);
     else if (table)
         table_notes(&r->table);
     bool printed = fflush(stdout) == 0 && !ferror(stdout);
@@ -163,6 +171,11 @@ static bool print_end(struct report *r)
         fflush(r->profiles);
     if (r->profile)
         fputs(r->profile, r->options->output.format == FORMAT_TABLE ? stdout : stderr);
+    if (r->options->bench->whole && r->options->output.format == FORMAT_TABLE) {
+        struct rows *rows = report_rows(r);
+        model_table_print(stdout, rows, r->table.axes, r->table.axes_count);
+        rows_free(rows);
+    }
     return printed;
 }
 

@@ -16,9 +16,11 @@ struct report {
     const char *path;      /* result file; null: none */
     struct store *store;   /* that writes it */
     struct table table;
+    struct message blas;          /* its note */
     const char *csv[CSV_COLUMNS]; /* fields of --format csv */
     size_t csv_count;
     bool whole;               /* the table is printed at the end, not row by row */
+    bool kernels;             /* only those that are worth a look */
     struct table_line *lines; /* of a table that is printed at the end */
     size_t count;
     struct warnings warnings;

@@ -2,7 +2,23 @@
 
 #include <string.h>
 
-/* The table's axis columns: axes with several values on the command line, and the device if several. */
+/* Whether an axis is a column: it has several values, or names what was measured. */
+static bool is_column(const struct options *o, enum axis a)
+{
+    return o->axes[a].count > 1 || (a == o->largest.axis && o->largest.found) ||
+           (a == AXIS_PRESET && o->bench->axis == a);
+}
+
+/* Whether it is one of the table's axes. */
+static bool is_axis(const struct table *t, const char *column)
+{
+    for (size_t i = 0; i < t->axes_count; i++)
+        if (strcmp(t->axes[i]->path, column) == 0)
+            return true;
+    return false;
+}
+
+/* The table's axis columns, and the device if several. */
 static void choose_axes(const struct options *o, struct table *t)
 {
     bool several = o->device.count > 1;
@@ -15,7 +31,7 @@ static void choose_axes(const struct options *o, struct table *t)
     }
     axes_swept(order);
     for (int i = 0; i < AXES; i++)
-        if (o->axes[order[i]].count > 1 || (order[i] == o->largest.axis && o->largest.found))
+        if (is_column(o, order[i]))
             t->axes[t->axes_count++] = schema_find(axis_info(order[i])->field);
     if (t->axes_count == several && !o->kernels)
         t->axes[t->axes_count++] = schema_find("nodes");
@@ -50,7 +66,7 @@ void columns_of_table(const struct options *o, struct table *t)
     for (int i = 0; i < o->output.columns_count; i++)
         t->columns[t->count++] = o->output.columns[i];
     for (; *columns && !t->all; columns++)
-        if (is_possible(o, *columns))
+        if (is_possible(o, *columns) && !is_axis(t, *columns))
             t->columns[t->count++] = *columns;
 }
 

@@ -106,13 +106,42 @@ static bool hash_sweep(const struct options *o, char hash[17])
     return good;
 }
 
+/* Whether a row has an encoding or a program that is timed. */
+static bool measures(const struct options *o, int64_t index)
+{
+    struct config c = config_at(o, index);
+    bool any = c.parts.pe.kind != ENCODING_NONE;
+    for (enum program_kind p = 0; p < PROGRAMS; p++)
+        any = any || config_runs(o, &c, p);
+    return any;
+}
+
+/* Leaves out rows that measure nothing, unless all do. False without memory. */
+static bool leave_out_empty(struct options *o)
+{
+    int64_t all = config_count(o), count = 0, *rows = calloc((size_t)all, sizeof *rows);
+    for (int64_t i = 0; i < all && rows; i++)
+        if (measures(o, i))
+            rows[count++] = i;
+    if (rows && count > 0 && count < all) {
+        o->shard.rows = rows;
+        o->shard.count = count;
+        return true;
+    }
+    free(rows);
+    return rows != NULL;
+}
+
 bool shard_choose(struct options *o, struct message *error)
 {
     struct shard_options *s = &o->shard;
+    bool alone = !o->world || o->world->count == 1; /* other ranks count all rows */
+    if (alone && !leave_out_empty(o))
+        return complain(error, "no memory for %lld rows", (long long)config_count(o));
     int64_t count = config_count(o);
     if (!s->of)
         return true;
-    if (o->world && o->world->count > 1)
+    if (!alone)
         return complain(error, "--shard %d/%d: not with %d ranks", s->index, s->of, o->world->count);
     if (s->of > count)
         return complain(error, "--shard %d/%d: there are only %lld rows", s->index, s->of, (long long)count);
@@ -120,10 +149,13 @@ bool shard_choose(struct options *o, struct message *error)
     int *part = calloc((size_t)count, sizeof *part);
     int64_t *rows = calloc((size_t)count, sizeof *rows);
     bool good = cost && part && rows && shard_divide(cost, count, s->of, part) && hash_sweep(o, s->sweep);
+    int64_t chosen = 0;
     for (int64_t i = 0; i < count && good; i++)
         if (part[i] == s->index - 1)
-            rows[s->count++] = i;
+            rows[chosen++] = s->rows ? s->rows[i] : i;
+    free(s->rows);
     s->whole = count;
+    s->count = chosen;
     s->rows = rows;
     free(cost);
     free(part);

@@ -138,7 +138,7 @@ static bool nothing_fits(const struct work *w, char reason[256])
 void work_open_profile(struct work *w)
 {
     struct job *job = &w->job;
-    bool wanted = job->options->profile || job->options->conventions;
+    bool wanted = options_print_profile(job->options) || job->options->conventions;
     if (wanted && !(job->profile = open_memstream(&w->profile, &w->profile_size)))
         abort();
 }

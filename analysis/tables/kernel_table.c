@@ -1,0 +1,198 @@
+#include "analysis/tables/kernel_table.h"
+
+#include "analysis/tables/grid.h"
+#include "analysis/tables/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct timed_kernel {
+    const struct table_line *line;
+    size_t index;
+    char work[AXES_TEXT]; /* the axes but the variant */
+    const char *variant;
+    double percent, median, low, high; /* NAN: not known */
+    bool is_default;
+    const struct timed_kernel *faster; /* than this one, the fastest; null: none */
+};
+
+struct timed_kernels {
+    struct timed_kernel *list;
+    size_t count;
+};
+
+static double real_of(const struct row *row, const char *path)
+{
+    double value = NAN;
+    return row_get_real(row, path, &value), value;
+}
+
+static struct timed_kernel kernel_of(const struct table *t, const struct table_line *line, size_t index)
+{
+    const struct row *row = line->row;
+    struct timed_kernel k = {.line = line, .index = index, .variant = ""};
+    const struct field *axes[AXES_MAX];
+    size_t n = 0;
+    for (size_t i = 0; i < t->axes_count; i++)
+        if (strcmp(t->axes[i]->path, "variant") != 0)
+            axes[n++] = t->axes[i];
+    axes_describe_all(row, axes, n, k.work);
+    row_get_text(row, "variant", &k.variant);
+    k.percent = real_of(row, "kernel.roofline.percent");
+    k.median = real_of(row, "kernel.time.median");
+    k.low = real_of(row, "kernel.time.ci95_low");
+    k.high = real_of(row, "kernel.time.ci95_high");
+    return k;
+}
+
+static int by_work(const void *a, const void *b)
+{
+    const struct timed_kernel *x = a, *y = b;
+    int order = strcmp(x->work, y->work);
+    return order ? order : (x->index > y->index) - (x->index < y->index);
+}
+
+static double times_slower(const struct timed_kernel *k)
+{
+    return k->faster ? k->median / k->faster->median : 0;
+}
+
+static int slowest_first(const void *a, const void *b)
+{
+    double x = times_slower(a), y = times_slower(b);
+    return (x < y) - (x > y);
+}
+
+/* Rows that are not ok, then default kernels by their share; those without one last, and other kernels. */
+static double rank_of(const struct timed_kernel *k)
+{
+    return !row_is_ok(k->line->row) ? -1 : k->is_default && !isnan(k->percent) ? k->percent : INFINITY;
+}
+
+static int furthest_first(const void *a, const void *b)
+{
+    const struct timed_kernel *x = a, *y = b;
+    return rank_of(x) != rank_of(y) ? (rank_of(x) > rank_of(y)) - (rank_of(x) < rank_of(y))
+                                    : (x->index > y->index) - (x->index < y->index);
+}
+
+/* Finds the default and the faster ones among the kernels of one work. */
+static void compare_kernels(struct timed_kernel *k, size_t n)
+{
+    k[0].is_default = true;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) {
+            bool judges = k[i].is_default || strcmp(k[j].variant, "ref") == 0;
+            if (judges && k[j].high < k[i].low && (!k[i].faster || k[j].median < k[i].faster->median))
+                k[i].faster = &k[j];
+        }
+}
+
+static struct timed_kernels kernels_of(const struct table *t, const struct table_line *lines, size_t n)
+{
+    struct timed_kernels all = {calloc(n + 1, sizeof *all.list), n};
+    if (!all.list)
+        abort();
+    for (size_t i = 0; i < n; i++)
+        all.list[i] = kernel_of(t, &lines[i], i);
+    qsort(all.list, n, sizeof *all.list, by_work);
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && strcmp(all.list[i].work, all.list[end].work) == 0;)
+            end++;
+        compare_kernels(&all.list[i], end - i);
+    }
+    return all;
+}
+
+/* A copy, sorted; the first `*n` of it are those with a rank. To be freed. */
+static struct timed_kernel *sorted(const struct timed_kernels *all, int order(const void *, const void *),
+                                   bool has_rank(const struct timed_kernel *), size_t *n)
+{
+    struct timed_kernel *list = malloc((all->count + 1) * sizeof *list);
+    if (!list)
+        abort();
+    *n = 0;
+    for (size_t i = 0; i < all->count; i++)
+        if (has_rank(&all->list[i]))
+            list[(*n)++] = all->list[i];
+    qsort(list, *n, sizeof *list, order);
+    return list;
+}
+
+static bool is_far(const struct timed_kernel *k)
+{
+    return isfinite(rank_of(k));
+}
+
+static bool is_slower(const struct timed_kernel *k)
+{
+    return k->faster != NULL;
+}
+
+static void put_title(const struct table *t, const char *title)
+{
+    fprintf(t->out, t->style == TABLE_MARKDOWN ? "\n%s\n\n" : "%s\n", title);
+}
+
+static void print_furthest(struct table *t, const struct timed_kernel *far, size_t n, size_t most)
+{
+    struct table_line lines[KERNEL_TABLE_MOST];
+    size_t ok = 0, shown = n < most ? n : most;
+    char title[128];
+    for (size_t i = 0; i < n; i++)
+        ok += row_is_ok(far[i].line->row);
+    for (size_t i = 0; i < shown; i++)
+        lines[i] = *far[i].line;
+    snprintf(title, sizeof title, "default kernels furthest from their roofline, %zu of %zu%s",
+             shown < n - ok ? 0 : shown - (n - ok), ok, ok < n ? ", after rows that are not ok" : "");
+    put_title(t, title);
+    table_print(t, lines, shown);
+}
+
+static void print_slower(struct table *t, const struct timed_kernel *slower, size_t n)
+{
+    struct grid g = {.columns = 5};
+    char title[160];
+    if (n == 0) {
+        put_title(t, "no kernel is slower than the reference, or default and slower than another, with "
+                     "intervals apart");
+        return;
+    }
+    snprintf(title, sizeof title,
+             "kernels slower than the reference, or default and slower than another, %zu of %zu",
+             n < KERNEL_TABLE_MOST ? n : KERNEL_TABLE_MOST, n);
+    put_title(t, title);
+    static const char *const titles[] = {"op", "kernel", "time", "slower than", "by"};
+    for (size_t i = 0; i < g.columns; i++)
+        grid_add(&g, "%s", titles[i]);
+    for (size_t i = 0; i < n && i < KERNEL_TABLE_MOST; i++) {
+        char time[UNITS_TEXT];
+        units_format(time, slower[i].median, UNITS_SI, "s");
+        grid_add(&g, "%s", slower[i].work);
+        grid_add(&g, "%s", slower[i].variant);
+        grid_add(&g, "%s", time);
+        grid_add(&g, "%s", slower[i].faster->variant);
+        grid_add(&g, "%.2fx", times_slower(&slower[i]));
+    }
+    grid_print(&g, t->style, t->out);
+    grid_free(&g);
+}
+
+void kernel_table_print(struct table *t, const struct table_line *lines, size_t n)
+{
+    struct timed_kernels all = kernels_of(t, lines, n);
+    size_t far_count, slower_count;
+    struct timed_kernel *far = sorted(&all, furthest_first, is_far, &far_count),
+                        *slower = sorted(&all, slowest_first, is_slower, &slower_count);
+    if (n <= KERNEL_TABLE_MOST || far_count == 0) {
+        table_print(t, lines, n);
+    } else {
+        print_furthest(t, far, far_count, KERNEL_TABLE_MOST);
+        print_slower(t, slower, slower_count);
+        fprintf(t->out, "%zu rows in all: --all\n", n);
+    }
+    free(slower);
+    free(far);
+    free(all.list);
+}

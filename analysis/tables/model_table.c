@@ -1,0 +1,227 @@
+#include "analysis/tables/model_table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/record/axes.h"
+#include "analysis/record/profile.h"
+#include "analysis/tables/grid.h"
+#include "analysis/tables/units.h"
+#include "analysis/tables/wrap.h"
+
+/* What the ops of a row are ordered by. */
+enum measure { BY_TIME, BY_PREDICTION, BY_FLOPS };
+
+/* A row of the record: a column of the table. */
+struct model {
+    const struct row *row;
+    char name[AXES_TEXT];
+    enum measure measure;
+    struct profile_group *ops;
+    size_t count;
+    struct profile_group total;
+};
+
+static double amount(const struct model *m, const struct profile_group *g)
+{
+    return m->measure == BY_TIME ? g->seconds : m->measure == BY_PREDICTION ? g->least : (double)g->flops;
+}
+
+static struct model model_of(const struct row *row, const char *program, const struct field *const *axes,
+                             size_t n)
+{
+    struct model m = {.row = row};
+    struct profile p;
+    axes_describe_all(row, axes, n, m.name);
+    if (profile_read(&p, row, program)) {
+        m.ops = profile_groups(&p, PROFILE_OP, PROFILE_AS_RUN, &m.count);
+        m.total = profile_total(&p);
+        m.measure = p.runs > 0 ? BY_TIME : isfinite(m.total.least) ? BY_PREDICTION : BY_FLOPS;
+    }
+    profile_free(&p);
+    return m;
+}
+
+static const struct profile_group *op_of(const struct model *m, const char *op)
+{
+    for (size_t i = 0; i < m->count; i++)
+        if (strcmp(m->ops[i].key, op) == 0)
+            return &m->ops[i];
+    return NULL;
+}
+
+/* The share of an op, most over the models; 0 in none. */
+static double share_of(const struct model *models, size_t n, const char *op)
+{
+    double most = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct profile_group *g = op_of(&models[i], op);
+        most = g ? fmax(most, amount(&models[i], g) / amount(&models[i], &models[i].total)) : most;
+    }
+    return most;
+}
+
+/* The op with the largest share that is not among those before; null: none. */
+static const char *next_op(const struct model *models, size_t n, const char *const *before, size_t count)
+{
+    const char *found = NULL;
+    double most = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < models[i].count; k++) {
+            const char *op = models[i].ops[k].key;
+            bool used = false;
+            for (size_t b = 0; b < count; b++)
+                used = used || strcmp(before[b], op) == 0;
+            double share = used ? 0 : share_of(models, n, op);
+            if (share > most) {
+                most = share;
+                found = op;
+            }
+        }
+    return found;
+}
+
+/* Columns of the first column, of the least wide name, and of the share beside it with the gaps. */
+enum { OP_WIDTH = 26, NAME_WIDTH = 9, SHARE_WIDTH = 11 };
+
+/* Names that are too long together become numbers of rows, whose places are in the table above. */
+static void shorten_names(struct model *models, size_t n, size_t first)
+{
+    size_t width = OP_WIDTH;
+    for (size_t i = 0; i < n; i++)
+        width += SHARE_WIDTH + (size_t)fmax(NAME_WIDTH, (double)units_width(models[i].name));
+    for (size_t i = 0; i < n && width > SCREEN; i++)
+        snprintf(models[i].name, sizeof models[i].name, "row %zu", first + i + 1);
+}
+
+static void add_name(struct grid *g, const char *name)
+{
+    grid_add(g, "%-*s", OP_WIDTH, name);
+}
+
+static void add_amount(struct grid *g, double value, enum unit_base base, const char *unit, double whole)
+{
+    char text[UNITS_TEXT];
+    units_format(text, value, base, unit);
+    grid_add(g, "%s", isfinite(value) ? text : "-");
+    if (isfinite(value / whole))
+        grid_add(g, "%.1f %%", 100 * value / whole);
+    else
+        grid_add(g, "-");
+}
+
+/* The last column is left-aligned: an empty one, which is left out. */
+static void add_title(struct grid *g, const char *title, const struct model *models, size_t n)
+{
+    add_name(g, title);
+    for (size_t i = 0; i < n; i++) {
+        grid_add(g, "%s", models[i].name);
+        grid_add(g, "share");
+        grid_add(g, "of its roofline");
+    }
+    grid_add(g, "-");
+}
+
+/* A line of bytes, of all or of a share of the peak. */
+static void add_bytes(struct grid *g, const struct model *models, size_t n, const char *program,
+                      const char *title, const char *field)
+{
+    char path[SCHEMA_PATH], peak[SCHEMA_PATH];
+    double bytes[MODEL_TABLE_ROWS], whole[MODEL_TABLE_ROWS], sum = 0;
+    snprintf(path, sizeof path, "%s.memory.%s", program, field);
+    snprintf(peak, sizeof peak, "%s.memory.peak_live", program);
+    for (size_t i = 0; i < n; i++) {
+        bytes[i] = whole[i] = NAN;
+        row_get_real(models[i].row, path, &bytes[i]);
+        row_get_real(models[i].row, peak, &whole[i]);
+        sum += bytes[i] > 0;
+    }
+    if (sum == 0)
+        return;
+    add_name(g, title);
+    for (size_t i = 0; i < n; i++) {
+        add_amount(g, bytes[i], UNITS_BINARY, "B", whole[i]);
+        grid_add(g, "-");
+    }
+    grid_add(g, "-");
+}
+
+static void add_op(struct grid *g, const struct model *models, size_t n, const char *op)
+{
+    add_name(g, op);
+    for (size_t i = 0; i < n; i++) {
+        const struct model *m = &models[i];
+        const struct profile_group *group = op_of(m, op);
+        add_amount(g, group ? amount(m, group) : NAN, UNITS_SI, m->measure == BY_FLOPS ? "FLOP" : "s",
+                   amount(m, &m->total));
+        if (n == 1 && group && m->measure == BY_TIME && isfinite(group->least))
+            grid_add(g, "%.1f %%", 100 * group->least / group->seconds);
+        else
+            grid_add(g, "-");
+    }
+    grid_add(g, "-");
+}
+
+static void add_parameters(struct grid *g, const struct model *models, size_t n)
+{
+    add_name(g, "parameters");
+    for (size_t i = 0; i < n; i++) {
+        double count = NAN;
+        row_get_real(models[i].row, "parameters", &count);
+        add_amount(g, count, UNITS_SI, "", NAN);
+        grid_add(g, "-");
+    }
+    grid_add(g, "-");
+}
+
+static void print_models(FILE *out, const struct model *models, size_t n, const char *program)
+{
+    static const char *const measured[] = {
+        [BY_TIME] = "time", [BY_PREDICTION] = "predicted time", [BY_FLOPS] = "FLOPs"};
+    struct grid g = {.columns = 3 * n + 2};
+    const char *ops[MODEL_TABLE_OPS];
+    size_t count = 0;
+    char title[64];
+    snprintf(title, sizeof title, "%s of the ops", measured[models[0].measure]);
+    while (count < MODEL_TABLE_OPS && (ops[count] = next_op(models, n, ops, count)) != NULL)
+        count++;
+    add_title(&g, title, models, n);
+    for (size_t i = 0; i < count; i++)
+        add_op(&g, models, n, ops[i]);
+    add_parameters(&g, models, n);
+    add_bytes(&g, models, n, program, "memory at the peak", "peak_live");
+    for (size_t c = 0; c < PROFILE_CATEGORIES; c++) {
+        char name[64];
+        snprintf(name, sizeof name, "  %s", profile_categories[c]);
+        add_bytes(&g, models, n, program, name, profile_categories[c]);
+    }
+    fprintf(out, "\nwhere %s goes\n", program);
+    grid_print(&g, TABLE_TERMINAL, out);
+    grid_free(&g);
+}
+
+/* The step, if a row has one. */
+static const char *program_of(const struct rows *rows)
+{
+    for (size_t i = 0; i < rows_count(rows); i++)
+        if (!row_is_null(rows_at(rows, i), "step.memory.peak_live"))
+            return "step";
+    return "forward";
+}
+
+void model_table_print(FILE *out, const struct rows *rows, const struct field *const *axes, size_t n)
+{
+    const char *program = program_of(rows);
+    struct model models[MODEL_TABLE_ROWS];
+    size_t count = rows_count(rows);
+    for (size_t first = 0; first < count; first += MODEL_TABLE_ROWS) {
+        size_t some = count - first < MODEL_TABLE_ROWS ? count - first : MODEL_TABLE_ROWS;
+        for (size_t i = 0; i < some; i++)
+            models[i] = model_of(rows_at(rows, first + i), program, axes, n);
+        shorten_names(models, some, first);
+        print_models(out, models, some, program);
+        for (size_t i = 0; i < some; i++)
+            free(models[i].ops);
+    }
+}
