@@ -22,7 +22,7 @@ struct timed_kernels {
     size_t count;
 };
 
-static double real_of(const struct row *row, const char *path)
+static double known_real(const struct row *row, const char *path)
 {
     double value = NAN;
     return row_get_real(row, path, &value), value;
@@ -39,14 +39,14 @@ static struct timed_kernel kernel_of(const struct table *t, const struct table_l
             axes[n++] = t->axes[i];
     axes_describe_all(row, axes, n, k.work);
     row_get_text(row, "variant", &k.variant);
-    k.percent = real_of(row, "kernel.roofline.percent");
-    k.median = real_of(row, "kernel.time.median");
-    k.low = real_of(row, "kernel.time.ci95_low");
-    k.high = real_of(row, "kernel.time.ci95_high");
+    k.percent = known_real(row, "kernel.roofline.percent");
+    k.median = known_real(row, "kernel.time.median");
+    k.low = known_real(row, "kernel.time.ci95_low");
+    k.high = known_real(row, "kernel.time.ci95_high");
     return k;
 }
 
-static int by_work(const void *a, const void *b)
+static int alike_together(const void *a, const void *b)
 {
     const struct timed_kernel *x = a, *y = b;
     int order = strcmp(x->work, y->work);
@@ -96,7 +96,7 @@ static struct timed_kernels kernels_of(const struct table *t, const struct table
         abort();
     for (size_t i = 0; i < n; i++)
         all.list[i] = kernel_of(t, &lines[i], i);
-    qsort(all.list, n, sizeof *all.list, by_work);
+    qsort(all.list, n, sizeof *all.list, alike_together);
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && strcmp(all.list[i].work, all.list[end].work) == 0;)
             end++;
@@ -130,7 +130,7 @@ static bool is_slower(const struct timed_kernel *k)
     return k->faster != NULL;
 }
 
-static void put_title(const struct table *t, const char *title)
+static void put_part_title(const struct table *t, const char *title)
 {
     fprintf(t->out, t->style == TABLE_MARKDOWN ? "\n%s\n\n" : "%s\n", title);
 }
@@ -146,7 +146,7 @@ static void print_furthest(struct table *t, const struct timed_kernel *far, size
         lines[i] = *far[i].line;
     snprintf(title, sizeof title, "default kernels furthest from their roofline, %zu of %zu%s",
              shown < n - ok ? 0 : shown - (n - ok), ok, ok < n ? ", after rows that are not ok" : "");
-    put_title(t, title);
+    put_part_title(t, title);
     table_print(t, lines, shown);
 }
 
@@ -155,14 +155,14 @@ static void print_slower(struct table *t, const struct timed_kernel *slower, siz
     struct grid g = {.columns = 5};
     char title[160];
     if (n == 0) {
-        put_title(t, "no kernel is slower than the reference, or default and slower than another, with "
-                     "intervals apart");
+        put_part_title(t, "no kernel is slower than the reference, or default and slower than another, with "
+                          "intervals apart");
         return;
     }
     snprintf(title, sizeof title,
              "kernels slower than the reference, or default and slower than another, %zu of %zu",
              n < KERNEL_TABLE_MOST ? n : KERNEL_TABLE_MOST, n);
-    put_title(t, title);
+    put_part_title(t, title);
     static const char *const titles[] = {"op", "kernel", "time", "slower than", "by"};
     for (size_t i = 0; i < g.columns; i++)
         grid_add(&g, "%s", titles[i]);

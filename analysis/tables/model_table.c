@@ -52,7 +52,7 @@ static const struct profile_group *op_of(const struct model *m, const char *op)
 }
 
 /* The share of an op, most over the models; 0 in none. */
-static double share_of(const struct model *models, size_t n, const char *op)
+static double largest_share(const struct model *models, size_t n, const char *op)
 {
     double most = 0;
     for (size_t i = 0; i < n; i++) {
@@ -73,7 +73,7 @@ static const char *next_op(const struct model *models, size_t n, const char *con
             bool used = false;
             for (size_t b = 0; b < count; b++)
                 used = used || strcmp(before[b], op) == 0;
-            double share = used ? 0 : share_of(models, n, op);
+            double share = used ? 0 : largest_share(models, n, op);
             if (share > most) {
                 most = share;
                 found = op;
@@ -95,7 +95,7 @@ static void shorten_names(struct model *models, size_t n, size_t first)
         snprintf(models[i].name, sizeof models[i].name, "row %zu", first + i + 1);
 }
 
-static void add_name(struct grid *g, const char *name)
+static void add_quantity(struct grid *g, const char *name)
 {
     grid_add(g, "%-*s", OP_WIDTH, name);
 }
@@ -114,7 +114,7 @@ static void add_amount(struct grid *g, double value, enum unit_base base, const 
 /* The last column is left-aligned: an empty one, which is left out. */
 static void add_title(struct grid *g, const char *title, const struct model *models, size_t n)
 {
-    add_name(g, title);
+    add_quantity(g, title);
     for (size_t i = 0; i < n; i++) {
         grid_add(g, "%s", models[i].name);
         grid_add(g, "share");
@@ -139,7 +139,7 @@ static void add_bytes(struct grid *g, const struct model *models, size_t n, cons
     }
     if (sum == 0)
         return;
-    add_name(g, title);
+    add_quantity(g, title);
     for (size_t i = 0; i < n; i++) {
         add_amount(g, bytes[i], UNITS_BINARY, "B", whole[i]);
         grid_add(g, "-");
@@ -149,7 +149,7 @@ static void add_bytes(struct grid *g, const struct model *models, size_t n, cons
 
 static void add_op(struct grid *g, const struct model *models, size_t n, const char *op)
 {
-    add_name(g, op);
+    add_quantity(g, op);
     for (size_t i = 0; i < n; i++) {
         const struct model *m = &models[i];
         const struct profile_group *group = op_of(m, op);
@@ -165,7 +165,7 @@ static void add_op(struct grid *g, const struct model *models, size_t n, const c
 
 static void add_parameters(struct grid *g, const struct model *models, size_t n)
 {
-    add_name(g, "parameters");
+    add_quantity(g, "parameters");
     for (size_t i = 0; i < n; i++) {
         double count = NAN;
         row_get_real(models[i].row, "parameters", &count);
