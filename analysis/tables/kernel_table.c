@@ -65,7 +65,7 @@ static int slowest_first(const void *a, const void *b)
 }
 
 /* Rows that are not ok, then default kernels by their share; those without one last, and other kernels. */
-static double rank_of(const struct timed_kernel *k)
+static double furthest_rank(const struct timed_kernel *k)
 {
     return !row_is_ok(k->line->row) ? -1 : k->is_default && !isnan(k->percent) ? k->percent : INFINITY;
 }
@@ -73,8 +73,9 @@ static double rank_of(const struct timed_kernel *k)
 static int furthest_first(const void *a, const void *b)
 {
     const struct timed_kernel *x = a, *y = b;
-    return rank_of(x) != rank_of(y) ? (rank_of(x) > rank_of(y)) - (rank_of(x) < rank_of(y))
-                                    : (x->index > y->index) - (x->index < y->index);
+    return furthest_rank(x) != furthest_rank(y)
+               ? (furthest_rank(x) > furthest_rank(y)) - (furthest_rank(x) < furthest_rank(y))
+               : (x->index > y->index) - (x->index < y->index);
 }
 
 /* Finds the default and the faster ones among the kernels of one work. */
@@ -122,7 +123,7 @@ static struct timed_kernel *sorted(const struct timed_kernels *all, int order(co
 
 static bool is_far(const struct timed_kernel *k)
 {
-    return isfinite(rank_of(k));
+    return isfinite(furthest_rank(k));
 }
 
 static bool is_slower(const struct timed_kernel *k)
