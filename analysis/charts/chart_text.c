@@ -47,12 +47,22 @@ static const struct row *first_ok(const struct rows *rows)
     return NULL;
 }
 
+/* Whether a value says that something is not there: "no pe", "0 dropout", how the work of one rank is shared.
+ */
+static bool says_nothing(const struct row *row, const struct field *axis, const char *value)
+{
+    int64_t ranks = 0;
+    bool alone = strncmp(axis->path, "ranks.", strlen("ranks.")) == 0 &&
+                 (!row_get_count(row, "ranks.count", &ranks) || ranks == 1);
+    return alone || !*value || strncmp(value, "no ", 3) == 0 || strncmp(value, "0 ", 2) == 0;
+}
+
 /* Appends an axis that is the same in all rows. */
 static void append_constant(char text[CHART_TEXT], const struct row *row, const struct field *axis)
 {
     char value[AXES_TEXT];
     axes_describe(row, axis, value);
-    if (*value)
+    if (!says_nothing(row, axis, value))
         append_text(text, "%s%s", *text ? ", " : "", value);
 }
 

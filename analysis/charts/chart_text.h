@@ -21,7 +21,7 @@ void chart_label(char text[CHART_TEXT], const struct series *s);
  */
 void chart_machine(char text[CHART_TEXT], const struct record *record, const struct rows *rows);
 
-/* The work: the axes that do not vary, from the first row that is ok. */
+/* The work: the axes that do not vary and say that something is there, from the first row that is ok. */
 void chart_work(char text[CHART_TEXT], const struct rows *rows);
 
 /* What is drawn: "Time of a training step and of inference over nodes", "Memory of encodings, 500 nodes". Of
