@@ -20,43 +20,37 @@ static size_t index_of(const char **names, size_t *count, size_t most, const cha
 
 /* An op while it is ranked. */
 struct ranked {
-    const char *name;
-    double least; /* percent that its default variant reaches; the first dot has it */
-    size_t line;  /* in order of appearance */
+    const char *name; /* null: no dot of it was seen */
+    size_t look;      /* of its default variant */
+    double least;     /* percent that this variant reaches */
 };
 
 static int by_percent(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;
-    return x->least != y->least ? (x->least > y->least) - (x->least < y->least)
-                                : (x->line > y->line) - (x->line < y->line);
+    return x->least != y->least ? (x->least > y->least) - (x->least < y->least) : strcmp(x->name, y->name);
 }
 
 /* Numbers the ops from the one furthest from its roofline. */
 static void rank_ops(struct kernel_dots *d)
 {
     struct ranked *ops = calloc(d->ops + 1, sizeof *ops);
-    size_t *look = calloc(2 * d->ops + 1, sizeof *look), *place = look + d->ops;
-    if (!ops || !look)
+    if (!ops)
         abort();
     for (size_t i = 0; i < d->count; i++) {
         struct kernel_dot *dot = &d->dots[i];
         struct ranked *op = &ops[dot->line];
-        bool first = !op->name;
-        look[dot->line] = first ? dot->look : look[dot->line];
-        dot->standard = dot->look == look[dot->line];
-        if (first || (dot->standard && dot->percent < op->least))
-            *op = (struct ranked){dot->op, dot->percent, dot->line};
+        if (!op->name)
+            *op = (struct ranked){dot->op, dot->look, dot->percent};
+        dot->standard = dot->look == op->look;
+        op->least = dot->standard ? fmin(op->least, dot->percent) : op->least;
     }
     qsort(ops, d->ops, sizeof *ops, by_percent);
-    for (size_t i = 0; i < d->ops; i++) {
-        place[ops[i].line] = i;
+    for (size_t i = 0; i < d->ops; i++)
         d->op_names[i] = ops[i].name;
-    }
     for (size_t i = 0; i < d->count; i++)
-        d->dots[i].line = place[d->dots[i].line];
+        d->dots[i].line = index_of(d->op_names, &d->ops, d->ops, d->dots[i].op);
     free(ops);
-    free(look);
 }
 
 struct kernel_dots kernel_dots_of(const struct rows *rows)
