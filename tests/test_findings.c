@@ -87,7 +87,7 @@ static void test_growth(void **state)
     assert_said(rows, "- From 100 to 1600 nodes, a training step takes");
     rows = nodes_rows(flat, 0.01);
     set_noisy(rows_at(rows, 5), "step.time", 1);
-    assert_said(rows, "; without 1 row, noisy, unchecked or in another state of the machine.\n");
+    assert_said(rows, "; 1 row left out: noisy, unchecked or in another state of the machine.\n");
     rows = nodes_rows(flat, 0.01);
     for (int i = 5; i > 1; i--)
         row_free(rows_take(rows, (size_t)i));
@@ -106,7 +106,7 @@ static void test_growth_of_attention(void **state)
             for (size_t i = 0; i < rows_count(rows); i++)
                 row_set_text(rows_at(rows, i), "attention", dense ? "dense" : "sparse");
             (dense && last == 5 ? assert_said : assert_not_said)(
-                rows, "; by it the N^2 term, which --attention sparse has not, is 7");
+                rows, "; by it the N^2 term, which --attention sparse avoids, is 7");
         }
 }
 

@@ -49,7 +49,7 @@ static void say_law(FILE *out, const struct fit *fit)
     fprintf(out, "takes %s, within %.2g %% of every row's median", text, 100 * fit->law.error);
     row_get_text(last->row, "attention", &attention);
     if (square > 0.5 && strcmp(fit->axis->path, "nodes") == 0 && strcmp(attention, "dense") == 0)
-        fprintf(out, "; by it the N^2 term, which --attention sparse has not, is %.0f %% at %.10g nodes",
+        fprintf(out, "; by it the N^2 term, which --attention sparse avoids, is %.0f %% at %.10g nodes",
                 100 * square, last->time.x);
 }
 
@@ -81,7 +81,7 @@ double sentence_growth(FILE *out, const struct facts *facts)
     if (fit_rise_text(text, fit))
         fprintf(out, "; %s", text);
     if (fit->left_out > 0)
-        fprintf(out, "; without %zu row%s, noisy, unchecked or in another state of the machine",
+        fprintf(out, "; %zu row%s left out: noisy, unchecked or in another state of the machine",
                 fit->left_out, fit->left_out == 1 ? "" : "s");
     fputs(".", out);
     return work_at_end(fit) + 1;
