@@ -215,12 +215,12 @@ static void test_lines_from_the_table(void **state)
             lines += try_alone(*state, f->name);
             continue;
         }
-        if (f->group == AXES_LISTED)
+        if (f->standard)
             set_axis(&t, axis_info((enum axis)f->value));
         else
             set_flag(&t, f);
         lines += try_values(*state, &t);
-        if (f->group == AXES_LISTED)
+        if (f->standard)
             lines += try_lists(*state, &t);
     }
     print_message("%d command lines refused\n", lines);

@@ -192,8 +192,7 @@ static void check_help(const char *program, const char *own)
 
 static const char *own_axis(const char *program)
 {
-    return strcmp(program, "bench_kernels") == 0         ? "op "
-           : strcmp(program, "bench_pe_scaling") == 0    ? "pe "
+    return strcmp(program, "bench_pe_scaling") == 0      ? "pe "
            : strcmp(program, "bench_layer_scaling") == 0 ? "layers "
            : strcmp(program, "bench_batch_scaling") == 0 ? "batch "
            : strcmp(program, "bench_presets") == 0       ? "preset "

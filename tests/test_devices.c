@@ -177,7 +177,7 @@ static void test_bad_choices(void **state)
     refuses_device(*state, "cuda:1000");
     refuses_device(*state, "cuda:all2");
     refuses_device(*state, "cuda:");
-    refuses(*state, "--device cuda:all --dump x", "--dump x: needs one device, but --device is cuda:all");
+    refuses(*state, "--device cuda:all --dump x", "--dump: needs one device, not --device cuda:all");
     broken = 1;
     refuses(*state, "--device cuda:all", "--device cuda:all: cuda:1: it is broken");
     refuses(*state, "--device cuda:1", "--device cuda:1: it is broken");

@@ -172,7 +172,7 @@ static void test_refused(void **state)
     char full[PATH_MAX];
     snprintf(full, sizeof full, "%s/build", h->root);
     refuses(h, QUICK "--nodes 8,9", MORE("--dump", "new"), "--dump",
-            "needs one configuration, but the axes make 2");
+            "needs one configuration, but the axes make several");
     refuses(h, QUICK "--nodes 8 --device meta", MORE("--dump", "new"), "--dump", "a step that runs");
     refuses(h, QUICK "--nodes 8 --phase forward", MORE("--dump", "new"), "--dump", "a step that runs");
     refuses(h, QUICK "--nodes 8", MORE("--dump", full), "--dump", "not empty");

@@ -243,8 +243,7 @@ static void test_refused(void **state)
     assert_ends(*state, "--device meta --find nodes=memory:1MiB --shard 1/2", 2, "",
                 "--find: not with --shard");
     assert_ends(*state, "--find attention=dense,sparse --shard 1/2", 2, "", "--find: not with --shard");
-    assert_ends(*state, "--nodes 8,9 --against /bin/true --shard 1/2", 2, "",
-                "--shard 1/2: not with --against");
+    assert_ends(*state, "--nodes 8,9 --against /bin/true --shard 1/2", 2, "", "--shard: not with --against");
 }
 
 /* Writes the sweep as work/whole.json and two of its three parts. */

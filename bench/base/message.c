@@ -16,6 +16,14 @@ bool complain(struct message *m, const char *format, ...)
     return false;
 }
 
+bool complain_of(const struct refusal *list, size_t count, struct message *m)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i].applies)
+            return complain(m, "%s", list[i].line);
+    return true;
+}
+
 /* Messages quote user input, which must neither break the line nor control the terminal. */
 int message_fail(const char *program, const struct message *m, int status)
 {

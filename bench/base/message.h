@@ -14,6 +14,15 @@ struct message {
 /* Sets the line and returns false, so that a failing function can end with `return complain(...)`. */
 bool complain(struct message *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* What is refused if it applies. */
+struct refusal {
+    bool applies;
+    const char *line;
+};
+
+/* The line of the first that applies, and false; true if there is none. */
+bool complain_of(const struct refusal *list, size_t count, struct message *m);
+
 /* Prints the name of the program, or "note", and the line on stderr; returns the status. */
 int message_fail(const char *program, const struct message *m, int status);
 

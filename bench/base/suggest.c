@@ -7,8 +7,8 @@
 #include "bench/base/suggest.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/arithmetic.h"
@@ -58,4 +58,24 @@ const char *suggest_text(const struct suggestion *s, const char *prefix, char te
     if (s->nearest)
         snprintf(text, SUGGESTION_TEXT, "; did you mean %s%s?", prefix, s->nearest);
     return text;
+}
+
+bool names_read(const char *text, const char *(*name)(int index), bool *chosen, char nearest[SUGGESTION_TEXT])
+{
+    char *copy = strdup(text), *next = copy;
+    bool good = copy;
+    nearest[0] = '\0';
+    for (char *item; good && (item = strsep(&next, ",")) != NULL;) {
+        struct suggestion s = {item, strlen(item), NULL, 0};
+        int i = 0;
+        for (; name(i) && strcmp(name(i), item) != 0; i++)
+            suggest_offer(&s, name(i));
+        good = name(i) && !chosen[i];
+        if (good)
+            chosen[i] = true;
+        else if (!name(i))
+            suggest_text(&s, "", nearest);
+    }
+    free(copy);
+    return good;
 }

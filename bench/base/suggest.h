@@ -2,6 +2,7 @@
 #ifndef GTMARK_BENCH_SUGGEST_H
 #define GTMARK_BENCH_SUGGEST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { SUGGESTION_TEXT = 96 };
@@ -18,5 +19,10 @@ void suggest_offer(struct suggestion *s, const char *name);
 
 /* "; did you mean NAME?" with the prefix before the name, or "" if no name is near. */
 const char *suggest_text(const struct suggestion *s, const char *prefix, char text[SUGGESTION_TEXT]);
+
+/* Reads a comma list of names, each once: sets chosen[i] for name(i), null past the last. False, with the
+ * text of what is near an unknown one, or "". */
+bool names_read(const char *text, const char *(*name)(int index), bool *chosen,
+                char nearest[SUGGESTION_TEXT]);
 
 #endif

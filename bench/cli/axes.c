@@ -187,10 +187,19 @@ static bool parse_range(const struct axis_info *axis, double first, const char *
     return true;
 }
 
+/* A text that is there already has its offset. */
 static bool append_text(struct axis_values *v, char *text)
 {
-    const char *last = v->count ? axis_text(v, v->values[v->count - 1]) : NULL;
-    size_t used = last ? (size_t)(last - v->text) + strlen(last) + 1 : 0;
+    size_t used = 0;
+    for (int i = 0; i < v->count; i++) {
+        const char *known = axis_text(v, v->values[i]), *end = known + strlen(known) + 1;
+        bool same = strcmp(known, text) == 0;
+        used = (size_t)(end - v->text) > used ? (size_t)(end - v->text) : used;
+        if (same) {
+            free(text);
+            return append(v, v->values[i]);
+        }
+    }
     v->text = realloc(v->text, used + strlen(text) + 1);
     if (!v->text)
         abort();
@@ -270,52 +279,31 @@ static bool say_allowed(const struct axis_info *axis, const char *text, const ch
                : complain(error, "--%s %.140s: one or more of %s%s", axis->name, text, names, nearest);
 }
 
-struct sorting {
-    const struct axis_values *values;
-    bool as_text;
-};
-
-/* Compares two values, given by their indices. */
-static int order_of(int i, int j, const struct sorting *s)
+static int by_value(const void *a, const void *b)
 {
-    double x = s->values->values[i], y = s->values->values[j];
-    return s->as_text ? strcmp(axis_text(s->values, x), axis_text(s->values, y)) : (x > y) - (x < y);
-}
-
-/* Equal values in the order of the list. */
-static int by_value(const void *a, const void *b, void *sorting)
-{
-    int i = *(const int *)a, j = *(const int *)b, order = order_of(i, j, sorting);
-    return order ? order : (i > j) - (i < j);
-}
-
-/* The index of the first value that stands earlier in the list too; -1 if there is none. */
-static int first_repeated(const struct axis_info *axis, const struct axis_values *v)
-{
-    struct sorting s = {v, axis->kind == AXIS_TEXT};
-    int *sorted = malloc((size_t)v->count * sizeof *sorted), first = -1;
-    if (!sorted)
-        abort();
-    for (int i = 0; i < v->count; i++)
-        sorted[i] = i;
-    qsort_r(sorted, (size_t)v->count, sizeof *sorted, by_value, &s);
-    for (int i = 1; i < v->count; i++)
-        if (order_of(sorted[i - 1], sorted[i], &s) == 0 && (first < 0 || sorted[i] < first))
-            first = sorted[i];
-    free(sorted);
-    return first;
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
 
 /* Refuses a value given twice: its row would be measured twice, with nothing to tell the two apart. */
 static bool say_repeated(const struct axis_info *axis, const char *text, const struct axis_values *v,
                          struct message *error)
 {
-    int i = first_repeated(axis, v);
-    if (i < 0)
+    size_t count = (size_t)v->count, i = 1;
+    double *sorted = malloc(count * sizeof *sorted);
+    if (!sorted)
+        abort();
+    memcpy(sorted, v->values, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, by_value);
+    while (i < count && sorted[i] != sorted[i - 1])
+        i++;
+    double value = i < count ? sorted[i] : NAN;
+    free(sorted);
+    if (isnan(value))
         return false;
     if (axis->kind == AXIS_WHOLE || axis->kind == AXIS_NUMBER)
-        return !complain(error, "--%s %.200s: %.10g is given twice", axis->name, text, v->values[i]);
-    const char *name = axis->kind == AXIS_NAME ? axis->choice((int)v->values[i]) : axis_text(v, v->values[i]);
+        return !complain(error, "--%s %.200s: %.10g is given twice", axis->name, text, value);
+    const char *name = axis->kind == AXIS_NAME ? axis->choice((int)value) : axis_text(v, value);
     return !complain(error, "--%s %.200s: %.200s is given twice", axis->name, text, name);
 }
 

@@ -49,28 +49,6 @@ bool options_parse(const struct bench *b, int argc, char **argv, struct options 
            (o->action != ACTION_RUN || (o->against ? device_check : device_open)(&o->device, error));
 }
 
-/* The benchmark's own axes first, then what most people need. */
-static void main_flags(const struct bench *b, const char *names[FLAGS_MAX])
-{
-    static const char *const usual[] = {"op",      "nodes",  "model",  "layers", "hidden", "batch",
-                                        "threads", "device", "impl",   "phase",  "budget", "profile",
-                                        "columns", "format", "output", "dry-run"};
-    int n = 0;
-    if (!b->kernels)
-        names[n++] = axis_info(b->axis)->name;
-    for (enum axis a = 0; a < AXES; a++)
-        if (b->also[a])
-            names[n++] = axis_info(a)->name;
-    for (size_t i = 0, own = (size_t)n; i < sizeof usual / sizeof *usual; i++) {
-        size_t k = 0;
-        while (k < own && strcmp(names[k], usual[i]) != 0)
-            k++;
-        if (k == own)
-            names[n++] = usual[i];
-    }
-    names[n] = NULL;
-}
-
 /* What the examples are, and the arguments of the second and the third. */
 static const char *const *examples_of(const struct bench *b)
 {
@@ -92,10 +70,8 @@ static const char *const *examples_of(const struct bench *b)
 void options_help(const struct bench *b, FILE *out)
 {
     struct flag flags[FLAGS_MAX];
-    const char *names[FLAGS_MAX], *const *example = examples_of(b);
+    const char *const *example = examples_of(b);
     struct syntax s = syntax_of(b, flags);
-    main_flags(b, names);
-    s.main = names;
     syntax_help(&s, out);
     fprintf(out, "Examples: %2$s\n  %1$s\n  %1$s %3$s\n  %1$s %4$s\n", program_invocation_name, example[0],
             example[1], example[2]);

@@ -81,23 +81,10 @@ static bool check_tables(const struct options *o, struct message *error)
                     kind, path);
 }
 
-/* Replay as a graph is the default on a GPU. */
-static bool choose_graph(struct options *o, struct message *error)
-{
-    o->profile = o->profile || o->output.format == FORMAT_CSV_PROFILE;
-    bool gpu = o->device.backend->device != NULL;
-    o->cuda_graph = gpu && !o->launched;
-    return gpu || !o->launched ||
-           complain(error, "--no-cuda-graph: not with --device %s, only on a GPU", o->device.name);
-}
-
-/* Given ceilings are for programs that do not run; measured ones are compared with their own machine's. */
+/* Ceilings from a file are those of some numbers of threads. */
 static bool check_ceilings(struct options *o, struct message *error)
 {
     const struct axis_values *threads = &o->axes[AXIS_THREADS];
-    if (!o->device.meta && o->ceilings.count + o->links.count > 0)
-        return complain(error,
-                        "--ceilings: only with --device meta; what runs is compared with its own machine's");
     if (o->ceilings.count == 0)
         return true;
     if (!o->given[AXIS_THREADS])
@@ -108,17 +95,6 @@ static bool check_ceilings(struct options *o, struct message *error)
                             machine_threads(threads->values[i]));
     o->profile = o->profile || o->links.count == 0; /* which needs the sum alone */
     return true;
-}
-
-/* A trace needs a program that ran. */
-static bool check_trace(const struct options *o, struct message *error)
-{
-    char why[MESSAGE_SIZE];
-    if (!o->output.trace || o->action != ACTION_RUN)
-        return true;
-    if (o->device.meta)
-        return complain(error, "--trace: not with --device meta, where nothing runs");
-    return file_can_save(o->output.trace, why) || complain(error, "--trace %s", why);
 }
 
 /* A preset needs its own encoding, unless another one is given. */
@@ -171,8 +147,7 @@ static bool check_output(struct options *o, struct message *error)
         return true;
     if (o->output.format == FORMAT_TABLE)
         o->output.format = FORMAT_JSON;
-    return o->output.format == FORMAT_JSON ||
-           complain(error, "--output -: is JSON on stdout: not with another --format");
+    return true;
 }
 
 static void offer_variants(struct suggestion *s, const struct backend *b, enum op op)
@@ -198,63 +173,54 @@ static bool check_variants(const struct options *o, struct message *error)
     return true;
 }
 
-/* An older build may not know the flag. */
-static bool check_shard(const struct options *o, struct message *error)
+/* Whether training differs from inference by the values of an axis. */
+static bool is_used(const struct options *o, enum axis a)
 {
-    return !o->shard.of || !o->against ||
-           complain(error, "--shard %d/%d: not with --against", o->shard.index, o->shard.of);
+    const struct axis_values *v = &o->axes[a];
+    bool text = axis_info(a)->kind == AXIS_TEXT, used = false;
+    for (int i = 0; i < v->count; i++)
+        used = used || (text ? strcmp(axis_text(v, v->values[i]), "none") != 0 : v->values[i] > 0);
+    return used;
 }
 
-static bool check_lenience(const struct options *o, struct message *error)
+/* Flags that mean nothing beside others. */
+static bool check_together(struct options *o, struct message *error)
 {
-    const struct lenience *l = &o->lenience;
-    return o->baseline || o->against || !(l->allow_uncompared || l->strict) ||
-           complain(error, "--gate: only with --baseline or --against");
+    const struct output_options *out = &o->output;
+    bool gpu = o->device.backend->device != NULL, step = o->programs[PROGRAM_STEP], meta = o->device.meta;
+    const struct refusal refusals[] = {
+        {o->launched && !gpu, "--no-cuda-graph: only on a GPU, not with this --device"},
+        {!meta && o->ceilings.count + o->links.count > 0,
+         "--ceilings: only with --device meta; what runs is compared with its own machine's"},
+        {out->trace && o->action == ACTION_RUN && meta,
+         "--trace: not with --device meta, where nothing runs"},
+        {o->shard.of && o->against, "--shard: not with --against"},
+        {!o->baseline && !o->against && (o->lenience.allow_uncompared || o->lenience.strict),
+         "--gate: only with --baseline or --against"},
+        {out->file && strcmp(out->file, "-") == 0 && out->format != FORMAT_JSON,
+         "--output -: is JSON on stdout: not with another --format"},
+        {out->dump && config_count(o) != 1,
+         "--dump: needs one configuration, but the axes make several (give each one value)"},
+        {out->dump && o->device.all, "--dump: needs one device, not --device cuda:all"},
+        {out->dump && (meta || !step),
+         "--dump: needs a step that runs, not --device meta or --phase forward"},
+        {!step && is_used(o, AXIS_CHECKPOINT), "--checkpoint: only with a training step (--phase step)"},
+        {!step && is_used(o, AXIS_DROPOUT), "--dropout: only with a training step (--phase step)"},
+        {!step && is_used(o, AXIS_ATTENTION_DROPOUT),
+         "--attention-dropout: only with a training step (--phase step)"},
+    };
+    o->profile = o->profile || out->format == FORMAT_CSV_PROFILE;
+    o->cuda_graph = gpu && !o->launched; /* the default there */
+    return complain_of(refusals, sizeof refusals / sizeof *refusals, error);
 }
 
-static bool check_dump(const struct options *o, struct message *error)
+/* What is written beside the result file. */
+static bool check_files(const struct options *o, struct message *error)
 {
-    if (!o->output.dump)
-        return true;
-    if (config_count(o) != 1)
-        return complain(
-            error, "--dump %.300s: needs one configuration, but the axes make %lld (give each one value)",
-            o->output.dump, (long long)config_count(o));
-    if (o->device.all)
-        return complain(error, "--dump %.300s: needs one device, but --device is %s", o->output.dump,
-                        o->device.given);
-    if (o->device.meta || !o->programs[PROGRAM_STEP])
-        return complain(error, "--dump %.300s: needs a step that runs, not --device meta or --phase forward",
-                        o->output.dump);
-    return dump_can_write(o->output.dump, error);
-}
-
-static bool needs_step(const struct options *o, enum axis a, const char *value, struct message *error)
-{
-    return o->programs[PROGRAM_STEP] ||
-           complain(error, "--%s %s: only with a training step (--phase step)", axis_info(a)->name, value);
-}
-
-/* Inference saves nothing that could be recomputed, and drops nothing. */
-static bool check_training(const struct options *o, struct message *error)
-{
-    static const enum axis dropouts[] = {AXIS_DROPOUT, AXIS_ATTENTION_DROPOUT};
-    const struct axis_values *v = &o->axes[AXIS_CHECKPOINT];
-    for (int i = 0; i < v->count; i++) {
-        const char *text = axis_text(v, v->values[i]);
-        if (strcmp(text, "none") != 0 && !needs_step(o, AXIS_CHECKPOINT, text, error))
-            return false;
-    }
-    for (size_t n = 0; n < sizeof dropouts / sizeof *dropouts; n++) {
-        v = &o->axes[dropouts[n]];
-        for (int i = 0; i < v->count; i++) {
-            char text[32];
-            snprintf(text, sizeof text, "%.10g", v->values[i]);
-            if (v->values[i] > 0 && !needs_step(o, dropouts[n], text, error))
-                return false;
-        }
-    }
-    return true;
+    char why[MESSAGE_SIZE];
+    if (o->output.trace && o->action == ACTION_RUN && !file_can_save(o->output.trace, why))
+        return complain(error, "--trace %s", why);
+    return !o->output.dump || dump_can_write(o->output.dump, error);
 }
 
 /* Counting under valgrind and --against need a temporary directory. */
@@ -275,9 +241,7 @@ bool conflicts_check(struct options *o, struct message *error)
 {
     return default_nodes(o, error) && default_solver(o, error) && find_choose(o, error) &&
            own_nodes(o, error) && check_tables(o, error) && check_variants(o, error) &&
-           kernels_choose(o, error) && find_check(o, error) && choose_graph(o, error) &&
-           check_ceilings(o, error) && check_trace(o, error) && check_solvers(o, error) &&
-           check_shard(o, error) && check_lenience(o, error) && check_output(o, error) &&
-           check_dump(o, error) && check_training(o, error) && missing_check(o, error) &&
-           check_scratch(o, error);
+           kernels_choose(o, error) && find_check(o, error) && check_output(o, error) &&
+           check_together(o, error) && check_ceilings(o, error) && check_solvers(o, error) &&
+           check_files(o, error) && missing_check(o, error) && check_scratch(o, error);
 }

@@ -95,20 +95,6 @@ static bool is_fixed(const struct options *o)
     return fixed;
 }
 
-/* A reason that applies makes a message. */
-struct refusal {
-    bool applies;
-    const char *why;
-};
-
-static bool refuse(const struct refusal *r, size_t count, struct message *error)
-{
-    for (size_t i = 0; i < count; i++)
-        if (r[i].applies)
-            return complain(error, "--find: %s", r[i].why);
-    return true;
-}
-
 /* What is searched for is known only later, and an older build may not know the flag. */
 static bool check_others(const struct options *o, enum axis axis, struct message *error)
 {
@@ -116,19 +102,19 @@ static bool check_others(const struct options *o, enum axis axis, struct message
     if (axis < AXES && o->given[axis])
         return complain(error, "--find: not with --%s", axis_info(axis)->name);
     const struct refusal refusals[] = {
-        {is_fixed(o), "not with graphs from files and shapes, whose size is fixed"},
-        {o->output.resume, "not with --resume"},
-        {o->against != NULL, "not with --against"},
-        {o->shard.of > 0, "not with --shard"},
-        {!largest && o->output.dump != NULL, "not with --dump"},
-        {largest && o->action == ACTION_DRY_RUN, "not with --dry-run"},
-        {o->action == ACTION_LIST_TAPE, "not with --list tape"},
-        {o->device.all, "not with --device cuda:all: one device"},
-        {o->model_nodes > 0, "needs --phase in this benchmark, which otherwise runs encodings only"},
+        {is_fixed(o), "--find: not with graphs from files and shapes, whose size is fixed"},
+        {o->output.resume, "--find: not with --resume"},
+        {o->against != NULL, "--find: not with --against"},
+        {o->shard.of > 0, "--find: not with --shard"},
+        {!largest && o->output.dump != NULL, "--find: not with --dump"},
+        {largest && o->action == ACTION_DRY_RUN, "--find: not with --dry-run"},
+        {o->action == ACTION_LIST_TAPE, "--find: not with --list tape"},
+        {o->device.all, "--find: not with --device cuda:all: one device"},
+        {o->model_nodes > 0, "--find: needs --phase in this benchmark, which otherwise runs encodings only"},
         {o->largest.kind == LARGEST_LATENCY && o->device.meta,
-         "not with latency and --device meta, where nothing runs"},
+         "--find: not with latency and --device meta, where nothing runs"},
     };
-    return refuse(refusals, sizeof refusals / sizeof *refusals, error);
+    return complain_of(refusals, sizeof refusals / sizeof *refusals, error);
 }
 
 bool find_choose(struct options *o, struct message *error)
@@ -196,13 +182,14 @@ bool find_check(struct options *o, struct message *error)
     int variants = crossover_variants(o), configs = encodes ? 1 : variants;
     struct config first = config_at(o, 0);
     const struct refusal refusals[] = {
-        {!one_axis, "needs one of --nodes, --degree, --batch and --layers with several values: the search is "
-                    "between the smallest and the largest"},
+        {!one_axis,
+         "--find: needs one of --nodes, --degree, --batch and --layers with several values: the search is "
+         "between the smallest and the largest"},
         {one_axis && (variants < 2 || variants > CROSSOVER_VARIANTS_MAX ||
                       config_count(o) != configs * o->axes[c->over].count),
-         "needs two variants, or up to six, and one value of every other axis"},
+         "--find: needs two variants, or up to six, and one value of every other axis"},
         {encodes && (first.parts.pe.kind == ENCODING_NONE || !o->programs[c->program]),
-         "encoding=PROGRAM needs an encoding (--pe) and that program (--phase)"},
+         "--find: encoding=PROGRAM needs an encoding (--pe) and that program (--phase)"},
     };
-    return refuse(refusals, sizeof refusals / sizeof *refusals, error);
+    return complain_of(refusals, sizeof refusals / sizeof *refusals, error);
 }

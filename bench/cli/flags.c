@@ -68,44 +68,35 @@ static bool read_tag(const struct argument *a, struct message *error)
     return true;
 }
 
+static const char *phase_at(int index)
+{
+    return index < MODEL_PROGRAMS ? program_name((size_t)index) : NULL;
+}
+
 static bool read_phase(const struct argument *a, struct message *error)
 {
     struct options *o = a->options;
+    char nearest[SUGGESTION_TEXT];
     memset(o->programs, 0, sizeof o->programs);
     o->model_nodes = 0;
-    if (strcmp(a->value, "none") == 0)
-        return true;
-    char *copy = strdup(a->value), *next = copy;
-    bool good = copy && *a->value;
-    for (char *item; good && (item = strsep(&next, ",")) != NULL;) {
-        good = false;
-        for (enum program_kind p = 0; p < MODEL_PROGRAMS; p++)
-            if (strcmp(item, program_name(p)) == 0 && !o->programs[p])
-                good = o->programs[p] = true;
-    }
-    free(copy);
-    return good || complain(error, "--phase %.200s: forward, step, forward,step or none", a->value);
+    return strcmp(a->value, "none") == 0 || names_read(a->value, phase_at, o->programs, nearest) ||
+           complain(error, "--phase %.200s: forward, step, forward,step or none%s", a->value, nearest);
 }
 
-/* The comma list of --flop-convention, each once. */
+static const char *convention_at(int index)
+{
+    return index < CONVENTIONS ? convention_name((enum convention)index) : NULL;
+}
+
 static bool read_conventions(const struct argument *a, struct message *error)
 {
     struct options *o = a->options;
-    char *copy = strdup(a->value), *next = copy, nearest[SUGGESTION_TEXT] = "";
-    bool good = copy;
+    bool chosen[CONVENTIONS] = {false};
+    char nearest[SUGGESTION_TEXT];
+    bool good = names_read(a->value, convention_at, chosen, nearest);
     o->conventions = 0;
-    for (char *item; good && (item = strsep(&next, ",")) != NULL;) {
-        struct suggestion s = {item, strlen(item), NULL, 0};
-        enum convention c = 0;
-        while (c < CONVENTIONS && strcmp(item, convention_name(c)) != 0)
-            suggest_offer(&s, convention_name(c++));
-        good = c < CONVENTIONS && !(o->conventions >> c & 1);
-        if (good)
-            o->conventions |= 1u << c;
-        else if (c == CONVENTIONS)
-            suggest_text(&s, "", nearest);
-    }
-    free(copy);
+    for (int c = 0; c < CONVENTIONS; c++)
+        o->conventions |= (unsigned)chosen[c] << c;
     return good || complain(error,
                             "--flop-convention %.200s: one or more of full, seed, torch, fvcore and "
                             "deepspeed, each once%s",
@@ -310,35 +301,64 @@ static const struct flag flags[] = {
 
 _Static_assert(AXES + sizeof flags / sizeof *flags < FLAGS_MAX, "FLAGS_MAX is too small");
 
+static bool is_among(const char *const *names, const char *name)
+{
+    while (*names && strcmp(*names, name) != 0)
+        names++;
+    return *names != NULL;
+}
+
 /* Whether a flag means nothing in a benchmark. */
 static bool is_idle(const struct bench *b, const char *name)
 {
     static const char *const of_programs[] = {"layers", "phase",    "weak",      "data", "dump",
                                               "ranks",  "parallel", "partition", NULL};
     static const char *const of_kernels[] = {"op", NULL};
-    const char *const *idle = b->kernels ? of_programs : of_kernels;
-    while (*idle && strcmp(*idle, name) != 0)
-        idle++;
-    return *idle != NULL || (b->whole && strcmp(name, "profile") == 0) ||
-           (!b->whole && !b->kernels && strcmp(name, "all") == 0);
+    return is_among(b->kernels ? of_programs : of_kernels, name) ||
+           (b->whole && strcmp(name, "profile") == 0);
+}
+
+/* Whether most people need a flag. */
+static bool is_main(const char *name)
+{
+    static const char *const names[] = {"nodes",  "model",   "layers", "hidden",  "batch",   "threads",
+                                        "device", "impl",    "op",     "phase",   "profile", "budget",
+                                        "format", "columns", "output", "dry-run", NULL};
+    return is_among(names, name);
+}
+
+/* The benchmark's own axis is listed first, then those that it has other values of. */
+enum { OWN, ALSO, OTHERS, PLACES };
+
+static int listed_at(const struct bench *b, enum axis a)
+{
+    return a == b->axis && !b->kernels ? OWN : b->also[a] ? ALSO : OTHERS;
+}
+
+static struct flag flag_of(const struct bench *b, enum axis a)
+{
+    const struct axis_info *axis = axis_info(a);
+    return (struct flag){.group = listed_at(b, a) < OTHERS ? MAIN : AXES_LISTED,
+                         .name = axis->name,
+                         .argument = "LIST",
+                         .help = axis->help,
+                         .standard = bench_values(b, a),
+                         .value = (int)a,
+                         .unlisted = b->kernels && axis->of_model && a != AXIS_PRESET,
+                         OTHER(read_axis)};
 }
 
 void flags_all(const struct bench *b, struct flag all[FLAGS_MAX])
 {
-    enum { OTHERS = sizeof flags / sizeof *flags };
-    for (enum axis a = 0; a < AXES; a++) {
-        const struct axis_info *axis = axis_info(a);
-        all[a] = (struct flag){.group = AXES_LISTED,
-                               .name = axis->name,
-                               .argument = "LIST",
-                               .help = axis->help,
-                               .standard = bench_values(b, a),
-                               .value = (int)a,
-                               .unlisted = b->kernels && axis->of_model && a != AXIS_PRESET,
-                               OTHER(read_axis)};
-    }
-    memcpy(all + AXES, flags, sizeof flags);
-    all[AXES + OTHERS] = (struct flag){.name = NULL};
-    for (struct flag *f = all; f->name; f++)
+    int n = 0;
+    for (int place = 0; place < PLACES; place++)
+        for (enum axis a = 0; a < AXES; a++)
+            if (listed_at(b, a) == place)
+                all[n++] = flag_of(b, a);
+    memcpy(all + n, flags, sizeof flags);
+    all[n + (int)(sizeof flags / sizeof *flags)] = (struct flag){.name = NULL};
+    for (struct flag *f = all; f->name; f++) {
         f->unlisted = f->unlisted || is_idle(b, f->name);
+        f->group = is_main(f->name) ? MAIN : f->group;
+    }
 }

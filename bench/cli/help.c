@@ -1,4 +1,4 @@
-/* Prints --help: the main flags, then the others by group. */
+/* Prints --help: the flags by group. */
 #include <string.h>
 
 #include "analysis/tables/wrap.h"
@@ -15,22 +15,6 @@ static void help_line(const struct flag *f, FILE *out)
     wrap_text(out, text, at, INDENT);
 }
 
-static bool is_main(const struct syntax *s, const char *name)
-{
-    const char *const *known = s->main;
-    while (known && *known && strcmp(*known, name) != 0)
-        known++;
-    return known && *known;
-}
-
-static void help_main(const struct syntax *s, FILE *out)
-{
-    for (const char *const *name = s->main; name && *name; name++)
-        for (const struct flag *f = s->flags; f->name; f++)
-            if (strcmp(f->name, *name) == 0 && !f->unlisted)
-                help_line(f, out);
-}
-
 void syntax_help(const struct syntax *s, FILE *out)
 {
     fprintf(out, "%s: %s\n", s->name, s->doc);
@@ -39,10 +23,8 @@ void syntax_help(const struct syntax *s, FILE *out)
     for (int group = 0; group == 0 || (s->headings && s->headings[group]); group++) {
         if (s->headings)
             fprintf(out, "%s\n", s->headings[group]);
-        if (group == 0)
-            help_main(s, out);
         for (const struct flag *f = s->flags; f->name; f++)
-            if (f->group == group && !f->unlisted && !is_main(s, f->name))
+            if (f->group == group && !f->unlisted)
                 help_line(f, out);
     }
     fputs(s->notes ? s->notes : "", out);

@@ -6,24 +6,18 @@
 #include "bench/base/suggest.h"
 #include "models/layers/op_program.h"
 
+static const char *op_at(int index)
+{
+    return index < OPS ? op_info((enum op)index)->name : NULL;
+}
+
 bool kernels_read(const struct argument *a, struct message *error)
 {
     struct options *o = a->options;
-    char *copy = strdup(a->value), *next = copy, nearest[SUGGESTION_TEXT] = "";
-    bool good = copy;
-    for (char *item; good && (item = strsep(&next, ",")) != NULL;) {
-        struct suggestion s = {item, strlen(item), NULL, 0};
-        enum op op = op_named(item);
-        good = op < OPS && !o->ops[op];
-        for (enum op known = 0; op == OPS && known < OPS; known++)
-            suggest_offer(&s, op_info(known)->name);
-        suggest_text(&s, "", nearest);
-        if (good)
-            o->ops[op] = true;
-    }
-    free(copy);
-    return good || complain(error, "--op %.200s: one or more of the ops of --list ops, each once%s", a->value,
-                            nearest);
+    char nearest[SUGGESTION_TEXT];
+    return names_read(a->value, op_at, o->ops, nearest) ||
+           complain(error, "--op %.200s: one or more of the ops of --list ops, each once%s", a->value,
+                    nearest);
 }
 
 /* Whether a backend from `top` down to `from`, exclusive, overrides this kernel. */

@@ -64,7 +64,6 @@ struct syntax {
     int fewest, most;
     const char *const *headings; /* of groups, null past the last; null: there are no groups */
     const struct flag *flags;    /* name null past the last; FLAGS_MAX at most with it */
-    const char *const *main;     /* flags that the help lists first, null past the last; null: none */
     const struct hint *hints;    /* name null past the last; null: none */
     const char *notes;           /* of the help; null: none */
     const char *const *examples; /* arguments of examples in the help, null past the last; null: none */
