@@ -355,10 +355,9 @@ static void test_doubts(void **state)
     row_set_count(encoded, "encoding.nullity", 16);
     row_set_count(encoded, "encoding.iterated", 0);
     row_set_text(encoded, "forward.roofline.fault", "calibrate again");
-    assert_said(rows_of(encoded, NULL, NULL),
-                "- Of 1 row 1 is faster than its ceiling: --ceilings measure measures "
-                "them again; 1 is an encoding that took "
-                "no solver, of eigenvalue 0 alone, and support");
+    assert_said(rows_of(encoded, NULL, NULL), "- Of 1 row 1 is faster than its ceiling: measure them again "
+                                              "(--ceilings measure); 1 is an encoding that took "
+                                              "no solver, of eigenvalue 0 alone, and support");
     assert_not_said(rows_new(), "-");
 }
 

@@ -14,7 +14,7 @@ static const struct {
     [NOISY] = {"has a noisy time", "have noisy times",
                ", and support no finding: a larger --budget takes more turns"},
     [ABOVE_ROOF] = {"is faster than its ceiling", "are faster than their ceilings",
-                    ": --ceilings measure measures them again"},
+                    ": measure them again (--ceilings measure)"},
     [UNSOLVED] = {"is an encoding that took no solver", "are encodings that took no solver",
                   ", of eigenvalue 0 alone, and support no finding"},
 };

@@ -311,11 +311,10 @@ static bool is_among(const char *const *names, const char *name)
 /* Whether a flag means nothing in a benchmark. */
 static bool is_idle(const struct bench *b, const char *name)
 {
-    static const char *const of_programs[] = {"layers", "phase",    "weak",      "data", "dump",
-                                              "ranks",  "parallel", "partition", NULL};
-    static const char *const of_kernels[] = {"op", NULL};
-    return is_among(b->kernels ? of_programs : of_kernels, name) ||
-           (b->whole && strcmp(name, "profile") == 0);
+    static const char *const in_kernels[] = {"layers", "phase",    "weak",      "data", "dump",
+                                             "ranks",  "parallel", "partition", NULL};
+    static const char *const in_model[] = {"op", "profile", NULL}, *const in_sweeps[] = {"op", "all", NULL};
+    return is_among(b->kernels ? in_kernels : b->whole ? in_model : in_sweeps, name);
 }
 
 /* Whether most people need a flag. */
