@@ -18,7 +18,7 @@ void write_bytes(const char *path, const char *bytes, size_t size);
 void write_gzip(const char *path, const char *bytes, size_t size);
 
 /* The bytes of a literal, which may contain NUL, and their number. */
-#define TEXT(text) text, sizeof text - 1
+#define BYTES(text) text, sizeof text - 1
 
 /* The text with wrapped lines joined: line breaks before an indentation are blanks. Free it. */
 char *unwrapped(const char *text);

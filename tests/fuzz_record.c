@@ -36,7 +36,6 @@ static struct row *sound_row(int which)
         else if (f->type == FIELD_REAL)
             row_set_real(row, f->path, which + 0.5);
     }
-    row_set_rest_null(row, "a series");
     return row;
 }
 
@@ -153,9 +152,9 @@ static void edit(struct value *document, const uint8_t bytes[EDIT])
     if (bytes[0] >> 4 == 0)
         put(document, schema_head[where % schema_head_count].name, value);
     else if (bytes[0] >> 4 == 1)
-        put(row, "reasons", value);
+        put(row, "absent", value);
     else if (bytes[0] >> 4 == 2)
-        put(value_get(row, "reasons"), schema_fields[where % schema_fields_count].path, value);
+        put(value_get(row, "absent"), schema_fields[where % schema_fields_count].path, value);
     else
         put_at_path(row, schema_fields[where % schema_fields_count].path, names ? names : 9, value);
 }

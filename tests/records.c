@@ -84,9 +84,15 @@ const char *text_at(const struct row *row, const char *path)
     return text;
 }
 
+void assert_absent(const struct row *row, const char *path)
+{
+    if (row_has(row, path))
+        fail_msg("%s is there", path);
+}
+
 void assert_null_because(const struct row *row, const char *path, const char *reason)
 {
-    assert_true(row_is_null(row, path));
+    assert_false(row_has(row, path));
     const char *given = row_reason(row, path);
     if (!given || !strstr(given, reason))
         fail_msg("%s: the reason is '%s', not '%s'", path, given ? given : "", reason);

@@ -27,6 +27,8 @@ double real_at(const struct row *row, const char *path);
 const char *text_at(const struct row *row, const char *path);
 
 /* The field is null, with a reason that contains this text. */
+/* The row does not have the field. */
+void assert_absent(const struct row *row, const char *path);
 void assert_null_because(const struct row *row, const char *path, const char *reason);
 
 /* The row was skipped, with a reason that contains this text, and was not timed. */

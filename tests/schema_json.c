@@ -54,12 +54,10 @@ static struct value *value_schema(const struct field *f)
     struct value *schema = value_new_object();
     snprintf(description, sizeof description, "%s%s%s", f->meaning,
              *f->unit && f->type != FIELD_TEXT ? "; in " : "", f->type != FIELD_TEXT ? f->unit : "");
-    value_set(schema, "type", texts((const char *const[]){type, "null", NULL}));
+    value_set_text(schema, "type", type);
     if (is_list(f->type))
         value_set(schema, "items", one("type", types[f->type]));
     value_set_text(schema, "description", description);
-    if (schema_is_retired(f->path))
-        value_set_flag(schema, "deprecated", true);
     return schema;
 }
 
@@ -88,7 +86,7 @@ static struct value *reasons_schema(void)
     struct value *reasons = one("type", "object"), *reason = one("type", "string");
     value_set_count(reason, "minLength", 1);
     value_set(reasons, "additionalProperties", reason);
-    value_set_text(reasons, "description", "why a field, or a group of them, is null");
+    value_set_text(reasons, "description", "why a field, or a group of them, is absent");
     return reasons;
 }
 
@@ -98,7 +96,7 @@ static struct value *object_of(const struct field *fields, size_t count)
     struct value *object = closed_object();
     for (size_t i = 0; i < count; i++)
         add_field(object, &fields[i]);
-    value_set(value_get(object, "properties"), "reasons", reasons_schema());
+    value_set(value_get(object, "properties"), "absent", reasons_schema());
     return object;
 }
 
@@ -106,11 +104,9 @@ static struct value *object_of(const struct field *fields, size_t count)
 static struct value *fields_schema(void)
 {
     struct value *fields = object_of(schema_fields, schema_fields_count);
-    for (size_t i = 0; i < schema_retired_count; i++)
-        add_field(fields, &schema_retired[i]);
     value_set(value_get(fields, "properties.status"), "enum",
               texts((const char *const[]){"ok", "skipped", "oom", "failed", "wrong", NULL}));
-    value_set(fields, "required", texts((const char *const[]){"status", "reason", NULL}));
+    value_set(fields, "required", texts((const char *const[]){"status", "reason", "checked", NULL}));
     value_remove(fields, "additionalProperties");
     return fields;
 }

@@ -54,7 +54,7 @@ static void plant_rows(const struct house *h, const char *name, double first, do
             if (seconds > 0)
                 row_set_real(row, median, seconds);
             else
-                row_set_null(row, median, "planted");
+                row_omit(row, median, "planted");
         }
     }
     char path[160], error[MESSAGE_SIZE];

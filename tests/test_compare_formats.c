@@ -57,7 +57,7 @@ static void test_json(void **state)
     struct record *b = machine("New", three, 1.1);
     for (size_t i = 0; i < 3; i++)
         row_set_count(row_at(b, i), "threads", 16);
-    row_set_null(row_at(b, 2), "step.time", "not asked for");
+    row_omit(row_at(b, 2), "step.time", "not asked for");
     save(*state, "a.json", machine("Old", three, 1));
     save(*state, "b.json", b);
     struct value *d = compare_document(*state, "a.json b.json --phase step --format json");

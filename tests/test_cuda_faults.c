@@ -229,7 +229,7 @@ static void test_exclusive_mode(void **state)
     snprintf(lock, sizeof lock, "%s/exclusive", h->root);
     snprintf(old, sizeof old, "%s/old", h->root);
     write_bytes(
-        old, TEXT("#!/bin/sh\nflock -n \"$GTMARK_EMULATED_EXCLUSIVE\" echo the GPU is free >&2\nexit 2\n"));
+        old, BYTES("#!/bin/sh\nflock -n \"$GTMARK_EMULATED_EXCLUSIVE\" echo the GPU is free >&2\nexit 2\n"));
     assert_int_equal(chmod(old, 0755), 0);
     setenv("GTMARK_EMULATED_EXCLUSIVE", lock, 1);
     struct ended e = program_run(h, "--device cuda --nodes 8 --no-check --against", MORE(old));

@@ -133,10 +133,10 @@ static void tables_are_found(void **state)
     assert_int_equal(mkdir(path, 0777), 0);
     for (size_t i = 0; i < LENGTH(files); i++) {
         in_folder(temp, files[i], path);
-        write_bytes(path, TEXT("1\n"));
+        write_bytes(path, BYTES("1\n"));
     }
     in_folder(temp, files[0], path);
-    write_bytes(path, TEXT("1,1\n"));
+    write_bytes(path, BYTES("1,1\n"));
     assert_true(dataset_find(&d, temp->root, error, sizeof error));
     assert_int_equal(d.kind, DATASET_TU);
     assert_int_equal(d.parts, 2);
@@ -148,12 +148,12 @@ static void tables_are_found(void **state)
     static const char *const beside[] = {"raw/._X_A.txt", "raw/.Y_A.txt", "raw/X_A.txt.gz"};
     for (size_t i = 0; i < LENGTH(beside); i++) {
         in_folder(temp, beside[i], path);
-        write_bytes(path, TEXT("\0\5\x16\7"));
+        write_bytes(path, BYTES("\0\5\x16\7"));
         assert_string_equal(graph_shown(temp->root, false, shown), "1: 0>0");
         unlink(path);
     }
     in_folder(temp, "raw/Y_A.txt", path);
-    write_bytes(path, TEXT("1,1\n"));
+    write_bytes(path, BYTES("1,1\n"));
     assert_string_equal(graph_shown(temp->root, false, shown),
                         "/raw: several data sets: several files named *_A.txt");
     unlink(path);
@@ -215,7 +215,7 @@ static void texts_are_tables(void **state)
     for (size_t i = 0; i < LENGTH(known); i++)
         assert_string_equal(table_shown(*state, "x.csv", known[i][0], strlen(known[i][0]), shown),
                             known[i][1]);
-    assert_string_equal(table_shown(*state, "x.csv", TEXT("1\n\0"), shown),
+    assert_string_equal(table_shown(*state, "x.csv", BYTES("1\n\0"), shown),
                         ":2: the line has a NUL byte: this is not a text file");
 }
 
@@ -251,43 +251,44 @@ static void npy_files_are_tables(void **state)
         size_t size;
         const char *shown;
     } known[] = {
-        {TEXT(VERSION1("8", "{'descr': '<i2', 'fortran_order': False, 'shape': (3,)} ") "\1\0\2\0\xff\xff"),
+        {BYTES(VERSION1("8", "{'descr': '<i2', 'fortran_order': False, 'shape': (3,)} ") "\1\0\2\0\xff\xff"),
          "3x1 i2 -1..2 -0"},
-        {TEXT(VERSION1("8", "{'descr': '|b1', 'fortran_order': True, 'shape': (1, 2)}") "\0\1"),
+        {BYTES(VERSION1("8", "{'descr': '|b1', 'fortran_order': True, 'shape': (1, 2)}") "\0\1"),
          "1x2 b1 0..1 -0"},
-        {TEXT(NPY("\2\0", "8\0\0\0",
-                  "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)} ") "\0\0\x80\x3f\0\0\xc0\x7f"),
+        {BYTES(NPY("\2\0", "8\0\0\0",
+                   "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)} ") "\0\0\x80\x3f\0\0\xc0\x7f"),
          "2x1 f4 1..1 -1"},
-        {TEXT(VERSION1("8", "{'descr': '<f4', 'fortran_order': False, 'shape': (1,2)}") "\0\0\x80\x3f\0\0\x80"
-                                                                                        "\xff"),
+        {BYTES(
+             VERSION1("8", "{'descr': '<f4', 'fortran_order': False, 'shape': (1,2)}") "\0\0\x80\x3f\0\0\x80"
+                                                                                       "\xff"),
          ": -inf in row 1, column 2" TOO_LARGE},
-        {TEXT(VERSION1("8",
-                       "{'descr': '<f8', 'fortran_order': True, 'shape': (2, 1)}") "\0\0\0\0\0\0\0\0"
-                                                                                   "\0\0\0\0\0\0\xf0\x47"),
+        {BYTES(VERSION1("8",
+                        "{'descr': '<f8', 'fortran_order': True, 'shape': (2, 1)}") "\0\0\0\0\0\0\0\0"
+                                                                                    "\0\0\0\0\0\0\xf0\x47"),
          ": 3.40282e+38 in row 2, column 1" TOO_LARGE},
-        {TEXT(VERSION1("8", "{'descr': '<i2', 'order': False, 'shape': (1,)}         ")),
+        {BYTES(VERSION1("8", "{'descr': '<i2', 'order': False, 'shape': (1,)}         ")),
          ": its header does not say whether its elements are in Fortran's order"},
-        {TEXT("PK\3\4\x14"), ": is a ZIP archive: unzip it first"},
-        {TEXT(VERSION1("8", "{'descr': '<i2', 'fortran_order': False, 'shape': (3,)} ") "\1\0\2\0\3"),
+        {BYTES("PK\3\4\x14"), ": is a ZIP archive: unzip it first"},
+        {BYTES(VERSION1("8", "{'descr': '<i2', 'fortran_order': False, 'shape': (3,)} ") "\1\0\2\0\3"),
          ": the file ends after 2 of 3 elements"},
-        {TEXT(VERSION1("8", "{'descr': '<i2', 'fortran_order': False, 'shape': (1,)} ") "\1\0\2"),
+        {BYTES(VERSION1("8", "{'descr': '<i2', 'fortran_order': False, 'shape': (1,)} ") "\1\0\2"),
          ": has bytes after its elements"},
-        {TEXT(VERSION1("8", "{'descr': '<c8', 'fortran_order': False, 'shape': (1,)} ")),
+        {BYTES(VERSION1("8", "{'descr': '<c8', 'fortran_order': False, 'shape': (1,)} ")),
          ": the type of its elements is none of little-endian f4, f8, i1 to i8, u1 to u8 and b1"},
-        {TEXT(VERSION1("8", "{'descr': '>i2', 'fortran_order': False, 'shape': (1,)} ")),
+        {BYTES(VERSION1("8", "{'descr': '>i2', 'fortran_order': False, 'shape': (1,)} ")),
          ": the type of its elements is none of little-endian f4, f8, i1 to i8, u1 to u8 and b1"},
-        {TEXT(VERSION1("8", "{'descr': '<i2', 'fortran_order': False, 'shape': ()}   ")),
+        {BYTES(VERSION1("8", "{'descr': '<i2', 'fortran_order': False, 'shape': ()}   ")),
          ": its shape is not that of one or two dimensions below 10^9, with an element"},
-        {TEXT(VERSION1("8", "{'descr':'<i2','fortran_order': False, 'shape':(1,1,1)} ")),
+        {BYTES(VERSION1("8", "{'descr':'<i2','fortran_order': False, 'shape':(1,1,1)} ")),
          ": the type of its elements is none of little-endian f4, f8, i1 to i8, u1 to u8 and b1"},
-        {TEXT(VERSION1("8", "{'descr': '<i2', 'fortran_order': False, ")),
+        {BYTES(VERSION1("8", "{'descr': '<i2', 'fortran_order': False, ")),
          ": the file ends within its header"},
-        {TEXT(NPY("\4\0", "8\0", "")), ": version 4 of NumPy's format; known are 1 to 3"},
-        {TEXT("\x93NUMPY\1\0"
-              "8"),
+        {BYTES(NPY("\4\0", "8\0", "")), ": version 4 of NumPy's format; known are 1 to 3"},
+        {BYTES("\x93NUMPY\1\0"
+               "8"),
          ": the file ends before its header"},
-        {TEXT("1,2\n3,4\n"), ": is no .npy file"},
-        {TEXT(""), ": is no .npy file"},
+        {BYTES("1,2\n3,4\n"), ": is no .npy file"},
+        {BYTES(""), ": is no .npy file"},
     };
     char shown[GRAPH_SHOWN];
     for (size_t i = 0; i < LENGTH(known); i++)

@@ -42,7 +42,7 @@ static void test_crossovers(void **state)
     set_noisy(rows_at(rows, 8), "forward.time", 1);
     assert_not_said(rows, "overtake");
     rows = variants_rows(1, 0.01);
-    row_set_null(rows_at(rows, 3), "checked", "--no-check");
+    uncheck(rows_at(rows, 3), "--no-check");
     assert_not_said(rows, "overtake");
     rows = variants_rows(0.1, 0.01); /* before what is so everywhere */
     row_free(rows_take(rows, 8));

@@ -258,7 +258,6 @@ static void assert_memory(const struct point *p, int n, double limit, const char
         row_set_count(row, "ranks.count", p[i].ranks);
         row_set_count(row, "batch", 64);
         row_set_count(row, p[i].ranks > 1 ? "ranks.memory" : "step.memory.planned", p[i].bytes);
-        row_set_rest_null(row, "planned");
         rows_append(rows, row);
     }
     findings_print_rank_memory(out, rows, false, limit);

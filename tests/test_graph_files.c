@@ -22,7 +22,7 @@ static struct batch read_batch(const struct test_file *temp, const char *kind)
 static void batches_come_from_files(void **state)
 {
     struct test_file *temp = *state;
-    write_bytes(temp->path, TEXT("9 7\n7 5\n5 7\n5 5\n9 7\n"));
+    write_bytes(temp->path, BYTES("9 7\n7 5\n5 7\n5 5\n9 7\n"));
     struct batch b = read_batch(temp, "file");
     int64_t in_ptr[] = {0, 2, 5, 5}, out_ptr[] = {0, 2, 3, 5};
     int32_t in_col[] = {0, 1, 0, 2, 2}, out_col[] = {0, 1, 0, 1, 1};
@@ -49,7 +49,7 @@ static void batches_come_from_files(void **state)
     assert_undirected(&b.adj);
     batch_free(&b);
 
-    write_bytes(temp->path, TEXT("9 7\n7 9\n5 5\n9 7\n7 9\n"));
+    write_bytes(temp->path, BYTES("9 7\n7 9\n5 5\n9 7\n7 9\n"));
     b = read_batch(temp, "file");
     assert_true(b.symmetric);
     assert_ptr_equal(b.out.row_ptr, b.adj.row_ptr);
@@ -94,7 +94,7 @@ static void files_hold_batches(void **state)
         assert_undirected(&b.adj);
         batch_free(&b);
     }
-    write_bytes(temp->path, TEXT("graph 2\ngraph 1\n"));
+    write_bytes(temp->path, BYTES("graph 2\ngraph 1\n"));
     struct batch b = read_batch(temp, "file");
     assert_true(b.symmetric);
     assert_int_equal(b.graphs, 2);

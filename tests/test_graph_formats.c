@@ -74,46 +74,47 @@ static void matrices_are_graphs(void **state)
 static void bad_matrices_are_refused(void **state)
 {
     static const struct refused refused[] = {
-        {TEXT(""), ": the file is empty"},
-        {TEXT("1 2\n"), ":1: '1' is not %%MatrixMarket, as such files begin"},
-        {TEXT("%%MatrixMarket vector coordinate real general\n"),
+        {BYTES(""), ": the file is empty"},
+        {BYTES("1 2\n"), ":1: '1' is not %%MatrixMarket, as such files begin"},
+        {BYTES("%%MatrixMarket vector coordinate real general\n"),
          ":1: 'vector' is not 'matrix', the only object that is a graph"},
-        {TEXT("%%MatrixMarket matrix array real general\n2 2\n1\n1\n1\n1\n"),
+        {BYTES("%%MatrixMarket matrix array real general\n2 2\n1\n1\n1\n1\n"),
          ":1: 'array' is not 'coordinate': dense matrices are no graphs here"},
-        {TEXT(MARKET "double general\n"),
+        {BYTES(MARKET "double general\n"),
          ":1: 'double' is not pattern, real, integer, unsigned-integer or complex"},
-        {TEXT(MARKET "real\n"), ":1: '' is not general, symmetric, skew-symmetric or hermitian"},
-        {TEXT(MARKET "real hermitian\n"), ":1: hermitian matrices are complex"},
-        {TEXT(MARKET "pattern skew-symmetric\n"), ":1: skew-symmetric matrices are no patterns"},
-        {TEXT(MARKET "real general x\n"), ":1: unexpected 'x' after the symmetry"},
-        {TEXT(MARKET "real general\n% x\n"), ":2: the file ends before the line of its sizes"},
-        {TEXT(MARKET "real general\n2 3 1\n1 1 1\n"),
+        {BYTES(MARKET "real\n"), ":1: '' is not general, symmetric, skew-symmetric or hermitian"},
+        {BYTES(MARKET "real hermitian\n"), ":1: hermitian matrices are complex"},
+        {BYTES(MARKET "pattern skew-symmetric\n"), ":1: skew-symmetric matrices are no patterns"},
+        {BYTES(MARKET "real general x\n"), ":1: unexpected 'x' after the symmetry"},
+        {BYTES(MARKET "real general\n% x\n"), ":2: the file ends before the line of its sizes"},
+        {BYTES(MARKET "real general\n2 3 1\n1 1 1\n"),
          ":2: the matrix is not square: its rows and columns are the nodes of a graph"},
-        {TEXT(MARKET "real general\n0 0 0\n"),
+        {BYTES(MARKET "real general\n0 0 0\n"),
          ":2: '0' is not a number of rows: a whole number from 1 to 2147483647"},
-        {TEXT(MARKET "real general\n2 2\n"), ":2: the number of entries is missing"},
-        {TEXT(MARKET "real general\n2 -2 1\n"),
+        {BYTES(MARKET "real general\n2 2\n"), ":2: the number of entries is missing"},
+        {BYTES(MARKET "real general\n2 -2 1\n"),
          ":2: '-2' is not a number of columns: a whole number from 1 to 2147483647"},
-        {TEXT(MARKET "real general\n2 2 99999999999999999999\n"),
+        {BYTES(MARKET "real general\n2 2 99999999999999999999\n"),
          ":2: '99999999999999999999' is not a number of entries: a whole number from 0 to 2147483647"},
-        {TEXT(MARKET "real general\n2 2 1 1\n"), ":2: unexpected '1' after the number of entries"},
-        {TEXT(MARKET "pattern general\n2 2 2\n1 2\n"), ":3: the file ends after 1 of 2 entries"},
-        {TEXT(MARKET "pattern general\n2 2 1\n1 2\n\n2 1\n"),
+        {BYTES(MARKET "real general\n2 2 1 1\n"), ":2: unexpected '1' after the number of entries"},
+        {BYTES(MARKET "pattern general\n2 2 2\n1 2\n"), ":3: the file ends after 1 of 2 entries"},
+        {BYTES(MARKET "pattern general\n2 2 1\n1 2\n\n2 1\n"),
          ":5: more than the 1 entries that are announced"},
-        {TEXT(MARKET "pattern general\n2 2 1\n0 1\n"), ":3: '0' is not a row: a whole number from 1 to 2"},
-        {TEXT(MARKET "pattern general\n2 2 1\n1 3\n"), ":3: '3' is not a column: a whole number from 1 to 2"},
-        {TEXT(MARKET "pattern general\n2 2 1\n-1 1\n"), ":3: '-1' is not a row: a whole number from 1 to 2"},
-        {TEXT(MARKET "pattern general\n2 2 1\n1\n"), ":3: the column is missing"},
-        {TEXT(MARKET "pattern general\n2 2 1\n1,2\n"), ":3: the column is missing"},
-        {TEXT(MARKET "pattern general\n2 2 1\n1 2 1\n"), ":3: unexpected '1' after the entry"},
-        {TEXT(MARKET "real general\n2 2 1\n1 2\n"), ":3: the value is missing"},
-        {TEXT(MARKET "real general\n2 2 1\n1 2 x\n"), ":3: 'x' is not a value"},
-        {TEXT(MARKET "complex general\n2 2 1\n1 2 1\n"), ":3: the value is missing"},
-        {TEXT(MARKET "pattern symmetric\n2 2 1\n1 2\n"),
+        {BYTES(MARKET "pattern general\n2 2 1\n0 1\n"), ":3: '0' is not a row: a whole number from 1 to 2"},
+        {BYTES(MARKET "pattern general\n2 2 1\n1 3\n"),
+         ":3: '3' is not a column: a whole number from 1 to 2"},
+        {BYTES(MARKET "pattern general\n2 2 1\n-1 1\n"), ":3: '-1' is not a row: a whole number from 1 to 2"},
+        {BYTES(MARKET "pattern general\n2 2 1\n1\n"), ":3: the column is missing"},
+        {BYTES(MARKET "pattern general\n2 2 1\n1,2\n"), ":3: the column is missing"},
+        {BYTES(MARKET "pattern general\n2 2 1\n1 2 1\n"), ":3: unexpected '1' after the entry"},
+        {BYTES(MARKET "real general\n2 2 1\n1 2\n"), ":3: the value is missing"},
+        {BYTES(MARKET "real general\n2 2 1\n1 2 x\n"), ":3: 'x' is not a value"},
+        {BYTES(MARKET "complex general\n2 2 1\n1 2 1\n"), ":3: the value is missing"},
+        {BYTES(MARKET "pattern symmetric\n2 2 1\n1 2\n"),
          ":3: the entry of row 1 is above the diagonal of a symmetric matrix"},
-        {TEXT(MARKET "real skew-symmetric\n2 2 1\n2 2 1\n"),
+        {BYTES(MARKET "real skew-symmetric\n2 2 1\n2 2 1\n"),
          ":3: the entry of row 2 is on the diagonal of a skew-symmetric matrix"},
-        {TEXT(MARKET "pattern general\n2 2 1\n1 \0 2\n"),
+        {BYTES(MARKET "pattern general\n2 2 1\n1 \0 2\n"),
          ":3: the line has a NUL byte: this is not a text file"},
     };
     check_refused(*state, ".mtx", refused, LENGTH(refused));
@@ -123,31 +124,31 @@ static void bad_matrices_are_refused(void **state)
 static void containers_are_named(void **state)
 {
     static const struct refused files[] = {
-        {TEXT("PK\3\4\x14\0\0\0\0\0abcdefghijklmnop\5\0\0\0x.txt0 1\n"),
+        {BYTES("PK\3\4\x14\0\0\0\0\0abcdefghijklmnop\5\0\0\0x.txt0 1\n"),
          ": is a ZIP archive: unzip it first"},
-        {TEXT("PK\3\4\x14\0\0\0\0\0abcdefghijklmnop\5\0\0\0a.npy\x93NUMPY"),
+        {BYTES("PK\3\4\x14\0\0\0\0\0abcdefghijklmnop\5\0\0\0a.npy\x93NUMPY"),
          ": is a .npz archive of NumPy: write its arrays as .npy files, a sparse matrix by scipy.io.mmwrite, "
          "edges as text by numpy.savetxt"},
-        {TEXT("PK\3\4\x14\0\0\0\0\0abcdefghijklmnop\xa\0\0\0x/data.pkl\x80\2"),
+        {BYTES("PK\3\4\x14\0\0\0\0\0abcdefghijklmnop\xa\0\0\0x/data.pkl\x80\2"),
          ": is written by torch.save: write its edges or numbers as text"},
-        {TEXT("PK\3\4\x14"), ": is a ZIP archive: unzip it first"},
-        {TEXT("BZh91AY&SY"), ": is compressed by bzip2: bunzip2 it first"},
-        {TEXT("\xfd"
-              "7zXZ\0\0"),
+        {BYTES("PK\3\4\x14"), ": is a ZIP archive: unzip it first"},
+        {BYTES("BZh91AY&SY"), ": is compressed by bzip2: bunzip2 it first"},
+        {BYTES("\xfd"
+               "7zXZ\0\0"),
          ": is compressed by xz: unxz it first"},
-        {TEXT("\x28\xb5\x2f\xfd\4"), ": is compressed by zstd: unzstd it first"},
-        {TEXT("7z\xbc\xaf\x27\x1c\0"), ": is a 7z archive: unpack it first (7z x)"},
-        {TEXT("\x89HDF\r\n\x1a\n"), ": is an HDF5 file: write its edges or numbers as text"},
-        {TEXT("PAR1\x15"), ": is a Parquet file: write its edges or numbers as text"},
-        {TEXT("\x93NUMPY\1\0v\0{'descr'"),
+        {BYTES("\x28\xb5\x2f\xfd\4"), ": is compressed by zstd: unzstd it first"},
+        {BYTES("7z\xbc\xaf\x27\x1c\0"), ": is a 7z archive: unpack it first (7z x)"},
+        {BYTES("\x89HDF\r\n\x1a\n"), ": is an HDF5 file: write its edges or numbers as text"},
+        {BYTES("PAR1\x15"), ": is a Parquet file: write its edges or numbers as text"},
+        {BYTES("\x93NUMPY\1\0v\0{'descr'"),
          ": is an array of NumPy: write it as text, an edge a line (numpy.savetxt with fmt='%d')"},
-        {TEXT("\xff\xfe"
-              "0\0 \0"
-              "1\0"),
+        {BYTES("\xff\xfe"
+               "0\0 \0"
+               "1\0"),
          ": is text in UTF-16: save it as UTF-8"},
-        {TEXT("\xfe\xff\0"
-              "0\0 \0"
-              "1"),
+        {BYTES("\xfe\xff\0"
+               "0\0 \0"
+               "1"),
          ": is text in UTF-16: save it as UTF-8"},
     };
     static const char *const endings[] = {"", ".txt.gz", ".mtx", ".graph"};
@@ -161,7 +162,7 @@ static void containers_are_named(void **state)
     const struct test_file *temp = *state;
     char path[80], packed[200];
     snprintf(path, sizeof path, "%s.once", temp->path);
-    write_gzip(path, TEXT("0 1\n"));
+    write_gzip(path, BYTES("0 1\n"));
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
     size_t size = fread(packed, 1, sizeof packed, file);
@@ -190,26 +191,26 @@ static void metis_files_are_graphs(void **state)
 static void bad_metis_files_are_refused(void **state)
 {
     static const struct refused refused[] = {
-        {TEXT("% x\n"), ": the file has no header"},
-        {TEXT("x 1\n"), ":1: 'x' is not a number of nodes: a whole number from 1 to 2147483647"},
-        {TEXT("2\n"), ":1: the number of edges is missing"},
-        {TEXT("2 -1\n"), ":1: '-1' is not a number of edges: a whole number from 0 to 1073741823"},
-        {TEXT("2 1 2\n"), ":1: '2' is not a format: up to three digits, each 0 or 1"},
-        {TEXT("2 1 1000\n"), ":1: '1000' is not a format: a whole number from 0 to 111"},
-        {TEXT("2 1 10 0\n"), ":1: '0' is not a number of constraints: a whole number from 1 to 2147483647"},
-        {TEXT("2 1 10 1 1\n"), ":1: unexpected '1' after the header"},
-        {TEXT("2 1\n2\n"), ":2: the file ends after 1 of 2 nodes"},
-        {TEXT("2 1\n2\n1\n1\n"), ":4: a line after those of the 2 nodes"},
-        {TEXT("2 1\n2 2\n1\n"), ":3: more than the 1 edges of the header"},
-        {TEXT("3 2\n2\n1\n\n"), ": the nodes have 2 neighbours, not two for each of 2 edges"},
-        {TEXT("2 1\n3\n1\n"), ":2: '3' is not a neighbour: a whole number from 1 to 2"},
-        {TEXT("2 1\n0\n1\n"), ":2: '0' is not a neighbour: a whole number from 1 to 2"},
-        {TEXT("2 1\n-2\n1\n"), ":2: '-2' is not a neighbour: a whole number from 1 to 2"},
-        {TEXT("2 1\n% x\n1\n2\n"), ":3: node 1 is its own neighbour: there are no loops"},
-        {TEXT("2 1 1\n2\n1\n"), ":2: the weight of this edge is missing"},
-        {TEXT("2 1 10\n\n1\n"), ":2: the size or weight is missing"},
-        {TEXT("2 1\n2,\n1\n"), ":2: the neighbour is missing"},
-        {TEXT("2 1\n\0\n1\n"), ":2: the line has a NUL byte: this is not a text file"},
+        {BYTES("% x\n"), ": the file has no header"},
+        {BYTES("x 1\n"), ":1: 'x' is not a number of nodes: a whole number from 1 to 2147483647"},
+        {BYTES("2\n"), ":1: the number of edges is missing"},
+        {BYTES("2 -1\n"), ":1: '-1' is not a number of edges: a whole number from 0 to 1073741823"},
+        {BYTES("2 1 2\n"), ":1: '2' is not a format: up to three digits, each 0 or 1"},
+        {BYTES("2 1 1000\n"), ":1: '1000' is not a format: a whole number from 0 to 111"},
+        {BYTES("2 1 10 0\n"), ":1: '0' is not a number of constraints: a whole number from 1 to 2147483647"},
+        {BYTES("2 1 10 1 1\n"), ":1: unexpected '1' after the header"},
+        {BYTES("2 1\n2\n"), ":2: the file ends after 1 of 2 nodes"},
+        {BYTES("2 1\n2\n1\n1\n"), ":4: a line after those of the 2 nodes"},
+        {BYTES("2 1\n2 2\n1\n"), ":3: more than the 1 edges of the header"},
+        {BYTES("3 2\n2\n1\n\n"), ": the nodes have 2 neighbours, not two for each of 2 edges"},
+        {BYTES("2 1\n3\n1\n"), ":2: '3' is not a neighbour: a whole number from 1 to 2"},
+        {BYTES("2 1\n0\n1\n"), ":2: '0' is not a neighbour: a whole number from 1 to 2"},
+        {BYTES("2 1\n-2\n1\n"), ":2: '-2' is not a neighbour: a whole number from 1 to 2"},
+        {BYTES("2 1\n% x\n1\n2\n"), ":3: node 1 is its own neighbour: there are no loops"},
+        {BYTES("2 1 1\n2\n1\n"), ":2: the weight of this edge is missing"},
+        {BYTES("2 1 10\n\n1\n"), ":2: the size or weight is missing"},
+        {BYTES("2 1\n2,\n1\n"), ":2: the neighbour is missing"},
+        {BYTES("2 1\n\0\n1\n"), ":2: the line has a NUL byte: this is not a text file"},
     };
     check_refused(*state, ".graph", refused, LENGTH(refused));
 }
@@ -223,10 +224,10 @@ static void both_ends_list_an_edge(void **state)
     struct batch b;
     snprintf(path, sizeof path, "%s.graph", temp->path);
     snprintf(family, sizeof family, "file:%s", path);
-    write_bytes(path, TEXT("3 1\n2\n\n2\n"));
+    write_bytes(path, BYTES("3 1\n2\n\n2\n"));
     assert_false(batch_generate(&b, &c, error, sizeof error));
     assert_string_equal(error + strlen(path), ": an edge of node 1 is not listed by both its ends");
-    write_bytes(path, TEXT("3 2\n2\n3 1\n2\n"));
+    write_bytes(path, BYTES("3 2\n2\n3 1\n2\n"));
     assert_true(batch_generate(&b, &c, error, sizeof error));
     assert_true(b.symmetric);
     assert_int_equal(b.entries, 4);

@@ -306,29 +306,6 @@ static void test_rows_are_kept_to_the_byte(void **state)
     record_free(record);
 }
 
-/* Fields that a version no longer has do not keep it from going on with a file; others do. */
-static void test_retired_fields(void **state)
-{
-    (void)state;
-    char error[MESSAGE_SIZE];
-    struct record *record = record_with(good_row(100));
-    char *text = text_of(record);
-    record_free(record);
-    text = replaced(text, "\"drift\": ", "\"blocks95_low\": 0.5, \"blocks95_high\": null, \"drift\": ");
-    text = replaced(text, "\"reasons\": {", "\"reasons\": {\"encoding.time.blocks95_high\": \"needs 6\", ");
-    record = reparsed(text);
-    char *after = text_of(record);
-    assert_true(strstr(after, "\"blocks95_low\": 0.5") && strstr(after, "\"needs 6\""));
-    assert_true(row_validate(rows_at(record_rows(record), 0), error));
-    assert_false(row_has(rows_at(record_rows(record), 0), "encoding.time.blocks95_low"));
-    record_free(record);
-    text = replaced(text, "blocks95_low", "blocks96_low");
-    assert_null(record_parse(text, error));
-    assert_non_null(strstr(error, "row 1: encoding.time.blocks96_low: no such field"));
-    free(text);
-    free(after);
-}
-
 /* The rows of a text, from the first to the last. */
 static const char *rows_in(char *text)
 {
@@ -370,7 +347,6 @@ int main(void)
         cmocka_unit_test(test_what_is_accepted),
         cmocka_unit_test(test_trees),
         cmocka_unit_test(test_rows_are_kept_to_the_byte),
-        cmocka_unit_test(test_retired_fields),
         cmocka_unit_test(test_results_of_the_repository),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

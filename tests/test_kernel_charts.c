@@ -47,7 +47,7 @@ static void test_percentages(void **state)
         op_row("spmm", "simd", 1, 0.5, 0.1),   op_row("fill", "simd", 1, 0, 0)};
     row_set_text(rows[4], "kernel.time.noisy", "made up");
     row_set_real(rows[3], "kernel.cold.percent", 5);
-    row_set_null(rows[5], "kernel.roofline.percent", "made up");
+    row_omit(rows[5], "kernel.roofline.percent", "made up");
     struct record *record = record_of(rows, 6);
     draw_added(kernel_chart_add, record, p->prefix, message);
     assert_title(p, "_percent.gp", "Kernels and the percentage of their roofline that they reach");

@@ -34,7 +34,7 @@ static struct row *measured(int64_t ranks, int64_t nodes, int64_t batch, double 
 static struct row *predicted(int64_t ranks, const char *way, double seconds, double exposed)
 {
     struct row *row = good_row(500);
-    row_set_null(row, "step.time", "planned only");
+    row_omit(row, "step.time", "planned only");
     row_set_text(row, "device", "meta");
     row_set_count(row, "ranks.count", ranks);
     row_set_text(row, "ranks.parallel", way);

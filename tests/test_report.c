@@ -235,7 +235,6 @@ static struct row *profiled_row(int64_t nodes, const char *span)
     set_axes(row, nodes);
     set_program(row, "step", 1e-5 * (double)nodes, 1000000 * nodes, 2 << 20);
     profile_write(&(struct profile){10, 2, entries, "60 GFLOP/s"}, row, "step");
-    row_set_rest_null(row, "made up");
     return row;
 }
 
@@ -324,7 +323,7 @@ static void test_warnings(void **state)
         samples[i] = (i == 0 ? 4 : 1) * 0.1 * (1 + 0.01 * i);
     row_set_samples(row, "step.time", samples, 20);
     row_set_samples(row, "forward.time", samples, 3); /* too few */
-    row_set_null(row, "checked", "--no-check");
+    uncheck(row, "--no-check");
     row_set_count(row, "step.time.other_turns", 4);
     row_set_count(row, "step.noise.involuntary", 4000);
     row_set_count(row, "step.noise.minor_faults", 40000);

@@ -129,7 +129,7 @@ static char *planted_table(size_t i, const char *more)
         for (size_t g = 0; g < 4; g++) {
             plant_times(row_at(record, r), groups[g],
                         5.123e-3 * (double)(r + 1) * (double)(g + 1) * (r == 2 ? 9 : 1), r);
-            if (!row_is_null(row_at(record, r), "encoding.break_even_step"))
+            if (row_has(row_at(record, r), "encoding.break_even_step"))
                 row_set_count(row_at(record, r), "encoding.break_even_step", 100);
         }
     snprintf(words, sizeof words, "%s/x.json", h->work);

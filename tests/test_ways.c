@@ -24,8 +24,7 @@ static void add(struct rows *rows, int64_t ranks, const char *way, double second
     if (seconds > 0)
         row_set_real(row, "step.exchange.predicted_run", seconds);
     else
-        row_set_null(row, "step.exchange.predicted_run", "no ceilings (--ceilings)");
-    row_set_rest_null(row, "planned");
+        row_omit(row, "step.exchange.predicted_run", "no ceilings (--ceilings)");
     rows_append(rows, row);
 }
 
@@ -187,7 +186,7 @@ static void test_heads(void **state)
     for (size_t i = 1; i < 4; i += 2) {
         row_set_text(rows_at(rows, i), "status", "skipped");
         row_set_text(rows_at(rows, i), "reason", "fewer heads than ranks");
-        row_set_null(rows_at(rows, i), "ranks.memory", "skipped");
+        row_omit(rows_at(rows, i), "ranks.memory", "skipped");
     }
     findings_print_rank_memory(out, rows, false, 0x1p22);
     fclose(out);

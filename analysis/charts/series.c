@@ -70,7 +70,7 @@ static bool quantity_of_row(const struct row *row, const struct quantity *q, dou
 {
     if (!strstr(q->path, ".memory.planned") || !row_get_real(row, "ranks.memory", value))
         return row_get_real(row, q->path, value);
-    return row_is_null(row, "step.memory.planned") || strncmp(q->path, "step", 4) == 0;
+    return !row_has(row, "step.memory.planned") || strncmp(q->path, "step", 4) == 0;
 }
 
 static bool point_of(const struct row *row, const struct field *axis, const struct quantity *q,

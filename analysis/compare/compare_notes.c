@@ -218,32 +218,12 @@ static void put_left_over(FILE *out, const struct comparison *c, size_t file, co
     putc('\n', out);
 }
 
-/* Fields of this version that the first row of the file lacks. */
-static void put_lacking(FILE *out, const struct compared *file)
-{
-    enum { NAMED = 6 };
-    size_t count = 0;
-    for (size_t i = 0; i < schema_fields_count && rows_count(file->rows) > 0; i++) {
-        if (row_has(rows_at(file->rows, 0), schema_fields[i].path))
-            continue;
-        if (count++ == 0)
-            fprintf(out, "%c was written by another version; its rows lack", file->letter);
-        if (count <= NAMED)
-            fprintf(out, "%s %s", count == 1 ? "" : ",", schema_fields[i].path);
-    }
-    if (count > NAMED)
-        fprintf(out, " and %zu more fields", count - NAMED);
-    if (count > 0)
-        putc('\n', out);
-}
-
 void compare_left_over(FILE *out, const struct comparison *c, size_t file)
 {
     put_left_over(out, c, file, "not ok", is_not_ok);
     put_left_over(out, c, file, "unchecked", is_unchecked);
     put_left_over(out, c, file, "repeated", is_duplicate);
     put_left_over(out, c, file, "without a partner", is_alone);
-    put_lacking(out, &c->files[file]);
 }
 
 struct tally compare_two(FILE *out, const struct comparison *c)

@@ -34,15 +34,16 @@ struct match_rule match_rule(const struct rows *const *rows, size_t files, const
     return rule;
 }
 
-static bool agree(const struct row *a, const struct row *b, const struct field *axis)
-{
-    return !row_has(a, axis->path) || !row_has(b, axis->path) || row_same(a, b, axis->path);
-}
-
 static bool same_work(const struct row *a, const struct row *b)
 {
-    const char *x, *y;
-    return row_get_text(a, "work", &x) && row_get_text(b, "work", &y) && strcmp(x, y) == 0;
+    return a->work && b->work && strcmp(a->work, b->work) == 0;
+}
+
+/* An axis that one version lacks does not matter if the work has the same hash. */
+static bool agree(const struct row *a, const struct row *b, const struct field *axis)
+{
+    bool both = row_has_field(a, axis) && row_has_field(b, axis);
+    return row_order(a, b, axis) == 0 || (!both && same_work(a, b));
 }
 
 static size_t distance(const struct match_rule *rule, const struct row *a, const struct row *b)

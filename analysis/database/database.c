@@ -20,8 +20,8 @@ enum {
 };
 
 const struct axis_column axis_columns[] = {
-#define AXIS(id, flag, path, ...) {flag, path},
-#define OTHER(path, ...)          {path, path},
+#define AXIS(id, flag, group, name, ...) {flag, SCHEMA_PATH_OF(group, name)},
+#define OTHER(name, ...)                 {#name, #name},
 #include "analysis/record/axes.def"
 };
 const size_t axis_columns_count = sizeof axis_columns / sizeof *axis_columns;

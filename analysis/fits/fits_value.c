@@ -1,10 +1,11 @@
 /* Fits as the record has them. */
 #include "analysis/fits/fits.h"
 
-static void set_null(struct value *v, const char *name, const char *reason)
+static void set_absent(struct value *v, const char *name, const char *reason)
 {
-    value_set_null(v, name);
-    value_set_text(value_get(v, "reasons"), name, reason);
+    if (!value_get(v, "absent"))
+        value_set(v, "absent", value_new_object());
+    value_set_text(value_get(v, "absent"), name, reason);
 }
 
 /* A list of numbers, one more for each append. */
@@ -32,21 +33,17 @@ static void set_exponent_fields(struct value *v, const struct fit *fit)
             value_append(work, value_new_real(fit_work_exponent(fit, i - 1, i).value));
     }
     if (missing)
-        set_null(v, "work_exponents", missing);
+        set_absent(v, "work_exponents", missing);
 }
 
 static void set_law_fields(struct value *v, const struct fit *fit)
 {
-    static const char *const fields[] = {"law", "law_coefficients", "law_error"};
     char text[LAW_TEXT];
     law_terms_text(text, fit->terms, axes_symbol(fit->axis));
-    value_set_text(v, "work_terms", text);
-    for (size_t i = 0; fit->no_law && i < sizeof fields / sizeof *fields; i++)
-        set_null(v, fields[i], fit->no_law);
-    if (!fit->terms)
-        set_null(v, "work_terms", fit->no_law);
+    if (fit->terms)
+        value_set_text(v, "work_terms", text);
     if (fit->no_law)
-        return;
+        return set_absent(v, "law", fit->no_law);
     law_terms_text(text, fit->law.terms, axes_symbol(fit->axis));
     value_set_text(v, "law", text);
     struct value *coefficients = list_of(v, "law_coefficients");
@@ -58,13 +55,9 @@ static void set_law_fields(struct value *v, const struct fit *fit)
 
 static void set_verdict_fields(struct value *v, const struct fit *fit)
 {
-    static const char *const fields[] = {"change",      "change_low", "change_high",
-                                         "change_from", "change_to",  "verdict"};
     static const char *const names[] = {"agrees", "cannot tell", "crosses", "contradicts"};
-    for (size_t i = 0; fit->no_verdict && i < sizeof fields / sizeof *fields; i++)
-        set_null(v, fields[i], fit->no_verdict);
     if (fit->no_verdict)
-        return;
+        return set_absent(v, "verdict", fit->no_verdict);
     value_set_real(v, "change", fit->change.ratio);
     value_set_real(v, "change_low", fit->change.low);
     value_set_real(v, "change_high", fit->change.high);
@@ -79,7 +72,6 @@ struct value *fits_value(const struct fits *fits)
     for (size_t i = 0; i < fits->count; i++) {
         const struct fit *fit = &fits->list[i];
         struct value *v = value_new_object();
-        value_set(v, "reasons", value_new_object());
         value_set_text(v, "program", fit->program);
         value_set_text(v, "axis", fit->axis->path);
         value_set_text(v, "group", fit->group);

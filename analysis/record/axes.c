@@ -21,7 +21,7 @@ static bool has_one_value(const struct rows *rows, const struct field *axis)
     const struct row *first = NULL;
     for (size_t i = 0; i < rows_count(rows); i++) {
         const struct row *row = rows_at(rows, i);
-        if (!row_has(row, axis->path) || row_is_null(row, axis->path))
+        if (!row_has_field(row, axis))
             continue;
         if (first && row_order(first, row, axis) != 0)
             return false;

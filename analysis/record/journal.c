@@ -1,6 +1,7 @@
 #include "analysis/record/journal.h"
 
-#include "analysis/record/row_cells.h"
+#include "analysis/record/row_fields.h"
+#include "analysis/record/row_json.h"
 #include "analysis/record/value_text.h"
 
 #include <errno.h>

@@ -86,10 +86,8 @@ static void write_place(const struct profile *p, const struct place *place, stru
         known = get_item(&p->entries[i], place, &items[i]) && known;
     if (known)
         row_set_items(row, path, items, p->count);
-    else if (place->offset == offsetof(struct profile_entry, seconds))
-        row_set_null(row, path, "planned only (--device meta)");
-    else
-        row_set_null(row, path, place->type == FIELD_COUNTS ? "exceeds 63 bits" : why_not_predicted(p));
+    else if (place->offset != offsetof(struct profile_entry, seconds))
+        row_omit(row, path, place->type == FIELD_COUNTS ? "exceeds 63 bits" : why_not_predicted(p));
     free(items);
 }
 
@@ -98,7 +96,7 @@ static void write_predicted(const struct profile *p, struct row *row, const char
     char path[SCHEMA_PATH];
     struct profile_group total = profile_total(p);
     if (!isfinite(total.least)) {
-        row_set_null(row, path_in(path, program, "predicted"), why_not_predicted(p));
+        row_omit(row, path_in(path, program, "predicted"), why_not_predicted(p));
         return;
     }
     row_set_real(row, path_in(path, program, "predicted.time"), total.least);
@@ -119,13 +117,12 @@ static void write_covered(const struct profile *p, struct row *row, const char *
 void profile_write(const struct profile *p, struct row *row, const char *program)
 {
     char path[SCHEMA_PATH];
+    row_clear(row, path_in(path, program, "profile"));
     for (size_t i = 0; i < PLACES; i++)
         write_place(p, &places[i], row, path_in(path, program, places[i].field));
     write_predicted(p, row, program);
-    if (p->runs == 0) {
-        row_set_null(row, path_in(path, program, "profile.runs"), "planned only (--device meta)");
+    if (p->runs == 0)
         return;
-    }
     row_set_count(row, path_in(path, program, "profile.runs"), p->runs);
     write_covered(p, row, program);
 }
@@ -141,7 +138,7 @@ static void set_item(struct profile_entry *e, const struct place *place, const u
         memcpy(member, &item->real, sizeof item->real);
 }
 
-/* A field that is null leaves its members unknown; one of another length is no part of this profile. */
+/* A field that is absent leaves its members unknown; one of another length is no part of this profile. */
 static bool read_place(struct profile *p, const struct place *place, const struct row *row, const char *path)
 {
     static const union item unknown[] = {

@@ -3,7 +3,8 @@
 
 #include "analysis/record/file.h"
 #include "analysis/record/journal.h"
-#include "analysis/record/row_cells.h"
+#include "analysis/record/row_fields.h"
+#include "analysis/record/row_json.h"
 #include "analysis/record/schema.h"
 #include "analysis/record/value_text.h"
 

@@ -1,12 +1,14 @@
 /*
  * A row: one configuration and its measurements, in the fields of schema.def; and sequences of rows.
  *
- * All fields exist. What was not measured is null, never 0, with a reason under the field's path or under a
- * group above it ("step": "not asked for").
+ * What was not measured is absent: a count is COUNT_ABSENT, a real NAN, a text or list null, never 0. Where
+ * the user asked for it, or could have expected it, a reason stands under the path of the field or of its
+ * group
+ * ("step": "not asked for").
  *
- * Setters abort on a path that is not in the schema or has another type: a programming error. A value that a
- * file cannot hold (infinite, not a number) becomes null with that reason; bytes of texts that are not UTF-8
- * become question marks.
+ * Fields have paths, "step.time.median", where users type or read them. Functions that take a path abort if
+ * the schema has no such field of this type: a programming error. Texts are copied, and bytes that are not
+ * UTF-8 become question marks. A real that is not finite is absent, with that reason.
  */
 #ifndef GTMARK_ANALYSIS_ROW_H
 #define GTMARK_ANALYSIS_ROW_H
@@ -20,20 +22,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* What has times in a row, as "step.time.median": the benchmarks' programs in order, and the encoding. */
-enum { TIMED = 4 };
-const char *program_name(size_t index);
-
-struct row;
-
-struct row *row_new(void); /* no field is set */
-struct row *row_copy(const struct row *row);
-void row_free(struct row *row); /* null is allowed */
-
-void row_set_text(struct row *row, const char *path, const char *value);
-void row_set_count(struct row *row, const char *path, int64_t value);
-void row_set_real(struct row *row, const char *path, double value);
-void row_set_reals(struct row *row, const char *path, const double *values, size_t n);
+#define COUNT_ABSENT INT64_MIN
 
 /* An item of a list, by the type of the list's field. */
 union item {
@@ -42,20 +31,94 @@ union item {
     const char *text;
 };
 
+struct items {
+    const union item *list; /* null: absent */
+    size_t count;
+};
+
+#define STRUCTURES
+#define MEMBER_TEXT                             const char *
+#define MEMBER_COUNT                            int64_t
+#define MEMBER_REAL                             double
+#define MEMBER_REALS                            struct items
+#define MEMBER_COUNTS                           struct items
+#define MEMBER_TEXTS                            struct items
+#define FIELD(group, name, type, unit, meaning) MEMBER_##type name;
+#define GROUP(name)                             struct {
+#define END(name)                                                                                            \
+    }                                                                                                        \
+    name;
+
+/* Samples, turns and statistics of something that was timed. */
+struct row_times {
+#include "analysis/record/schema_time.def"
+};
+
+/* A phase of a training step. */
+struct row_phase {
+#include "analysis/record/schema_phase.def"
+};
+
+/* A timed program. */
+struct row_program {
+#include "analysis/record/schema_program.def"
+};
+
+/* Why a field or group is absent. */
+struct reason {
+    char *path, *text;
+};
+
+struct row {
+#define OTHER(name, type, unit, symbol, meaning) MEMBER_##type name;
+#define WHOLE(min, max)                          int64_t
+#define NUMBER(min, max)                         double
+#define NAME(choices, first)                     const char *
+#define TEXT(examples, canonical)                const char *
+#define AXIS(id, flag, group, name, kind, place, standard, pace, work, dump, unit, symbol, help, meaning)    \
+    kind name;
+#include "analysis/record/schema.def"
+    struct reason *reasons;
+    size_t reason_count;
+    struct kept *kept; /* the memory of texts and lists */
+    char *flaw;        /* of a row from a file: what is wrong with it; null: nothing */
+    char *json;        /* the row as in a file; null: not made yet, or out of date */
+};
+#undef STRUCTURES
+
+/* What has times in a row, as "step.time.median": the benchmarks' programs in order, and the encoding. */
+enum { TIMED = 4 };
+const char *program_name(size_t index);
+
+struct row *row_new(void); /* all fields are absent */
+struct row *row_copy(const struct row *row);
+void row_free(struct row *row); /* null is allowed */
+
+/* A copy of a text, in UTF-8, that lives as long as the row. */
+const char *row_keep(struct row *row, const char *text);
+
+void row_set_text(struct row *row, const char *path, const char *value);
+void row_set_count(struct row *row, const char *path, int64_t value);
+void row_set_real(struct row *row, const char *path, double value);
+void row_set_reals(struct row *row, const char *path, const double *values, size_t n);
+
 /* Sets a list of any type; reals must be finite. */
 void row_set_items(struct row *row, const char *path, const union item *items, size_t n);
 
 /* Sets a field to the value that it has in `from`, if it has one. */
 void row_copy_field(struct row *row, const struct row *from, const struct field *field);
 
-/* Sets a field or all fields of a group to null, with one reason. */
-void row_set_null(struct row *row, const char *path, const char *reason);
+/* Makes a field or all fields of a group absent, with one reason. */
+void row_omit(struct row *row, const char *path, const char *reason);
 
-/* Removes the reasons of groups of which no field is null any more. */
-void row_drop_unused_reasons(struct row *row);
+/* Adds a reason to what is absent, or to what `checked` says; the path must not have one yet. */
+void row_explain(struct row *row, const char *path, const char *reason);
 
-/* Sets all unset fields to null, with this reason. */
-void row_set_rest_null(struct row *row, const char *reason);
+/* Makes them absent without a reason. */
+void row_clear(struct row *row, const char *path);
+
+/* The times of a program, "step.time", or of a phase, "step.backward.statistics"; aborts if it is neither. */
+struct row_times *row_times(const struct row *row, const char *group);
 
 /*
  * Sets the samples of some turns, in seconds, and the statistics of those reported, in a group such as
@@ -74,7 +137,7 @@ struct turn *row_turns(const struct row *row, const char *group, size_t *n);
 /* The same as row_set_times for turns of one sample each, without probes. */
 void row_set_samples(struct row *row, const char *group, const double *samples, size_t n);
 
-/* Getters: false, with *value unchanged, if the row or field is null, missing or of another type. */
+/* Getters: false, with *value unchanged, if there is no row or field, or it is absent or of another type. */
 bool row_get_text(const struct row *row, const char *path, const char **value);
 bool row_get_count(const struct row *row, const char *path, int64_t *value);
 bool row_get_real(const struct row *row, const char *path, double *value); /* also of a count, rounded */
@@ -83,16 +146,15 @@ bool row_get_reals(const struct row *row, const char *path, double *values, size
 /* The length of a REALS field; 0 if row_get_reals would fail. */
 size_t row_reals_count(const struct row *row, const char *path);
 
-/* The items of a list of any type, borrowed; null, with *n unchanged, if the field is no list or is null. */
+/* The items of a list of any type, borrowed; null, with *n unchanged, if the field is no list or is absent.
+ */
 const union item *row_items(const struct row *row, const char *path, size_t *n);
 
-/* Whether the row has the field, null or not: rows of other versions may lack it. */
+/* Whether the row has the field, or any field of the group. */
 bool row_has(const struct row *row, const char *path);
+bool row_has_field(const struct row *row, const struct field *field);
 
-/* Whether the field exists and is null. */
-bool row_is_null(const struct row *row, const char *path);
-
-/* Whether the field is the same in both: value, null or missing. */
+/* Whether the field has the same value in both, or is absent in both. */
 bool row_same(const struct row *a, const struct row *b, const char *path);
 
 /* An order of rows by a field of the schema: negative, 0 if it is the same in both, positive. */
@@ -101,7 +163,8 @@ int row_order(const struct row *a, const struct row *b, const struct field *fiel
 /* Whether all fields and reasons are the same. */
 bool row_equal(const struct row *a, const struct row *b);
 
-/* The reason for a null field: its own, else the nearest one above; null if there is none. */
+/* Why a field is absent: its reason, else the nearest one above, else why the row is not ok or only planned;
+ * null if there is none. */
 const char *row_reason(const struct row *row, const char *path);
 
 bool row_is_ok(const struct row *row);
@@ -127,7 +190,7 @@ const char *row_unchecked(const struct row *row);
  * that of no solver, and tells nothing of how such encodings grow or compare. */
 bool row_solved_nothing(const struct row *row);
 
-/* Whether the row is complete and well-formed; if not, error[MESSAGE_SIZE] says why. */
+/* Whether the row is well-formed, with a known status; if not, error[MESSAGE_SIZE] says why. */
 bool row_validate(const struct row *row, char *error);
 
 /* Whether the status is known, and has a reason unless it is ok; fields may be missing. */

@@ -1,11 +1,12 @@
 /*
- * Rows as JSON: dotted paths are nested objects, and "reasons" is an object beside them. A row's text is made
- * once, and again only after a change; a row from a file keeps the text of the file.
+ * Rows as JSON: dotted paths are nested objects, of the fields that the row has; "absent" is an object beside
+ * them, of the reasons. A row's text is made once, and again only after a change; a row from a file keeps the
+ * text of the file.
  */
 #include "analysis/record/row.h"
 
 #include "analysis/record/buffer.h"
-#include "analysis/record/row_cells.h"
+#include "analysis/record/row_fields.h"
 #include "analysis/record/value_text.h"
 
 #include <stdlib.h>
@@ -31,7 +32,7 @@ static bool read_item(union item *item, enum field_type type, const struct value
                                   : value_read_text(v, &item->text);
 }
 
-static bool read_list(struct cell *cell, enum field_type type, const struct value *array)
+static bool read_list(struct row *row, const struct field *f, const struct value *array)
 {
     size_t n = 0;
     bool good = value_kind(array) == VALUE_ARRAY;
@@ -39,45 +40,44 @@ static bool read_list(struct cell *cell, enum field_type type, const struct valu
     if (!list)
         no_memory();
     for (struct walk w = value_walk(array); good && walk_next(&w);)
-        good = read_item(&list[n++], type, w.value);
+        good = read_item(&list[n++], f->type, w.value);
     if (good)
-        cell->items = items_copy(list, n, type);
+        *field_items(row, f) = row_keep_items(row, list, n, f->type);
     free(list);
     return good;
 }
 
-static bool read_text(struct cell *cell, const struct value *v)
+static bool read_text(struct row *row, const struct field *f, const struct value *v)
 {
     const char *text;
-    if (!value_read_text(v, &text))
-        return false;
-    cell->text = strdup(text);
-    if (!cell->text)
-        no_memory();
-    return true;
+    bool good = value_read_text(v, &text);
+    if (good)
+        *field_text(row, f) = row_keep(row, text);
+    return good;
 }
 
-static void read_cell(struct cell *cell, enum field_type type, const struct value *v)
+static void read_field(struct row *row, const struct field *f, const struct value *v)
 {
-    bool good = type == FIELD_TEXT    ? read_text(cell, v)
-                : type == FIELD_COUNT ? value_read_count(v, &cell->count)
-                : type == FIELD_REAL  ? value_read_real(v, &cell->real)
-                                      : read_list(cell, type, v);
-    cell->state = good ? CELL_SET : value_kind(v) == VALUE_NULL ? CELL_NULL : CELL_OTHER;
-    if (cell->state == CELL_OTHER)
-        cell->text = value_print(v);
+    char wrong[64];
+    bool good = f->type == FIELD_TEXT    ? read_text(row, f, v)
+                : f->type == FIELD_COUNT ? value_read_count(v, field_count(row, f))
+                : f->type == FIELD_REAL  ? value_read_real(v, field_real(row, f))
+                                         : read_list(row, f, v);
+    snprintf(wrong, sizeof wrong, "not %s", field_type_name(f->type));
+    if (!good)
+        add_flaw(row, f->path, wrong);
 }
 
 static void read_reasons(struct row *row, const struct value *reasons)
 {
     const char *text;
     if (value_kind(reasons) != VALUE_OBJECT)
-        add_flaw(row, "reasons", "not an object");
+        add_flaw(row, "absent", "not an object");
     for (struct walk w = value_walk(reasons); walk_next(&w);)
         if (!w.key || !value_read_text(w.value, &text) || !*text)
-            add_flaw(row, "reasons", "not texts, or empty ones");
-        else if (!schema_is_retired(w.key))
-            row_add_reason(row, w.key, schema_first(w.key, strlen(w.key)), text);
+            add_flaw(row, "absent", "not texts, or empty ones");
+        else
+            row_explain(row, w.key, text);
 }
 
 /* Finds a field by path; usually it is the next in the schema. */
@@ -98,12 +98,12 @@ static void read_fields(struct row *row, const struct value *object, const char 
         bool fits = snprintf(path, sizeof path, "%s%s%s", prefix, *prefix ? "." : "", w.key) < SCHEMA_PATH;
         const struct field *field = fits ? find_field(path, next) : NULL;
         if (field)
-            read_cell(&row->cells[field - schema_fields], field->type, w.value);
-        else if (fits && strcmp(path, "reasons") == 0)
+            read_field(row, field, w.value);
+        else if (fits && strcmp(path, "absent") == 0)
             read_reasons(row, w.value);
         else if (fits && value_kind(w.value) == VALUE_OBJECT && schema_is_group(path))
             read_fields(row, w.value, path, next);
-        else if (!fits || !schema_is_retired(path))
+        else
             add_flaw(row, path, "no such field");
     }
 }
@@ -172,28 +172,16 @@ static void add_list(struct buffer *out, int level, const struct items *items, e
     buffer_char(out, ']');
 }
 
-/* JSON from a file, whose lines are those of another level. */
-static void add_other(struct buffer *out, int level, const char *json)
+static void add_value(struct buffer *out, int level, const struct row *row, const struct field *f)
 {
-    char *text = value_laid_out(json, level, &(size_t){0});
-    buffer_string(out, text);
-    free(text);
-}
-
-static void add_cell(struct buffer *out, int level, const struct cell *cell, enum field_type type)
-{
-    if (cell->state == CELL_NULL)
-        buffer_string(out, "null");
-    else if (cell->state == CELL_OTHER)
-        add_other(out, level, cell->text);
-    else if (type == FIELD_TEXT)
-        value_put_text(cell->text, strlen(cell->text), out);
-    else if (type == FIELD_COUNT)
-        add_integer(out, cell->count);
-    else if (type == FIELD_REAL)
-        add_real(out, cell->real);
+    if (f->type == FIELD_TEXT)
+        value_put_text(*field_text(row, f), strlen(*field_text(row, f)), out);
+    else if (f->type == FIELD_COUNT)
+        add_integer(out, *field_count(row, f));
+    else if (f->type == FIELD_REAL)
+        add_real(out, *field_real(row, f));
     else
-        add_list(out, level, &cell->items, type);
+        add_list(out, level, field_items(row, f), f->type);
 }
 
 /* Begins a member: the first of its object follows the bracket. */
@@ -228,7 +216,7 @@ static void add_fields(const struct row *row, struct buffer *out, int level)
     size_t group = 0; /* the first bytes of `path`: the object that is open, "step.time." */
     for (size_t i = 0; i < schema_fields_count; i++) {
         const struct field *f = &schema_fields[i];
-        if (row->cells[i].state == CELL_UNSET)
+        if (!row_has_field(row, f))
             continue;
         for (; strncmp(path, f->path, group) != 0; group = group_length(path, group - 1))
             close_object(out, --level);
@@ -238,7 +226,7 @@ static void add_fields(const struct row *row, struct buffer *out, int level)
             buffer_char(out, '{');
         }
         add_name(out, level, path + group, f->length - group);
-        add_cell(out, level, &row->cells[i], f->type);
+        add_value(out, level, row, f);
     }
     for (; group > 0; group = group_length(path, group - 1))
         close_object(out, --level);
@@ -246,10 +234,11 @@ static void add_fields(const struct row *row, struct buffer *out, int level)
 
 static void add_reasons(const struct row *row, struct buffer *out, int level)
 {
+    add_name(out, level, "absent", strlen("absent"));
     buffer_char(out, '{');
     for (size_t i = 0; i < row->reason_count; i++) {
         const struct reason *r = &row->reasons[i];
-        add_name(out, level + 1, r->path, r->length);
+        add_name(out, level + 1, r->path, strlen(r->path));
         value_put_text(r->text, strlen(r->text), out);
     }
     close_object(out, level);
@@ -263,8 +252,8 @@ const char *row_json(const struct row *row)
         return row->json;
     buffer_char(&out, '{');
     add_fields(row, &out, LEVEL);
-    add_name(&out, LEVEL, "reasons", strlen("reasons"));
-    add_reasons(row, &out, LEVEL);
+    if (row->reason_count > 0)
+        add_reasons(row, &out, LEVEL);
     close_object(&out, LEVEL - 1);
     buffer_char(&out, '\0');
     return ((struct row *)row)->json = buffer_end(&out); /* rows are never defined const */

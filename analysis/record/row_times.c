@@ -4,7 +4,7 @@
  */
 #include "analysis/record/row.h"
 
-#include "analysis/record/schema.h"
+#include "analysis/record/row_fields.h"
 #include "analysis/statistics/robust.h"
 #include "analysis/statistics/statistics.h"
 
@@ -13,45 +13,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sets a statistic, or null with the reason. */
-static void set_statistic(struct row *row, const char *group, const char *name, double value,
-                          const char *reason)
+struct row_times *row_times(const struct row *row, const char *group)
 {
-    char path[SCHEMA_PATH];
-    snprintf(path, sizeof path, "%s.%s", group, name);
-    if (isfinite(value))
-        row_set_real(row, path, value);
-    else
-        row_set_null(row, path, reason);
-}
-
-static void set_text(struct row *row, const char *group, const char *name, const char *text)
-{
-    char path[SCHEMA_PATH];
-    snprintf(path, sizeof path, "%s.%s", group, name);
-    row_set_text(row, path, text);
-}
-
-static void set_count(struct row *row, const char *group, const char *name, size_t count)
-{
-    char path[SCHEMA_PATH];
-    snprintf(path, sizeof path, "%s.%s", group, name);
-    row_set_count(row, path, (int64_t)count);
-}
-
-/* Sets an array, or null with the reason if a value is not finite. */
-static void set_array(struct row *row, const char *group, const char *name, const double *values, size_t n,
-                      const char *reason)
-{
-    char path[SCHEMA_PATH];
-    bool finite = true;
-    snprintf(path, sizeof path, "%s.%s", group, name);
-    for (size_t i = 0; i < n; i++)
-        finite = finite && isfinite(values[i]);
-    if (finite)
-        row_set_reals(row, path, values, n);
-    else
-        row_set_null(row, path, reason);
+    static const struct {
+        const char *group;
+        size_t offset;
+    } places[] = {
+        {"forward.time", offsetof(struct row, forward.time)},
+        {"step.time", offsetof(struct row, step.time)},
+        {"kernel.time", offsetof(struct row, kernel.time)},
+        {"encoding.time", offsetof(struct row, encoding.time)},
+        {"step.backward.statistics", offsetof(struct row, step.backward.statistics)},
+        {"step.optimizer.statistics", offsetof(struct row, step.optimizer.statistics)},
+        {"step.recompute.statistics", offsetof(struct row, step.recompute.statistics)},
+    };
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (strcmp(places[i].group, group) == 0)
+            return (struct row_times *)((char *)row + places[i].offset);
+    fprintf(stderr, "row: %s: no group of times\n", group);
+    abort();
 }
 
 static double *new_array(size_t n)
@@ -60,6 +40,22 @@ static double *new_array(size_t n)
     if (!array)
         abort();
     return array;
+}
+
+/* Absent unless all values are finite. */
+static struct items keep_reals(struct row *row, const double *values, size_t n)
+{
+    union item *list = malloc((n + 1) * sizeof *list);
+    struct items kept = {NULL, 0};
+    size_t finite = 0;
+    if (!list)
+        abort();
+    for (; finite < n && isfinite(values[finite]); finite++)
+        list[finite].real = values[finite];
+    if (finite == n)
+        kept = row_keep_items(row, list, n, FIELD_REALS);
+    free(list);
+    return kept;
 }
 
 /* Why the time is no basis for a verdict; empty if it is one. */
@@ -76,21 +72,38 @@ static void describe_noise(const struct turns *t, const struct reported *r, char
                  REPORTED_MIN);
 }
 
-static void set_turns(struct row *row, const char *group, const struct turns *t, const struct reported *r)
+static void set_turns(struct row *row, struct row_times *time, const struct turns *t,
+                      const struct reported *r)
 {
     char noisy[MESSAGE_SIZE];
     double *sizes = new_array(t->count);
     for (size_t i = 0; i < t->count; i++)
         sizes[i] = (double)t->list[i].samples;
-    set_array(row, group, "blocks", sizes, t->count, "");
+    time->blocks = keep_reals(row, sizes, t->count);
     free(sizes);
-    set_count(row, group, "turns", r->turns);
-    set_count(row, group, "other_turns", r->others);
+    time->turns = (int64_t)r->turns;
+    time->other_turns = (int64_t)r->others;
     describe_noise(t, r, noisy);
-    set_text(row, group, "noisy", noisy);
+    time->noisy = row_keep(row, noisy);
 }
 
-static void set_state(struct row *row, const char *group, const struct turns *t, const struct reported *r)
+/* The members of a part of the probes. */
+static double *state_of(struct row_times *time, int part)
+{
+    return part == PROBE_PING  ? &time->state.ping
+           : part == PROBE_FMA ? &time->state.fma
+                               : &time->state.exchange;
+}
+
+static struct items *probes_of(struct row_times *time, int part)
+{
+    return part == PROBE_PING  ? &time->state.ping_probes
+           : part == PROBE_FMA ? &time->state.fma_probes
+                               : &time->state.exchange_probes;
+}
+
+static void set_state(struct row *row, struct row_times *time, const struct turns *t,
+                      const struct reported *r)
 {
     double *probes = new_array(2 * t->count);
     for (int part = 0; part < PROBE_PARTS; part++) {
@@ -98,11 +111,8 @@ static void set_state(struct row *row, const char *group, const struct turns *t,
             probes[2 * i] = t->list[i].before.seconds[part];
             probes[2 * i + 1] = t->list[i].after.seconds[part];
         }
-        char name[32];
-        snprintf(name, sizeof name, "state.%s_probes", probe_parts[part]);
-        set_array(row, group, name, probes, 2 * t->count, "not probed");
-        snprintf(name, sizeof name, "state.%s", probe_parts[part]);
-        set_statistic(row, group, name, r->state.seconds[part], "not probed");
+        *probes_of(time, part) = keep_reals(row, probes, 2 * t->count);
+        *state_of(time, part) = r->state.seconds[part];
     }
     free(probes);
 }
@@ -119,63 +129,61 @@ static size_t interval_rank(size_t turns)
 }
 
 /* The turns' medians, their interval by ranks, and their range. */
-static void set_intervals(struct row *row, const char *group, const struct reported *r)
+static void set_intervals(struct row *row, struct row_times *time, const struct reported *r)
 {
     double *sorted = new_array(r->turns);
     memcpy(sorted, r->medians, r->turns * sizeof *sorted);
     qsort(sorted, r->turns, sizeof *sorted, compare_doubles);
     size_t rank = interval_rank(r->turns);
-    set_array(row, group, "turn_medians", r->medians, r->turns, "not a finite number");
-    set_statistic(row, group, "median", quantile(sorted, r->turns, 0.5), "not a finite number");
-    set_statistic(row, group, "ci95_low", rank ? sorted[rank - 1] : NAN, "needs 6 turns");
-    set_statistic(row, group, "ci95_high", rank ? sorted[r->turns - rank] : NAN, "needs 6 turns");
-    set_statistic(row, group, "range_low", sorted[0], "not a finite number");
-    set_statistic(row, group, "range_high", sorted[r->turns - 1], "not a finite number");
-    set_statistic(row, group, "range_confidence", 1 - exp2(1 - (double)r->turns), "");
+    time->turn_medians = keep_reals(row, r->medians, r->turns);
+    time->median = quantile(sorted, r->turns, 0.5);
+    time->ci95_low = rank ? sorted[rank - 1] : NAN;
+    time->ci95_high = rank ? sorted[r->turns - rank] : NAN;
+    time->range_low = sorted[0];
+    time->range_high = sorted[r->turns - 1];
+    time->range_confidence = 1 - exp2(1 - (double)r->turns);
     free(sorted);
 }
 
-static void set_trend(struct row *row, const char *group, const double *samples, size_t n)
-{
-    struct drift drift = drift_find(samples, n);
-    set_statistic(row, group, "drift", drift.change, "needs 10 samples");
-    set_statistic(row, group, "drift_p", drift.p, "needs 10 samples");
-    set_count(row, group, "slow_start", slow_start_find(samples, n).runs);
-}
-
 /* Statistics of single samples. */
-static void set_summary(struct row *row, const char *group, const double *samples, size_t n)
+static void set_summary(struct row_times *time, const double *samples, size_t n)
 {
     struct summary s = summarize(samples, n);
-    set_count(row, group, "n", n);
-    set_statistic(row, group, "mean", s.mean, "not a finite number");
-    set_statistic(row, group, "std", s.std, "needs 2 samples");
-    set_statistic(row, group, "min", s.min, "not a finite number");
-    set_statistic(row, group, "max", s.max, "not a finite number");
-    set_statistic(row, group, "p95", s.p95, "needs 20 samples");
-    set_statistic(row, group, "p99", s.p99, "needs 100 samples");
-    set_statistic(row, group, "cv", s.cv, "needs 2 samples and a mean that is not 0");
-    set_count(row, group, "outliers", s.outliers);
+    struct drift drift = drift_find(samples, n);
+    time->n = (int64_t)n;
+    time->mean = s.mean;
+    time->std = s.std;
+    time->min = s.min;
+    time->max = s.max;
+    time->p95 = s.p95;
+    time->p99 = s.p99;
+    time->cv = s.cv;
+    time->outliers = (int64_t)s.outliers;
+    time->drift = drift.change;
+    time->drift_p = drift.p;
+    time->slow_start = (int64_t)slow_start_find(samples, n).runs;
 }
 
 void row_set_part_times(struct row *row, const char *group, const struct turns *t, const struct reported *r)
 {
+    struct row_times *time = row_times(row, group);
     size_t all = 0, n;
     for (size_t i = 0; i < t->count; i++)
         all += t->list[i].samples;
+    row_clear(row, group);
     double *samples = reported_values(t, r, t->samples, &n);
-    set_array(row, group, "samples", t->samples, all, "a sample is not a finite number");
-    set_intervals(row, group, r);
-    set_summary(row, group, samples, n);
-    set_trend(row, group, samples, n);
+    time->samples = keep_reals(row, t->samples, all);
+    set_intervals(row, time, r);
+    set_summary(time, samples, n);
     free(samples);
 }
 
 void row_set_times(struct row *row, const char *group, const struct turns *t, const struct reported *r)
 {
+    struct row_times *time = row_times(row, group);
     row_set_part_times(row, group, t, r);
-    set_turns(row, group, t, r);
-    set_state(row, group, t, r);
+    set_turns(row, time, t, r);
+    set_state(row, time, t, r);
 }
 
 void row_set_samples(struct row *row, const char *group, const double *samples, size_t n)
@@ -196,23 +204,20 @@ void row_set_samples(struct row *row, const char *group, const double *samples, 
 
 struct turn *row_turns(const struct row *row, const char *group, size_t *n)
 {
-    char path[SCHEMA_PATH];
-    snprintf(path, sizeof path, "%s.blocks", group);
-    *n = 0;
-    const union item *sizes = row_items(row, path, n);
-    struct turn *turns = *n > 0 ? calloc(*n, sizeof *turns) : NULL;
+    struct row_times *time = row_times(row, group);
+    struct items sizes = time->blocks;
+    struct turn *turns = sizes.count > 0 ? calloc(sizes.count, sizeof *turns) : NULL;
+    *n = sizes.count;
     if (*n > 0 && !turns)
         abort();
     for (size_t i = 0; i < *n; i++)
         turns[i] = (struct turn){
-            sizes[i].real >= 1 ? (size_t)sizes[i].real : 0, {{NAN, NAN, NAN}}, {{NAN, NAN, NAN}}};
+            sizes.list[i].real >= 1 ? (size_t)sizes.list[i].real : 0, {{NAN, NAN, NAN}}, {{NAN, NAN, NAN}}};
     for (int part = 0; part < PROBE_PARTS; part++) {
-        size_t count = 0;
-        snprintf(path, sizeof path, "%s.state.%s_probes", group, probe_parts[part]);
-        const union item *probes = row_items(row, path, &count);
-        for (size_t i = 0; i < *n && count == 2 * *n; i++) {
-            turns[i].before.seconds[part] = probes[2 * i].real;
-            turns[i].after.seconds[part] = probes[2 * i + 1].real;
+        struct items probes = *probes_of(time, part);
+        for (size_t i = 0; i < *n && probes.count == 2 * *n; i++) {
+            turns[i].before.seconds[part] = probes.list[2 * i].real;
+            turns[i].after.seconds[part] = probes.list[2 * i + 1].real;
         }
     }
     return turns;

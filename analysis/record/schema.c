@@ -1,17 +1,21 @@
 /* The tables generated from schema.def and axes.def, and searches in them. */
-#include "analysis/record/schema.h"
+#include "analysis/record/row.h"
 
 #include <string.h>
 
+#define ENTRY(group, name, type, unit, symbol, meaning)                                                      \
+    {SCHEMA_PATH_OF(group, name),     sizeof SCHEMA_PATH_OF(group, name) - 1, type, unit, symbol, meaning,   \
+     offsetof(struct row, group name)},
+
 const struct field schema_fields[] = {
-#define FIELD(path, type, unit, meaning)         {path, sizeof path - 1, FIELD_##type, unit, NULL, meaning},
-#define OTHER(path, type, unit, symbol, meaning) {path, sizeof path - 1, FIELD_##type, unit, symbol, meaning},
+#define FIELD(group, name, type, unit, meaning)  ENTRY(group, name, FIELD_##type, unit, NULL, meaning)
+#define OTHER(name, type, unit, symbol, meaning) ENTRY(, name, FIELD_##type, unit, symbol, meaning)
 #define WHOLE(min, max)                          FIELD_COUNT
 #define NUMBER(min, max)                         FIELD_REAL
 #define NAME(choices, first)                     FIELD_TEXT
 #define TEXT(examples, canonical)                FIELD_TEXT
-#define AXIS(id, flag, path, kind, place, standard, pace, work, dump, unit, symbol, help, meaning)           \
-    {path, sizeof path - 1, kind, unit, symbol, meaning},
+#define AXIS(id, flag, group, name, kind, place, standard, pace, work, dump, unit, symbol, help, meaning)    \
+    ENTRY(group, name, kind, unit, symbol, meaning)
 #include "analysis/record/schema.def"
 };
 const size_t schema_fields_count = sizeof schema_fields / sizeof *schema_fields;
@@ -19,10 +23,10 @@ const size_t schema_fields_count = sizeof schema_fields / sizeof *schema_fields;
 /* The lengths of their paths once more, dense, since schema_find looks through them for most values of a row.
  */
 static const unsigned char lengths[] = {
-#define FIELD(path, type, unit, meaning)         sizeof path - 1,
-#define OTHER(path, type, unit, symbol, meaning) sizeof path - 1,
-#define AXIS(id, flag, path, kind, place, standard, pace, work, dump, unit, symbol, help, meaning)           \
-    sizeof path - 1,
+#define FIELD(group, name, type, unit, meaning)  sizeof SCHEMA_PATH_OF(group, name) - 1,
+#define OTHER(name, type, unit, symbol, meaning) sizeof #name - 1,
+#define AXIS(id, flag, group, name, kind, place, standard, pace, work, dump, unit, symbol, help, meaning)    \
+    sizeof SCHEMA_PATH_OF(group, name) - 1,
 #include "analysis/record/schema.def"
 };
 
@@ -34,16 +38,10 @@ const struct head_field schema_head[] = {
 const size_t schema_head_count = sizeof schema_head / sizeof *schema_head;
 
 const struct field schema_fit[] = {
-#define FIT(name, type, unit, meaning) {name, sizeof name - 1, FIELD_##type, unit, NULL, meaning},
+#define FIT(name, type, unit, meaning) {name, sizeof name - 1, FIELD_##type, unit, NULL, meaning, 0},
 #include "analysis/record/schema.def"
 };
 const size_t schema_fit_count = sizeof schema_fit / sizeof *schema_fit;
-
-const struct field schema_retired[] = {
-#define RETIRED(path, type) {path, sizeof path - 1, FIELD_##type, "", NULL, "of earlier versions"},
-#include "analysis/record/schema.def"
-};
-const size_t schema_retired_count = sizeof schema_retired / sizeof *schema_retired;
 
 const struct field *schema_find(const char *path)
 {
@@ -55,14 +53,6 @@ const struct field *schema_find(const char *path)
             return f;
     }
     return NULL;
-}
-
-bool schema_is_retired(const char *path)
-{
-    for (size_t i = 0; i < schema_retired_count; i++)
-        if (strcmp(schema_retired[i].path, path) == 0)
-            return true;
-    return false;
 }
 
 bool schema_is_under(const char *path, const char *group)

@@ -24,7 +24,13 @@ struct field {
     const char *unit;   /* empty if none */
     const char *symbol; /* of an axis, empty for texts; null: not an axis */
     const char *meaning;
+    size_t offset; /* of its member in struct row */
 };
+
+/* The path of a field that schema.def or axes.def gives as group and name. */
+#define SCHEMA_TEXT_OF(tokens)      #tokens
+#define SCHEMA_TEXT(tokens)         SCHEMA_TEXT_OF(tokens)
+#define SCHEMA_PATH_OF(group, name) SCHEMA_TEXT(group) #name
 
 static inline bool is_list(enum field_type type)
 {
@@ -41,8 +47,6 @@ struct head_field {
 
 extern const struct field schema_fields[]; /* those of a group stand together */
 extern const size_t schema_fields_count;
-extern const struct field schema_retired[];
-extern const size_t schema_retired_count;
 extern const struct head_field schema_head[];
 extern const size_t schema_head_count;
 
@@ -52,9 +56,6 @@ extern const size_t schema_fit_count;
 
 /* The field with this path, or null. */
 const struct field *schema_find(const char *path);
-
-/* Whether this was a field in an earlier version; it is ignored now. */
-bool schema_is_retired(const char *path);
 
 /* Whether `path` is a group of fields: "step" and "step.time" are, "step.time.median" is not. */
 bool schema_is_group(const char *path);

@@ -110,9 +110,10 @@ static const struct axis_info axes[AXES] = {
 #define TEXT(examples, read) .kind = AXIS_TEXT, .choice = examples, .canonical = read
 #define AT(name)             false
 #define OF_MODEL(name)       true
-#define AXIS(id, flag, path, value, place, canonical, speed, defines, entry, unit, symbol, text, meaning)    \
+#define AXIS(id, flag, group, member, value, place, canonical, speed, defines, entry, unit, symbol, text,    \
+             meaning)                                                                                        \
     {.name = flag,                                                                                           \
-     .field = path,                                                                                          \
+     .field = SCHEMA_PATH_OF(group, member),                                                                 \
      value,                                                                                                  \
      .of_model = place,                                                                                      \
      .standard = canonical,                                                                                  \

@@ -60,7 +60,7 @@ struct axis_value {
     int64_t count; /* AXIS_WHOLE */
     double real;   /* AXIS_NUMBER */
     char buffer[64];
-    const char *missing; /* why rows do not have it; null if they do */
+    bool is_absent; /* rows do not have it */
 };
 
 /* Reads an axis of a configuration. `text` may point into *v, which must not be copied. */

@@ -19,7 +19,8 @@ struct place {
 #define OF_MODEL(name) AT(name)
 
 static const struct place places[AXES] = {
-#define AXIS(id, flag, field, kind, place, standard, pace, work, dump, unit, symbol, help, meaning) {place},
+#define AXIS(id, flag, group, name, kind, place, standard, pace, work, dump, unit, symbol, help, meaning)    \
+    {place},
 #include "analysis/record/axes.def"
 };
 
@@ -66,12 +67,8 @@ void config_axis(const struct config *c, enum axis a, struct axis_value *v)
     } else {
         v->count = places[a].size == sizeof(int) ? *(const int *)at : *(const int64_t *)at;
     }
-    if (c->kernel && axis->of_model)
-        v->missing = "a single op";
-    else if (a == AXIS_DEGREE && graph_is_file(c->graph.family))
-        v->missing = "the graph is from a file";
-    else if (a == AXIS_SOLVER)
-        v->missing = encoding_without_pairs(pe);
+    v->is_absent = (c->kernel && axis->of_model) || (a == AXIS_DEGREE && graph_is_file(c->graph.family)) ||
+                   (a == AXIS_SOLVER && encoding_without_pairs(pe));
 }
 
 /* Continues a hash with the bytes of a file; one that cannot be read, an error that is reported when the
@@ -160,7 +157,7 @@ static void add_words(const struct config *c, enum axis_work work, FILE *out)
             continue;
         config_axis(c, order[i], &v);
         value_word(&v, word);
-        if (work == WORK_CHANGED && (v.missing || strcmp(word, axis->standard) == 0))
+        if (work == WORK_CHANGED && (v.is_absent || strcmp(word, axis->standard) == 0))
             continue;
         work_word(c, order[i], word);
         fprintf(out, " %s %s", axis->name, word);

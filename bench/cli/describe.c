@@ -38,7 +38,7 @@ static void describe_axes(const struct config *c, const char *path, struct value
         else if (v.kind == AXIS_WHOLE)
             value_set_count(object, name, v.count);
         else
-            value_set_real(object, name, v.missing ? NAN : v.real);
+            value_set_real(object, name, v.is_absent ? NAN : v.real);
     }
 }
 

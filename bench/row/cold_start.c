@@ -90,11 +90,9 @@ struct cold_start cold_start_measure(const struct options *o, const struct confi
 void cold_start_write(struct row *row, const struct cold_start *s)
 {
     if (*s->missing.text)
-        row_set_null(row, "first_answer", s->missing.text);
+        row_omit(row, "first_answer", s->missing.text);
     for (int i = 0; i < COLD_START_STEPS && s->done; i++)
-        if (i == COLD_START_ENCODING && !s->encoded)
-            row_set_null(row, fields[i], "no encoding (--pe none)");
-        else
+        if (i != COLD_START_ENCODING || s->encoded)
             row_set_real(row, fields[i], s->seconds[i]);
 }
 

@@ -10,10 +10,6 @@ static void fields_kernel(struct row *row, const struct kernel *k)
     if (k) {
         row_set_text(row, "op", op_info(k->op)->name);
         row_set_text(row, "variant", k->variant);
-        row_set_null(row, "encoding", "a single op");
-    } else {
-        row_set_null(row, "op", "a whole model");
-        row_set_null(row, "variant", "a whole model");
     }
 }
 
@@ -22,9 +18,9 @@ static void field_axis(struct row *row, const struct config *c, enum axis a)
     const char *field = axis_info(a)->field;
     struct axis_value v;
     config_axis(c, a, &v);
-    if (v.missing)
-        row_set_null(row, field, v.missing);
-    else if (v.text)
+    if (v.is_absent)
+        return;
+    if (v.text)
         row_set_text(row, field, v.text);
     else if (v.kind == AXIS_WHOLE)
         row_set_count(row, field, v.count);
@@ -37,10 +33,8 @@ static void fields_preset(struct row *row, const struct config *c)
 {
     const struct preset *p = preset_at(c->preset);
     char changes[256], left_out[256];
-    if (!p) {
-        row_set_null(row, "published", "no preset");
+    if (!p)
         return;
-    }
     config_changes(c, changes, sizeof changes);
     row_set_count(row, "published.parameters", p->parameters);
     row_set_count(row, "published.batch", p->batch);
@@ -67,8 +61,6 @@ void fields_config(struct row *row, const struct config *c, const struct options
     row_set_text(row, "dtype", dtype_name(MODEL_DTYPE));
     row_set_count(row, "seed", (int64_t)o->seed);
     row_set_count(row, "parameters", model_parameters(&c->parts));
-    if (!c->kernel && c->parts.pe.kind == ENCODING_NONE)
-        row_set_null(row, "encoding", "no encoding (--pe none)");
 }
 
 void fields_describe(const struct options *o, const struct config *c, char text[AXES_TEXT])

@@ -14,8 +14,8 @@ static void fields_eigenpairs(struct row *row, const struct encoded *encoded)
     row_set_real(row, "encoding.excess", e->excess);
     if (encoded->missed >= 0)
         row_set_count(row, "encoding.displaced", encoded->missed);
-    else
-        row_set_null(row, "encoding.displaced", encoded->not_compared.text);
+    else if (*encoded->not_compared.text)
+        row_omit(row, "encoding.displaced", encoded->not_compared.text);
 }
 
 static void fields_executed(struct row *row, const struct encoded *e)
@@ -23,8 +23,8 @@ static void fields_executed(struct row *row, const struct encoded *e)
     static const char *const fields[] = {"encoding.executed", "encoding.executed_source",
                                          "encoding.executed_isa", "encoding.executed_threads",
                                          "encoding.executed_differences"};
-    for (size_t i = 0; i < sizeof fields / sizeof *fields && *e->uncounted.text; i++)
-        row_set_null(row, fields[i], e->uncounted.text);
+    if (*e->uncounted.text)
+        row_omit(row, fields[0], e->uncounted.text);
     if (!e->counted)
         return;
     row_set_count(row, fields[0], e->executed.flops);
@@ -49,18 +49,9 @@ void fields_encoding(struct row *row, const struct encoded *encoded, const struc
     if (*encoded->checked.text)
         row_set_text(row, "encoding.checked", encoded->checked.text);
     else
-        row_set_null(row, "encoding.checked",
-                     *encoded->check.missing ? encoded->check.missing : "not converged");
-    const char *missing = encoding_without_pairs(c);
-    if (!missing)
-        return fields_eigenpairs(row, encoded);
-    static const char *const unsolved[] = {"nullity",  "iterated", "iterations",
-                                           "residual", "excess",   "displaced"};
-    for (size_t i = 0; i < sizeof unsolved / sizeof *unsolved; i++) {
-        char field[SCHEMA_PATH];
-        snprintf(field, sizeof field, "encoding.%s", unsolved[i]);
-        row_set_null(row, field, missing);
-    }
+        row_omit(row, "encoding.checked", *encoded->check.missing ? encoded->check.missing : "not converged");
+    if (!encoding_without_pairs(c))
+        fields_eigenpairs(row, encoded);
 }
 
 void fields_encoding_bound(struct row *row, const struct encoding_bound *b, int64_t storage)
@@ -83,7 +74,5 @@ void fields_break_even(struct row *row)
         snprintf(field, sizeof field, "encoding.break_even_%s", program_name(p));
         if (row_get_real(row, time, &each))
             row_set_count(row, field, (int64_t)(99 * once / each) + 1); /* once < 0.01 (once + runs each) */
-        else
-            row_set_null(row, field, "the program was not timed");
     }
 }

@@ -15,7 +15,7 @@ static void set_all(struct row *row, enum program_kind kind, const struct value_
 {
     for (int i = 0; i < n; i++)
         if (missing)
-            program_set_null(row, kind, v[i].field, missing);
+            program_omit(row, kind, v[i].field, missing);
         else
             program_set_real(row, kind, v[i].field, v[i].value);
 }
@@ -36,7 +36,7 @@ static void set_predicted(struct row *row, enum program_kind kind, const struct 
                             : NULL);
     set_all(row, kind, of_error, 1, !p->samples ? "planned only (--device meta)" : missing);
     if (missing)
-        program_set_null(row, kind, "exchange.link", missing);
+        program_omit(row, kind, "exchange.link", missing);
     else
         program_set_text(row, kind, "exchange.link", f->link.text);
 }

@@ -13,7 +13,7 @@ static void set_gpu(struct row *row, enum program_kind kind, const char *field, 
                     const char *missing)
 {
     if (missing || isnan(value))
-        program_set_null(row, kind, field, missing ? missing : "not reported by the GPU");
+        program_omit(row, kind, field, missing ? missing : "not reported by the GPU");
     else
         program_set_real(row, kind, field, value);
 }
@@ -23,9 +23,9 @@ static void write_throttle(struct row *row, enum program_kind kind, const struct
     static const char untold[] = "the GPU does not report throttle reasons";
     char text[THROTTLE_TEXT];
     if (!seen->told) {
-        program_set_null(row, kind, "time.discarded", untold);
-        program_set_null(row, kind, "gpu.throttled", untold);
-        program_set_null(row, kind, "gpu.throttle", untold);
+        program_omit(row, kind, "time.discarded", untold);
+        program_omit(row, kind, "gpu.throttled", untold);
+        program_omit(row, kind, "gpu.throttle", untold);
         return;
     }
     throttle_text(seen->reasons, text);

@@ -20,8 +20,6 @@ static void set_cut(struct row *row, int64_t cut, int64_t edges)
 {
     if (edges > 0)
         row_set_real(row, "ranks.cut", (double)cut / (double)edges);
-    else
-        row_set_null(row, "ranks.cut", "no edges");
 }
 
 void fields_ranks(struct row *row, const struct result *r)
@@ -29,7 +27,6 @@ void fields_ranks(struct row *row, const struct result *r)
     const struct group_result *g = &r->group;
     const struct config *c = &r->job->config;
     if (c->ranks == 1) {
-        row_set_null(row, "ranks", "one rank");
         row_set_count(row, "ranks.count", 1);
         row_set_text(row, "ranks.parallel", parallel_name((int)c->parallel));
         row_set_text(row, "ranks.partition", partition_name((int)c->partition));
@@ -42,16 +39,11 @@ void fields_ranks(struct row *row, const struct result *r)
     row_set_count(row, "ranks.nodes_min", g->nodes_min);
     row_set_count(row, "ranks.edges_max", g->edges_max);
     row_set_count(row, "ranks.edges_min", g->edges_min);
-    if (!g->divided) {
-        row_set_null(row, "ranks.ghosts_max", "ranks have whole graphs");
-        row_set_null(row, "ranks.cut", "ranks have whole graphs");
-    } else {
+    if (g->divided) {
         row_set_count(row, "ranks.ghosts_max", g->ghosts_max);
         set_cut(row, g->cut, r->graph.edges);
     }
-    if (isnan(g->partition_seconds))
-        row_set_null(row, "ranks.partition_seconds", "not by METIS");
-    else
+    if (!isnan(g->partition_seconds))
         row_set_real(row, "ranks.partition_seconds", g->partition_seconds);
     row_set_real(row, "ranks.imbalance", g->imbalance);
     row_set_count(row, "ranks.memory", g->memory);

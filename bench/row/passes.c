@@ -53,7 +53,7 @@ static int cold_runs(const struct target *t)
 
 static const char *cold_unwanted(const struct target *t)
 {
-    return cold_runs(t) == 0 ? "not asked for (--cold)" : NULL;
+    return cold_runs(t) == 0 ? "" : NULL;
 }
 
 static bool cold_run(struct target *t, struct message *missing)
@@ -78,7 +78,7 @@ static void cold_write(struct row *row, enum program_kind kind, const struct pro
 
 static const char *launching_unwanted(const struct target *t)
 {
-    return on_device(t) ? NULL : "runs on the host, without launches";
+    return on_device(t) ? NULL : "";
 }
 
 static bool launching_run(struct target *t, struct message *missing)
@@ -101,9 +101,7 @@ static void launching_write(struct row *row, enum program_kind kind, const struc
 
 static const char *launched_unwanted(const struct target *t)
 {
-    return !on_device(t)                        ? "runs on the host, without launches"
-           : !tape_captured(t->recording->tape) ? "the samples are launched (--no-cuda-graph)"
-                                                : NULL;
+    return on_device(t) && tape_captured(t->recording->tape) ? NULL : "";
 }
 
 static bool launched_run(struct target *t, struct message *missing)
@@ -126,7 +124,7 @@ static void launched_write(struct row *row, enum program_kind kind, const struct
 static const char *gpu_unwanted(const struct target *t)
 {
     const struct device_choice *d = &t->job->options->device;
-    return d->nvml ? NULL : d->context ? d->no_nvml : "not on a GPU";
+    return d->nvml ? NULL : d->context ? d->no_nvml : "";
 }
 
 static bool gpu_run(struct target *t, struct message *missing)
@@ -168,7 +166,7 @@ static void resident_write(struct row *row, enum program_kind kind, const struct
 {
     program_set_count(row, kind, "memory.libraries", p->resident.libraries);
     if (p->resident_missing)
-        program_set_null(row, kind, "memory.resident", p->resident_missing);
+        program_omit(row, kind, "memory.resident", p->resident_missing);
     else
         program_set_count(row, kind, "memory.resident", p->resident.program);
 }
@@ -177,7 +175,7 @@ static void resident_write(struct row *row, enum program_kind kind, const struct
 
 static const char *profile_unwanted(const struct target *t)
 {
-    return t->job->options->profile ? NULL : "not asked for (--profile)";
+    return t->job->options->profile ? NULL : "";
 }
 
 static bool profile_run(struct target *t, struct message *missing)
@@ -211,7 +209,7 @@ static void profile_set(struct row *row, enum program_kind kind, const struct pr
 static const char *exchange_unwanted(const struct target *t)
 {
     bool forecast = is_planned(t) && t->job->options->links.count > 0;
-    return t->work->ranks || forecast ? NULL : "one rank";
+    return t->work->ranks || forecast ? NULL : "";
 }
 
 static int64_t most_sent(const struct workload *w)
@@ -241,7 +239,7 @@ static bool exchange_run(struct target *t, struct message *missing)
 
 static const char *trace_unwanted(const struct target *t)
 {
-    return t->job->trace ? NULL : "not asked for (--trace)";
+    return t->job->trace ? NULL : "";
 }
 
 static bool trace_run(struct target *t, struct message *missing)
@@ -276,9 +274,7 @@ static void count_write(struct row *row, enum program_kind kind, const struct pr
 
 static const char *executed_unwanted(const struct target *t)
 {
-    return on_device(t)                          ? "not measured on GPUs"
-           : t->job->options->count == COUNT_OFF ? "not asked for (--count)"
-                                                 : NULL;
+    return t->job->options->count == COUNT_OFF ? "" : on_device(t) ? "not measured on GPUs" : NULL;
 }
 
 struct executed_request executed_how(const struct job *job)
@@ -321,7 +317,7 @@ static bool check_run(struct target *t, struct message *missing)
 
 static const char *dump_unwanted(const struct target *t)
 {
-    return t->job->options->output.dump && t->kind == PROGRAM_STEP ? NULL : "not asked for (--dump)";
+    return t->job->options->output.dump && t->kind == PROGRAM_STEP ? NULL : "";
 }
 
 static bool dump_run(struct target *t, struct message *missing)
@@ -345,11 +341,7 @@ static const struct pass passes[PASSES] = {
     {{"profile", "predicted"}, profile_unwanted, profile_run, profile_set},
     {{NULL}, trace_unwanted, trace_run, NULL},
     {{"flops.counted"}, together_unwanted, count_run, count_write},
-    {{"flops.executed", "flops.source", "flops.executed_isa", "flops.executed_threads",
-      "flops.executed_differences"},
-     executed_unwanted,
-     executed_run,
-     executed_write},
+    {{"flops.executed"}, executed_unwanted, executed_run, executed_write},
     {{NULL}, always, check_run, NULL},
     {{NULL}, dump_unwanted, dump_run, NULL},
 };
@@ -375,6 +367,6 @@ void passes_write(struct row *row, enum program_kind kind, const struct program_
         if (p->done[i] && passes[i].write)
             passes[i].write(row, kind, p);
         for (int f = 0; f < PASS_FIELDS && !p->done[i] && *p->missing[i].text && passes[i].fields[f]; f++)
-            program_set_null(row, kind, passes[i].fields[f], p->missing[i].text);
+            program_omit(row, kind, passes[i].fields[f], p->missing[i].text);
     }
 }

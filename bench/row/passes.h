@@ -20,11 +20,11 @@ struct target {
     struct program_result *result; /* of this program in the row */
 };
 
-enum { PASS_FIELDS = 5 };
+enum { PASS_FIELDS = 2 };
 
 struct pass {
-    const char *fields[PASS_FIELDS]; /* under the program's path: null if the pass has no result */
-    const char *(*unwanted)(const struct target *t);        /* the reason; null if wanted */
+    const char *fields[PASS_FIELDS]; /* under the program's path: absent with the reason; null: none */
+    const char *(*unwanted)(const struct target *t);        /* why, "" if nobody asked; null if wanted */
     bool (*run)(struct target *t, struct message *missing); /* false with a reason if there is no result */
     void (*write)(struct row *row, enum program_kind kind, const struct program_result *p); /* may be null */
 };

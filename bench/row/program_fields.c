@@ -13,7 +13,7 @@ void row_set_count_or_null(struct row *row, const char *field, int64_t value)
     if (value >= 0)
         row_set_count(row, field, value);
     else
-        row_set_null(row, field, "exceeds 63 bits");
+        row_omit(row, field, "exceeds 63 bits");
 }
 
 void program_set_count(struct row *row, enum program_kind kind, const char *field, int64_t value)
@@ -34,8 +34,8 @@ void program_set_text(struct row *row, enum program_kind kind, const char *field
     row_set_text(row, program_path(path, kind, field), value);
 }
 
-void program_set_null(struct row *row, enum program_kind kind, const char *field, const char *reason)
+void program_omit(struct row *row, enum program_kind kind, const char *field, const char *reason)
 {
     char path[SCHEMA_PATH];
-    row_set_null(row, program_path(path, kind, field), reason);
+    row_omit(row, program_path(path, kind, field), reason);
 }

@@ -13,7 +13,7 @@ const char *program_path(char text[SCHEMA_PATH], enum program_kind kind, const c
 void program_set_count(struct row *row, enum program_kind kind, const char *field, int64_t value);
 void program_set_real(struct row *row, enum program_kind kind, const char *field, double value);
 void program_set_text(struct row *row, enum program_kind kind, const char *field, const char *value);
-void program_set_null(struct row *row, enum program_kind kind, const char *field, const char *reason);
+void program_omit(struct row *row, enum program_kind kind, const char *field, const char *reason);
 
 /* The same for a field of the row itself. */
 void row_set_count_or_null(struct row *row, const char *field, int64_t value);

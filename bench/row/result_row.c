@@ -42,7 +42,7 @@ static void write_batch(struct row *row, const struct graph_result *g)
     if (padded->pairs >= 0)
         row_set_real(row, "graph.padding_waste", 1 - (double)g->pairs / (double)padded->pairs);
     else
-        row_set_null(row, "graph.padding_waste", "the padded pairs exceed 63 bits");
+        row_omit(row, "graph.padding_waste", "the padded pairs exceed 63 bits");
     row_set_count(row, "graph.bytes", g->bytes);
     if (g->planned)
         return;
@@ -50,8 +50,6 @@ static void write_batch(struct row *row, const struct graph_result *g)
     row_set_count(row, "graph.bandwidth", g->bandwidth);
     if (g->order_seconds > 0)
         row_set_real(row, "graph.order_seconds", g->order_seconds);
-    else
-        row_set_null(row, "graph.order_seconds", "the nodes are not ordered (--order none)");
 }
 
 static void write_noise(struct row *row, const struct noise *n)
@@ -61,12 +59,8 @@ static void write_noise(struct row *row, const struct noise *n)
     row_set_real(row, "noise.largest_gap", n->largest_gap);
     if (n->frequency > 0)
         row_set_real(row, "noise.frequency", n->frequency);
-    else
-        row_set_null(row, "noise.frequency", "not reported by the system");
     if (*n->governor)
         row_set_text(row, "noise.governor", n->governor);
-    else
-        row_set_null(row, "noise.governor", "not reported by the system");
 }
 
 /* --- a program */
@@ -90,7 +84,7 @@ static void write_memory(struct row *row, enum program_kind kind, const struct p
         if (plan->arena < BYTES_MOST)
             program_set_real(row, kind, fields[i], ratios[i]);
         else
-            program_set_null(row, kind, fields[i], "the plan exceeds 63 bits");
+            program_omit(row, kind, fields[i], "the plan exceeds 63 bits");
     for (enum category c = 0; c < MEMORY_CATEGORIES; c++) {
         char field[40];
         snprintf(field, sizeof field, "memory.%s", category_name(c));
@@ -103,15 +97,10 @@ static void write_memory(struct row *row, enum program_kind kind, const struct p
 static void write_ways(struct row *row, enum program_kind kind, const struct program_result *p,
                        const struct graph_result *g)
 {
-    for (enum batching way = 0; way < BATCHINGS; way++) {
+    for (enum batching way = 0; way < BATCHINGS && kind != PROGRAM_KERNEL && g->graphs > 1; way++) {
         char field[40];
         snprintf(field, sizeof field, "flops.%s", batching_name((int)way));
-        if (kind == PROGRAM_KERNEL)
-            program_set_null(row, kind, field, "a single op");
-        else if (g->graphs == 1)
-            program_set_null(row, kind, field, "a single graph");
-        else
-            program_set_count(row, kind, field, p->batched[way]);
+        program_set_count(row, kind, field, p->batched[way]);
     }
 }
 
@@ -184,18 +173,14 @@ static void write_phases(struct row *row, enum program_kind kind, const struct p
     static const char *const fields[PHASES] = {[PHASE_BACKWARD] = "backward.time",
                                                [PHASE_OPTIMIZER] = "optimizer.time",
                                                [PHASE_RECOMPUTE] = "recompute.time"};
-    static const char kept[] = "nothing is recomputed (--checkpoint none)";
     const struct samples *s = result->samples;
     const struct launched *l = &result->launched;
     for (enum phase p = PHASE_FORWARD + 1; p < PHASES && kind == PROGRAM_STEP; p++) {
         struct turns turns = samples_turns(s);
         turns.samples = s->phase[p];
         size_t n;
-        if (p == PHASE_RECOMPUTE && result->cost[p].bytes == 0) {
-            program_set_null(row, kind, fields[p], kept);
-            row_set_null(row, groups[p], kept);
+        if (p == PHASE_RECOMPUTE && result->cost[p].bytes == 0)
             continue;
-        }
         double *seconds = reported_values(&turns, r, s->phase[p], &n);
         n = keep_known(seconds, n);
         if (n > 0)
@@ -203,13 +188,11 @@ static void write_phases(struct row *row, enum program_kind kind, const struct p
         else if (l->n > 0)
             program_set_real(row, kind, fields[p], summarize(l->phase[p], (size_t)l->n).median);
         else
-            program_set_null(row, kind, fields[p], "replayed as one graph (--no-cuda-graph)");
+            program_omit(row, kind, fields[p], "replayed as one graph (--no-cuda-graph)");
         if (all_known(s->phase[p], s->n))
             write_phase(row, groups[p], &turns, r);
         else if (n == 0 && l->n > 0)
             write_launched_phase(row, groups[p], l->phase[p], l->n);
-        else
-            row_set_null(row, groups[p], "replays of one graph, or samples of an older file, without phases");
         free(seconds);
     }
 }
@@ -310,11 +293,11 @@ static void write_timed(struct row *row, const struct result *r, enum program_ki
         write_roofline(row, kind, p, median, c);
         write_bound(row, kind, p, median, c);
     } else {
-        program_set_null(row, kind, "roofline", missing);
-        program_set_null(row, kind, "bound", missing);
+        program_omit(row, kind, "roofline", missing);
+        program_omit(row, kind, "bound", missing);
     }
     if (!c && p->cold.n > 0)
-        program_set_null(row, kind, "cold.percent", missing);
+        program_omit(row, kind, "cold.percent", missing);
     if (kind == PROGRAM_STEP)
         row_set_real(row, "loss", p->samples->first);
     reported_free(&reported);
@@ -323,8 +306,8 @@ static void write_timed(struct row *row, const struct result *r, enum program_ki
 static void write_program(struct row *row, const struct result *r, enum program_kind kind)
 {
     const struct program_result *p = &r->program[kind];
-    if (p->unwanted)
-        row_set_null(row, program_name(kind), p->unwanted);
+    if (p->unwanted && *p->unwanted)
+        row_omit(row, program_name(kind), p->unwanted);
     if (!p->planned)
         return;
     write_memory(row, kind, p, &r->graph);
@@ -348,15 +331,11 @@ static void write_checked(struct row *row, const struct checked *c, const struct
 {
     char exceptions[CHECK_EXCEPTIONS_TEXT];
     const char *missing = *c->missing ? c->missing : encoding_unchecked(encoded);
+    row_set_text(row, "checked", *missing || c->check.tensors == 0 ? "none" : c->by_rows ? "rows" : "whole");
     if (*missing)
-        row_set_null(row, "checked", missing);
-    else if (c->check.tensors > 0)
-        row_set_text(row, "checked", c->by_rows ? "rows" : "whole");
-    if (c->check.tensors == 0) {
-        if (*c->missing)
-            row_set_null(row, "error", c->missing);
+        row_explain(row, "checked", missing);
+    if (c->check.tensors == 0)
         return;
-    }
     char text[512];
     snprintf(text, sizeof text, "%s%s%s", c->how, *c->missing ? "; " : "", c->missing);
     row_set_real(row, "error.norm", c->check.norm);
@@ -398,17 +377,14 @@ static void write_work(struct row *row, const struct result *r)
 struct row *result_row(const struct result *r, const struct outcome *outcome)
 {
     struct row *row = row_new();
-    bool meta = r->job->options->device.meta, ok = outcome_is_ok(outcome);
     row_set_text(row, "status", outcome->status);
     row_set_text(row, "reason", outcome->reason.text);
+    row_set_text(row, "checked", "none");
     fields_config(row, &r->job->config, r->job->options);
     if (r->graph.known) {
         row_set_count(row, "parameters", r->graph.parameters);
         row_set_text(row, "graph.inputs", r->graph.inputs);
         write_work(row, r);
     }
-    row_set_rest_null(row, !ok    ? outcome->reason.text
-                           : meta ? "planned only (--device meta)"
-                                  : "not measured");
     return row;
 }

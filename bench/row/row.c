@@ -30,9 +30,7 @@ static const char *why_not(const struct job *job, enum program_kind p)
         return "only encoded at this size; timed if --phase is given";
     if (o->programs[p])
         return "the same for every solver: timed with the first only, or if --phase is given";
-    return p == PROGRAM_KERNEL  ? "a whole model"
-           : job->config.kernel ? "a single op"
-                                : "not asked for (--phase)";
+    return "";
 }
 
 struct measurement {
@@ -222,9 +220,7 @@ static void measure_cold_start(struct measurement *m)
     const struct options *o = m->job->options;
     struct cold_start *s = &m->result.cold_start;
     if (!o->bench->whole || o->device.meta || m->work.ranks)
-        complain(&s->missing, o->device.meta  ? "planned only (--device meta)"
-                              : m->work.ranks ? "not with several ranks"
-                                              : "only in bench_model");
+        complain(&s->missing, m->work.ranks && o->bench->whole ? "not with several ranks" : "");
     else
         *s = cold_start_measure(o, &m->job->config);
     if (options_print_profile(o))

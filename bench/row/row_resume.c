@@ -25,7 +25,7 @@ static void load_phase(struct samples *s, enum phase phase, const struct row *fr
     size_t n = 0;
     snprintf(path, sizeof path, "%s.%s.statistics.samples", program, phase_name(phase));
     snprintf(launched, sizeof launched, "%s.launched.n", program);
-    bool has = schema_find(path) && row_is_null(from, launched);
+    bool has = schema_find(path) && !row_has(from, launched);
     double *seconds = has ? load_reals(from, path, &n) : NULL;
     for (int i = 0; i < s->n; i++)
         s->phase[phase][i] = n == (size_t)s->n ? seconds[i] : NAN;
@@ -65,27 +65,35 @@ void samples_load(struct samples *s, const struct row *from, const char *program
     free(seconds);
 }
 
-/* Whether a field is a statistic of times that `row` has, so that null is its value. */
-static bool is_current(const struct row *row, const char *path)
+/* Clears a group that lacks something in an earlier row for a reason, if the new row has it. */
+static void clear_explained(struct row *both, const struct row *row)
 {
-    const char *time = strstr(path, ".time.");
-    char n[SCHEMA_PATH];
-    int64_t count;
-    snprintf(n, sizeof n, "%.*s.time.n", time ? (int)(time - path) : 0, path);
-    return time && row_get_count(row, n, &count);
+    char path[SCHEMA_PATH];
+    for (size_t i = 0; i < both->reason_count;) {
+        snprintf(path, sizeof path, "%s", both->reasons[i].path);
+        bool has = row_has(row, path);
+        if (has)
+            row_clear(both, path);
+        i = has ? 0 : i + 1;
+    }
 }
 
+/* Of what both rows have, that of `row`; of times and their statistics, all of them. */
 struct row *row_over(struct row *row, const struct row *from)
 {
     struct row *both = row_copy(from);
-    for (size_t i = 0; i < schema_fields_count; i++) {
-        const struct field *f = &schema_fields[i];
-        if (!row_is_null(row, f->path))
-            row_copy_field(both, row, f);
-        else if (is_current(row, f->path) && !row_is_null(both, f->path))
-            row_set_null(both, f->path, row_reason(row, f->path));
+    clear_explained(both, row);
+    for (size_t i = 0; i < TIMED; i++) {
+        char group[SCHEMA_PATH];
+        snprintf(group, sizeof group, "%s.time", program_name(i));
+        if (row_has(row, group))
+            row_clear(both, group);
     }
-    row_drop_unused_reasons(both);
+    for (const struct field *f = schema_fields; schema_has(f); f++)
+        row_copy_field(both, row, f);
+    for (size_t i = 0; i < row->reason_count; i++)
+        if (!row_has(both, row->reasons[i].path))
+            row_omit(both, row->reasons[i].path, row->reasons[i].text);
     row_free(row);
     return both;
 }

@@ -213,7 +213,7 @@ static void set_samples(const struct rounds *r, int side, size_t i)
         if (timed == r->count) {
             row_set_samples(row, group, medians, r->count);
         } else {
-            row_set_null(row, group, "not timed in every round");
+            row_omit(row, group, "not timed in every round");
             if (timed > 0)
                 row_set_real(row, median, some); /* so that the comparison has a line for it */
         }

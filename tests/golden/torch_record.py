@@ -19,11 +19,6 @@ FEWEST_TURNS = 7  # below these gtmark gives no verdict
 NOT_HERE = "not measured in comparisons with other programs"
 
 
-def nothing(value):
-    """The same groups, all of whose fields are null."""
-    return {name: nothing(part) for name, part in value.items()} if isinstance(value, dict) else None
-
-
 def by_state(rounds):
     """The rounds in each state in which gtmark found the machine."""
     states = []
@@ -35,36 +30,29 @@ def by_state(rounds):
     return states
 
 
-def times(empty, measured, who):
+def times(measured, who):
     """The fields of a time."""
     rounds = max(by_state(measured), key=len)
     blocks = [r["samples"][who] for r in rounds]
     samples, medians = sum(blocks, []), [statistics.median(block) for block in blocks]
     pings = [r["ping"] for r in rounds]
     few = f"{len(rounds)} turns, fewer than {FEWEST_TURNS}" if len(rounds) < FEWEST_TURNS else ""
-    return empty | {
+    return {
         "samples": samples, "blocks": [float(len(block)) for block in blocks], "turns": len(rounds),
         "other_turns": len(measured) - len(rounds),
         "turn_medians": medians, "noisy": few, "n": len(samples), "mean": statistics.fmean(samples),
         "min": min(samples), "max": max(samples), "median": statistics.median(medians), "range_low": min(medians),
         "range_high": max(medians), "range_confidence": 1 - 2.0 ** (1 - len(rounds)),
-        "state": empty["state"] | {"ping": statistics.median(pings), "ping_probes": [p for p in pings for _ in "12"]},
+        "state": {"ping": statistics.median(pings), "ping_probes": [p for p in pings for _ in "12"]},
     }
 
 
 def row(rows, who, device, found):
     """gtmark's row of each program, by its name, and the rounds of each: as one row of `who`, a device."""
-    result = copy.deepcopy(next(iter(rows.values())))
-    kept = {path: why for path, why in result["reasons"].items() if path.split(".")[0] in WORK}
-    for name, value in result.items():
-        if name not in (*WORK, "reasons"):
-            result[name] = nothing(value)
-            kept[name] = NOT_HERE
+    result = {name: value for name, value in next(iter(rows.values())).items() if name in WORK}
     for kind, rounds in found.items():
-        result[kind] = nothing(rows[kind][kind])
-        result[kind]["time"] = times(result[kind]["time"], rounds, who)
+        result[kind] = {"time": times(rounds, who)}
     result["device"] = device
-    result["reasons"] = kept
     return result
 
 
