@@ -20,7 +20,7 @@ static void set_exponent_fields(struct value *v, const struct fit *fit)
     const char *missing = fit_work_missing(fit);
     struct value *values = list_of(v, "values"), *exponents = list_of(v, "exponents");
     struct value *lows = list_of(v, "exponents_low"), *highs = list_of(v, "exponents_high");
-    struct value *work = list_of(v, "work_exponents");
+    struct value *work = missing ? NULL : list_of(v, "work_exponents");
     for (size_t i = 0; i < fit->count; i++) {
         value_append(values, value_new_real(fit->points[i].time.x));
         if (i == 0)

@@ -1,11 +1,10 @@
 """Result files of gtmark (FIELDS.md) with the times of peers, so that build/compare and build/query read them.
 
 A peer's row is gtmark's of the same work, with the peer as its device: what defines the work stays, times are the
-peer's, and what nobody measured there is null. A round is a turn; as in gtmark, those in the state of the machine that
+peer's, and what nobody measured there is absent. A round is a turn; as in gtmark, those in the state of the machine that
 most of them were in count. A folder has a file for each contestant, to which every comparison adds its rows.
 """
 
-import copy
 import json
 import statistics
 from pathlib import Path
@@ -16,7 +15,6 @@ SAME = ("work", "preset", "model", "attention", "mpnn", "dtype", "nodes", "degre
         "pe", "solver", "seed")  # in which rows of the same work agree
 WORK = (*SAME, "status", "reason", "device", "threads", "published", "parameters")
 FEWEST_TURNS = 7  # below these gtmark gives no verdict
-NOT_HERE = "not measured in comparisons with other programs"
 
 
 def by_state(rounds):
@@ -52,7 +50,7 @@ def row(rows, who, device, found):
     result = {name: value for name, value in next(iter(rows.values())).items() if name in WORK}
     for kind, rounds in found.items():
         result[kind] = {"time": times(rounds, who)}
-    result["device"] = device
+    result |= {"device": device, "checked": "none"}
     return result
 
 
