@@ -56,7 +56,7 @@ static void test_bound(void **state)
                 "bound by compute; --profile names the op to work on.\n");
     struct rows *rows = nodes_rows(flat, 0.01); /* the largest row that can be used, and bound otherwise */
     set_noisy(rows_at(rows, 5), "step.time", 1);
-    row_set_null(rows_at(rows, 4), "checked", "--no-check");
+    uncheck(rows_at(rows, 4), "--no-check");
     row_set_text(rows_at(rows, 3), "step.roofline.fault", "calibrate again");
     row_set_text(rows_at(rows, 2), "step.roofline.bound", "memory");
     assert_said(rows, "- With 400 nodes, a training step takes 6.60 ± 0.07 ms, at 50 % of its roofline, "
@@ -163,7 +163,7 @@ static void test_kernels(void **state)
     struct row *noisy = kernel_row("attention", "flash", 90, 0, 1),
                *unchecked = kernel_row("relu", "simd", 80, 0, 2);
     set_noisy(noisy, "kernel.time", 0.09);
-    row_set_null(unchecked, "checked", "--no-check");
+    uncheck(unchecked, "--no-check");
     rows = rows_of(kernel_row("linear", "simd", 10, 0.01, 60), noisy, unchecked);
     rows_append(rows, kernel_row("gather", "simd", 3, 0.01, 10));
     assert_said(rows, "- Of the fastest kernel of each op, linear simd");
@@ -340,7 +340,7 @@ static void test_doubts(void **state)
     struct row *unchecked = checked_row(8), *noisy = checked_row(8),
                *encoded = encoding_row("rwse:16", 8, 1, 0.01);
     set_step(unchecked, 1, 0.01, 1e9);
-    row_set_null(unchecked, "checked", "--no-check");
+    uncheck(unchecked, "--no-check");
     set_noisy(noisy, "forward.time", 1);
     assert_not_said(rows_of(checked_row(8), checked_row(8), NULL), "Of 2");
     assert_said(rows_of(checked_row(8), unchecked, failed_row(8, "oom", "needs 17 GiB")),
@@ -349,6 +349,7 @@ static void test_doubts(void **state)
         rows_of(noisy, row_copy(noisy), NULL),
         "- Of 2 rows 2 have noisy times (3 turns, fewer than 7, ...), and support no finding: a larger "
         "--budget takes more turns.\n");
+    row_omit(encoded, "encoding.checked", "made up");
     assert_said(rows_of(row_copy(encoded), NULL, NULL), "- Of 1 row 1 was not checked (made up).\n");
     row_set_text(encoded, "encoding.checked", "64 nodes by full powers in double");
     assert_not_said(rows_of(row_copy(encoded), NULL, NULL), "Of 1");

@@ -3,6 +3,8 @@
 
 #include "analysis/record/plain.h"
 
+#include <math.h>
+
 enum doubt { NOT_OK, UNCHECKED, NOISY, ABOVE_ROOF, UNSOLVED, DOUBTS };
 
 /* What is said of rows, after their number, and after the first one's reason in brackets. */
@@ -31,14 +33,11 @@ static void add_doubt(struct tally *t, enum doubt doubt, const char *reason)
         t->reason[doubt] = reason;
 }
 
-/* Why the encoding of a row was not checked; null if it was, or if there is none. Older files do not say. */
+/* Why the encoding of a row was not checked; null if it was, or if there is none. */
 static const char *encoding_unchecked(const struct row *row)
 {
-    const char *checked = "encoding.checked";
-    return row_has(row, "encoding.time.median") && !row_is_null(row, "encoding.time.median") &&
-                   row_is_null(row, checked) && row_is_null(row, "encoding.residual")
-               ? row_reason(row, checked)
-               : NULL;
+    bool timed = !isnan(row->encoding.time.median);
+    return timed && !row->encoding.checked ? row_reason(row, "encoding.checked") : NULL;
 }
 
 /* Whether there was anything to doubt. */

@@ -340,10 +340,3 @@ bool row_equal(const struct row *a, const struct row *b)
     }
     return equal;
 }
-
-bool row_solved_nothing(const struct row *row)
-{
-    int64_t solved = 1, nullity = 0;
-    return row_get_count(row, "encoding.iterated", &solved) && solved == 0 &&
-           row_get_count(row, "encoding.nullity", &nullity) && nullity > 0;
-}

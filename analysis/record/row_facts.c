@@ -55,3 +55,8 @@ bool row_validate(const struct row *row, char *error)
     snprintf(error, MESSAGE_SIZE, "%s", row->flaw);
     return false;
 }
+
+bool row_solved_nothing(const struct row *row)
+{
+    return row->encoding.iterated == 0 && row->encoding.nullity > 0;
+}
