@@ -134,7 +134,7 @@ static const struct flag flags[] = {
     {0, "store", "FILE", "the store (default results/local/store.db)", FLAG_PATH, FIELD(store),
      .what = "the name of a file"},
     TOOL_FLAGS,
-#define AXIS(id, flag, group, name, kind, place, standard, pace, work, dump, unit, symbol, help, meaning)           \
+#define AXIS(id, flag, group, name, kind, place, standard, pace, work, dump, unit, symbol, help, meaning)    \
     {1, flag, "LIST", meaning, FLAG_LIST, .what = SCHEMA_PATH_OF(group, name), .read = read_axis_values},
 #define OTHER(name, type, unit, symbol, meaning)                                                             \
     {1, #name, "LIST", meaning, FLAG_LIST, .what = #name, .read = read_axis_values},

@@ -205,7 +205,7 @@ static void print_models(FILE *out, const struct model *models, size_t n, const 
 static const char *program_of(const struct rows *rows)
 {
     for (size_t i = 0; i < rows_count(rows); i++)
-        if (!row_is_null(rows_at(rows, i), "step.memory.peak_live"))
+        if (row_has(rows_at(rows, i), "step.memory.peak_live"))
             return "step";
     return "forward";
 }

@@ -8,7 +8,8 @@
 #include "bench/base/message.h"
 
 enum axis {
-#define AXIS(id, flag, group, name, kind, place, standard, pace, work, dump, unit, symbol, help, meaning) AXIS_##id,
+#define AXIS(id, flag, group, name, kind, place, standard, pace, work, dump, unit, symbol, help, meaning)    \
+    AXIS_##id,
 #include "analysis/record/axes.def"
     AXES
 };
