@@ -21,8 +21,7 @@ static struct syntax syntax_of(const struct bench *b, struct flag all[FLAGS_MAX]
         "Gates:",
         "About:"};
     flags_all(b, all);
-    return (struct syntax){
-        .name = b->name, .doc = b->doc, .headings = headings, .flags = all, .hints = hints};
+    return (struct syntax){.name = b->name, .doc = b->doc, .headings = headings, .flags = all};
 }
 
 bool options_parse(const struct bench *b, int argc, char **argv, struct options *o, struct message *error)

@@ -11,10 +11,6 @@ enum flag_group { MAIN, AXES_LISTED, WHERE, WHAT, SAMPLES, OUTPUT, LIMITS, GATES
 /* The values of --count, in the order of enum count_mode; null past the last. */
 extern const char *const count_modes[];
 
-/* Flags of earlier versions and of other tools, and what to give instead; null past the last. "now --FLAG
- * KEY=" begins what replaces a flag with a value. */
-extern const struct hint hints[];
-
 /* All flags, for fields of struct options; terminated by a null name. */
 void flags_all(const struct bench *b, struct flag all[FLAGS_MAX]);
 

@@ -1,5 +1,5 @@
 /* Flags that earlier versions had, and those that people know from other tools. */
-#include "bench/cli/flags.h"
+#include "bench/cli/syntax.h"
 
 const struct hint hints[] = {
     {"list-tape", "now --list tape"},

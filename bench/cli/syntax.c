@@ -147,12 +147,27 @@ static bool is_flag(const char *name, const char *word, size_t length)
     return i == length && !name[i];
 }
 
+/* Whether the program has the flag with which a text begins, and the choice that follows it. */
+static bool is_possible(const struct syntax *s, const char *text)
+{
+    size_t length = strcspn(text, " ;,)");
+    const struct flag *f = flag_named(s, text, length);
+    if (!f || f->kind != FLAG_CHOICE)
+        return f != NULL;
+    const char *const *choice = f->choices;
+    while (*choice && strncmp(*choice, text + length + 1, strlen(*choice)) != 0)
+        choice++;
+    return *choice != NULL;
+}
+
 static bool say_unknown(const struct syntax *s, const char *text, size_t length, struct message *error)
 {
     size_t dashes = strspn(text, "-");
-    for (const struct hint *h = s->hints; h && h->name; h++)
-        if (is_flag(h->name, text + dashes, length - dashes))
+    for (const struct hint *h = hints; h->name; h++) {
+        const char *flag = strstr(h->instead, "--");
+        if (is_flag(h->name, text + dashes, length - dashes) && (!flag || is_possible(s, flag + 2)))
             return complain(error, "%.*s: %s", (int)length, text, h->instead);
+    }
     struct suggestion near = {text + dashes, length - dashes, NULL, 0};
     char nearest[SUGGESTION_TEXT];
     for (const struct flag *f = s->flags; f->name; f++)

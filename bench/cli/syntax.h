@@ -51,10 +51,12 @@ struct argument {
     const char *value;
 };
 
-/* A flag that the program does not have, but earlier versions or other tools do, and what to give instead. */
+/* A flag that earlier versions or other tools have, and what to give instead. Said by programs that have the
+ * first flag that it names. "now --FLAG KEY=" begins what replaces a flag with a value. */
 struct hint {
     const char *name, *instead;
 };
+extern const struct hint hints[]; /* name null past the last */
 
 struct syntax {
     const char *name, *doc;
@@ -64,7 +66,6 @@ struct syntax {
     int fewest, most;
     const char *const *headings; /* of groups, null past the last; null: there are no groups */
     const struct flag *flags;    /* name null past the last; FLAGS_MAX at most with it */
-    const struct hint *hints;    /* name null past the last; null: none */
     const char *notes;           /* of the help; null: none */
     const char *const *examples; /* arguments of examples in the help, null past the last; null: none */
     const char *status;          /* in the help, what the exit status means; null: none */

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "bench/base/child.h"
-#include "bench/cli/flags.h"
+#include "bench/cli/syntax.h"
 
 enum { WORDS_MAX = 16 }; /* at least those that are added to the user's */
 
