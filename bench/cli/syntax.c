@@ -148,7 +148,7 @@ static bool is_flag(const char *name, const char *word, size_t length)
 }
 
 /* Whether the program has the flag with which a text begins, and the choice that follows it. */
-static bool is_possible(const struct syntax *s, const char *text)
+static bool takes_flag(const struct syntax *s, const char *text)
 {
     size_t length = strcspn(text, " ;,)");
     const struct flag *f = flag_named(s, text, length);
@@ -165,7 +165,7 @@ static bool say_unknown(const struct syntax *s, const char *text, size_t length,
     size_t dashes = strspn(text, "-");
     for (const struct hint *h = hints; h->name; h++) {
         const char *flag = strstr(h->instead, "--");
-        if (is_flag(h->name, text + dashes, length - dashes) && (!flag || is_possible(s, flag + 2)))
+        if (is_flag(h->name, text + dashes, length - dashes) && (!flag || takes_flag(s, flag + 2)))
             return complain(error, "%.*s: %s", (int)length, text, h->instead);
     }
     struct suggestion near = {text + dashes, length - dashes, NULL, 0};
