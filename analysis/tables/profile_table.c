@@ -1,3 +1,5 @@
+/* Columns that a profile lacks are empty, and so left out: times and rates of one that is only planned,
+ * shares of work, bytes and predicted time of one that was measured. */
 #include "analysis/tables/profile_table.h"
 
 #include <math.h>
@@ -10,60 +12,56 @@
 #include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"
 
-enum { KEY_WIDTH = 41 }; /* columns of the longest key */
+static const char *const titles[] = {"calls",   "time", "share",  "work",      "share", "bytes", "share",
+                                     "GFLOP/s", "GB/s", "FLOP/B", "predicted", "share", "roof",  "bound"};
+enum { COLUMNS = 1 + sizeof titles / sizeof *titles, CALLS = 1, WORK = 4, INTENSITY = 10, BOUND = 14 };
 
-/* Columns, and those to leave out first if there is no room. */
-enum { COLUMNS = 10, WORK = 4, INTENSITY = 7 };
-
-static void add_percent(struct grid *table, double percent)
+static void add_percent(struct grid *table, double part, double whole)
 {
-    grid_add(table, "%.*f %%", percent < 99.95 ? 1 : 0, percent);
-}
-
-/* The share of the roofline, and the lower ceiling for most of the work; "-" where not known. */
-static void add_roofline(struct grid *table, const struct profile_group *g)
-{
-    if (isnan(g->least) || !(g->seconds > 0)) {
-        grid_add(table, "-");
-        grid_add(table, "-");
-        return;
-    }
-    add_percent(table, 100 * g->least / g->seconds);
-    grid_add(table, "%s", g->memory > g->least / 2 ? "memory" : "compute");
-}
-
-static void add_rate(struct grid *table, int64_t amount, double scale)
-{
-    double rate = (double)amount / scale;
-    if (amount < 0 || !isfinite(rate))
-        grid_add(table, "-");
+    double percent = whole > 0 ? 100 * part / whole : NAN;
+    if (isfinite(percent))
+        grid_add(table, "%.*f %%", percent < 99.95 ? 1 : 0, percent);
     else
+        grid_add(table, "-");
+}
+
+/* A value with its unit; NAN: not known. */
+static void add_value(struct grid *table, double value, enum unit_base base, const char *unit)
+{
+    char text[UNITS_TEXT];
+    units_format(text, value, base, unit);
+    grid_add(table, "%s", isfinite(value) ? text : "-");
+}
+
+static void add_rate(struct grid *table, double rate)
+{
+    if (isfinite(rate))
         grid_add(table, "%.*f", units_decimals(rate), rate);
+    else
+        grid_add(table, "-");
 }
 
-static void add_group(struct grid *table, const struct profile_group *g, double total)
+static void add_group(struct grid *table, const struct profile_group *g, const struct profile_group *total,
+                      int width)
 {
-    char time[UNITS_TEXT], flops[UNITS_TEXT];
-    units_format(time, g->seconds, UNITS_SI, "s");
-    units_format(flops, (double)g->flops, UNITS_SI, "FLOP");
-    grid_add(table, "%-*s", KEY_WIDTH, g->key);
+    bool planned = isnan(g->seconds);
+    double flops = g->flops < 0 ? NAN : (double)g->flops, bytes = g->bytes < 0 ? NAN : (double)g->bytes;
+    double of_plan = planned ? 1 : NAN;
+    grid_add(table, "%-*s", width, g->key);
     grid_add(table, "%d", g->calls);
-    grid_add(table, "%s", time);
-    add_percent(table, 100 * g->seconds / total);
-    grid_add(table, "%s", g->flops < 0 ? "-" : flops);
-    add_rate(table, g->flops, g->seconds * 1e9);
-    add_rate(table, g->bytes, g->seconds * 1e9);
-    add_rate(table, g->bytes < 0 ? -1 : g->flops, (double)g->bytes);
-    add_roofline(table, g);
-}
-
-static void add_titles(struct grid *table, const char *key)
-{
-    static const char *const titles[COLUMNS - 1] = {"calls", "time",   "share", "work", "GFLOP/s",
-                                                    "GB/s",  "FLOP/B", "roof",  "bound"};
-    grid_add(table, "%-*s", KEY_WIDTH, key);
-    for (size_t i = 0; i < COLUMNS - 1; i++)
-        grid_add(table, "%s", titles[i]);
+    add_value(table, g->seconds, UNITS_SI, "s");
+    add_percent(table, g->seconds, total->seconds);
+    add_value(table, flops, UNITS_SI, "FLOP");
+    add_percent(table, of_plan * flops, (double)total->flops);
+    add_value(table, of_plan * bytes, UNITS_BINARY, "B");
+    add_percent(table, of_plan * bytes, (double)total->bytes);
+    add_rate(table, flops / g->seconds / 1e9);
+    add_rate(table, bytes / g->seconds / 1e9);
+    add_rate(table, flops / bytes);
+    add_value(table, of_plan * g->least, UNITS_SI, "s");
+    add_percent(table, of_plan * g->least, total->least);
+    add_percent(table, g->least, g->seconds);
+    grid_add(table, "%s", isnan(g->least) ? "-" : g->memory > g->least / 2 ? "memory" : "compute");
 }
 
 /* A table with at most `most` lines. */
@@ -77,50 +75,125 @@ struct heading {
 static void print_table(const struct profile *p, const struct heading *heading, FILE *out)
 {
     size_t count;
-    struct profile_group *groups = profile_groups(p, heading->key, heading->order, &count);
-    double total = profile_total(p).seconds;
-    struct grid grid = {.columns = COLUMNS, .spare = (size_t[]){INTENSITY, WORK}, .spares = 2};
-    add_titles(&grid, heading->text);
-    for (size_t i = 0; i < count && i < heading->most; i++)
-        add_group(&grid, &groups[i], total);
+    struct profile_group total = profile_total(p),
+                         *groups = profile_groups(p, heading->key, heading->order, &count);
+    struct grid grid = {.columns = COLUMNS,
+                        .spare = p->runs > 0 ? (size_t[]){INTENSITY, WORK, CALLS}
+                                             : (size_t[]){CALLS, INTENSITY, BOUND},
+                        .spares = 3};
+    int width = (int)strlen(heading->text);
+    count = count < heading->most ? count : heading->most;
+    for (size_t i = 0; i < count; i++)
+        width = (int)strlen(groups[i].key) > width ? (int)strlen(groups[i].key) : width;
+    grid_add(&grid, "%-*s", width, heading->text);
+    for (size_t i = 0; i + 1 < COLUMNS; i++)
+        grid_add(&grid, "%s", titles[i]);
+    for (size_t i = 0; i < count; i++)
+        add_group(&grid, &groups[i], &total, width);
     putc('\n', out);
     grid_print(&grid, TABLE_TERMINAL, out);
     grid_free(&grid);
     free(groups);
 }
 
-/* What the entries would take at the ceilings, beside what they took. */
-static void print_predicted(const struct profile *p, FILE *out)
+/* The lines above the tables. */
+static void print_total(const struct profile *p, const char *title, FILE *out)
 {
     struct profile_group total = profile_total(p);
-    char text[PROFILE_CEILINGS + 2 * UNITS_TEXT + 64], measured[UNITS_TEXT], predicted[UNITS_TEXT];
-    if (!isfinite(total.least) || !(total.seconds > 0))
-        return;
+    char text[PROFILE_CEILINGS + 512], measured[UNITS_TEXT], predicted[UNITS_TEXT];
+    bool known = isfinite(total.least), ran = p->runs > 0;
     units_format(measured, total.seconds, UNITS_SI, "s");
     units_format(predicted, total.least, UNITS_SI, "s");
-    snprintf(text, sizeof text, "%s in all, where the ceilings allow %s (%.1f %%): %s", measured, predicted,
-             100 * total.least / total.seconds, p->ceilings);
+    putc('\n', out);
+    if (ran)
+        fprintf(out, "profile of %s, medians of %lld run%s\n", title, (long long)p->runs,
+                p->runs == 1 ? "" : "s");
+    if (ran && known && total.seconds > 0)
+        snprintf(text, sizeof text, "%s in all, where the ceilings allow %s (%.1f %%): %s", measured,
+                 predicted, 100 * total.least / total.seconds, p->ceilings);
+    else if (ran)
+        return;
+    else if (known)
+        snprintf(text, sizeof text, "plan of %s, not run: predicted %s, %.1f %% of it bound by memory, at %s",
+                 title, predicted, total.least > 0 ? 100 * total.memory / total.least : 0, p->ceilings);
+    else
+        snprintf(text, sizeof text, "plan of %s, not run; %s", title,
+                 *p->ceilings ? "the work exceeds 63 bits, so no time is predicted"
+                              : "--ceilings predicts times");
     wrap_text(out, text, 0, 4);
 }
 
 void profile_print(const struct profile *p, const char *title, FILE *out)
 {
-    static const struct heading headings[] = {
-        {"op", PROFILE_OP, PROFILE_LONGEST, SIZE_MAX},
-        {"part of a layer, op", PROFILE_PART, PROFILE_LONGEST, SIZE_MAX},
+    bool ran = p->runs > 0, predicted = !isnan(profile_total(p).least);
+    enum profile_order first = ran || predicted ? PROFILE_LONGEST : PROFILE_MOST_FLOPS;
+    const struct heading headings[] = {
+        {"op", PROFILE_OP, first, SIZE_MAX},
+        {"part of a layer, op", PROFILE_PART, first, SIZE_MAX},
         {"layer", PROFILE_LAYER, PROFILE_AS_RUN, SIZE_MAX},
         {"phase", PROFILE_PHASE, PROFILE_AS_RUN, SIZE_MAX},
-        {"entry, the slowest 10", PROFILE_ENTRY, PROFILE_LONGEST, 10},
+        {"intensity", PROFILE_INTENSITY, PROFILE_RISING, ran ? 0 : SIZE_MAX},
+        {"bound", PROFILE_BOUND, first, !ran && predicted ? SIZE_MAX : 0},
+        {ran ? "entry, the slowest 10" : "entry, the 10 with most FLOPs", PROFILE_ENTRY,
+         ran ? PROFILE_LONGEST : PROFILE_MOST_FLOPS, 10},
     };
-    if (p->runs == 0) {
-        profile_print_plan(p, title, out);
-        return;
-    }
-    fprintf(out, "\nprofile of %s, medians of %lld run%s\n", title, (long long)p->runs,
-            p->runs == 1 ? "" : "s");
-    print_predicted(p, out);
+    print_total(p, title, out);
     for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
-        print_table(p, &headings[i], out);
+        if (headings[i].most > 0)
+            print_table(p, &headings[i], out);
+}
+
+/* --- memory */
+
+/* Bytes of activations and of workspace, the last two categories; the others are the same all the time. */
+enum { ACTIVATIONS = PROFILE_CATEGORIES - 2, WORKSPACE };
+
+static void make_stage(const struct profile_entry *e, char text[PROFILE_KEY])
+{
+    snprintf(text, PROFILE_KEY, "%.20s %.*s", e->phase, (int)strcspn(e->span, "."), e->span);
+}
+
+static void add_stage(struct grid *table, const struct profile_entry *e, int64_t peak)
+{
+    enum { BAR = 32 };
+    static const char bar[BAR + 1] = "################################";
+    const int64_t bytes[] = {e->live, e->live_of[ACTIVATIONS], e->live_of[WORKSPACE]};
+    char stage[PROFILE_KEY], text[UNITS_TEXT];
+    make_stage(e, stage);
+    grid_add(table, "%-24s", stage);
+    for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
+        units_format(text, (double)bytes[i], UNITS_BINARY, "B");
+        grid_add(table, "%s", bytes[i] < 0 ? "-" : text);
+    }
+    grid_add(table, "%.*s", e->live > 0 ? (int)(BAR * (double)e->live / (double)peak) : 0, bar);
+}
+
+void profile_print_memory(const struct profile *p, FILE *out)
+{
+    struct grid grid = {.columns = 5};
+    int64_t peak = 0;
+    for (size_t i = 0; i < p->count; i++)
+        peak = p->entries[i].live > peak ? p->entries[i].live : peak;
+    grid_add(&grid, "%-24s", "memory over the program");
+    grid_add(&grid, "live");
+    grid_add(&grid, "activations");
+    grid_add(&grid, "workspace");
+    grid_add(&grid, "of the peak");
+    for (size_t i = 0, next; i < p->count; i = next) {
+        char stage[PROFILE_KEY], other[PROFILE_KEY];
+        const struct profile_entry *most = &p->entries[i];
+        make_stage(most, stage);
+        for (next = i; next < p->count; next++) {
+            make_stage(&p->entries[next], other);
+            if (strcmp(stage, other) != 0)
+                break;
+            most = p->entries[next].live > most->live ? &p->entries[next] : most;
+        }
+        add_stage(&grid, most, peak);
+    }
+    putc('\n', out);
+    grid_print(&grid, TABLE_TERMINAL, out);
+    grid_free(&grid);
 }
 
 /* --- comma-separated values */

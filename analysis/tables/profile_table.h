@@ -6,13 +6,13 @@
 
 #include <stdio.h>
 
-/* Prints its tables: per op, per part of a layer, per layer, per phase, and the slowest entries; of a profile
- * that is only planned, what profile_print_plan prints. `title` names the program and what it worked on. */
+/*
+ * Prints its tables: per op, per part of a layer, per layer, per phase, and ten entries: the slowest, or
+ * those with the most FLOPs of a profile that is only planned, which has shares of FLOPs, bytes and, with
+ * ceilings, of the predicted time instead, also per class of intensity and per bound. `title` names the
+ * program and its input.
+ */
 void profile_print(const struct profile *p, const char *title, FILE *out);
-
-/* Shares of FLOPs, bytes and, with ceilings, of the predicted time: per op, per part of a layer, per layer,
- * per phase, per class of intensity and per bound, and of the entries with the most FLOPs. */
-void profile_print_plan(const struct profile *p, const char *title, FILE *out);
 
 /* The timeline of memory: the most live bytes of each part of the program, in the order in which they run. */
 void profile_print_memory(const struct profile *p, FILE *out);
