@@ -171,10 +171,9 @@ static void show(const struct record *record, FILE *out)
     const struct rows *rows = record_rows(record);
     struct table t = {.out = out};
     t.axes_count = axes_varying(rows, t.axes);
-    table_header(&t);
     csv_header(out, NULL, 0);
     for (size_t i = 0; i < rows_count(rows); i++) {
-        table_row(&t, &(struct table_line){.row = rows_at(rows, i)});
+        table_print(&t, &(struct table_line){.row = rows_at(rows, i)}, 1);
         csv_row(out, rows_at(rows, i), NULL, 0);
         require(record_write_line(record, rows_at(rows, i), out), "a line is written");
     }
@@ -183,7 +182,6 @@ static void show(const struct record *record, FILE *out)
     fits_warn(&fits, out);
     value_free(fits_value(&fits));
     fits_free(&fits);
-    table_notes(&t);
     struct gates gates = {0};
     struct message error;
     require(gates_parse("latency:1s,error:1,throughput:1/s", &gates, &error), "gates");

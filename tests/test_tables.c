@@ -201,13 +201,13 @@ static void test_any_column(void **state)
     rows_free(rows);
 }
 
-/* The row as a line of a table. To be freed. */
+/* A table of the row. To be freed. */
 static char *line_of(const struct row *row)
 {
     char *text;
     size_t size;
     struct table t = {.out = open_memstream(&text, &size), .style = TABLE_TERMINAL};
-    table_row(&t, &(struct table_line){.row = row});
+    table_print(&t, &(struct table_line){.row = row}, 1);
     fclose(t.out);
     notes_free(&t.notes);
     return text;

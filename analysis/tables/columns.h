@@ -15,7 +15,6 @@ struct table_cell {
 
 struct column {
     const char *title;
-    int width; /* on a terminal, if lines are printed one by one */
     void (*format)(struct table_cell *cell, const struct row *row, const char *path);
     const char *path;
 };

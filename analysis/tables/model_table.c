@@ -43,6 +43,15 @@ static struct model model_of(const struct row *row, const char *program, const s
     return m;
 }
 
+/* What all of them are ordered by: that of the first with a profile. */
+static enum measure measure_of(const struct model *models, size_t n)
+{
+    size_t i = 0;
+    while (i + 1 < n && models[i].count == 0)
+        i++;
+    return models[i].measure;
+}
+
 static const struct profile_group *op_of(const struct model *m, const char *op)
 {
     for (size_t i = 0; i < m->count; i++)
@@ -95,26 +104,39 @@ static void shorten_names(struct model *models, size_t n, size_t first)
         snprintf(models[i].name, sizeof models[i].name, "row %zu", first + i + 1);
 }
 
-static void add_quantity(struct grid *g, const char *name)
-{
-    grid_add(g, "%-*s", OP_WIDTH, name);
-}
+/* A quantity of each model. NAN: not known. */
+struct quantity {
+    const char *title;
+    double value[MODEL_TABLE_ROWS], share[MODEL_TABLE_ROWS], roof[MODEL_TABLE_ROWS];
+    enum unit_base base;
+    const char *unit;
+};
 
-static void add_amount(struct grid *g, double value, enum unit_base base, const char *unit, double whole)
+static void add_share(struct grid *g, double share)
 {
-    char text[UNITS_TEXT];
-    units_format(text, value, base, unit);
-    grid_add(g, "%s", isfinite(value) ? text : "-");
-    if (isfinite(value / whole))
-        grid_add(g, "%.1f %%", 100 * value / whole);
+    if (isfinite(share))
+        grid_add(g, "%.1f %%", 100 * share);
     else
         grid_add(g, "-");
 }
 
 /* The last column is left-aligned: an empty one, which is left out. */
-static void add_title(struct grid *g, const char *title, const struct model *models, size_t n)
+static void add_quantity(struct grid *g, const struct quantity *q, size_t n)
 {
-    add_quantity(g, title);
+    grid_add(g, "%-*s", OP_WIDTH, q->title);
+    for (size_t i = 0; i < n; i++) {
+        char text[UNITS_TEXT];
+        units_format(text, q->value[i], q->base, q->unit);
+        grid_add(g, "%s", isfinite(q->value[i]) ? text : "-");
+        add_share(g, q->share[i]);
+        add_share(g, n > 1 ? NAN : q->roof[i]);
+    }
+    grid_add(g, "-");
+}
+
+static void add_titles(struct grid *g, const char *title, const struct model *models, size_t n)
+{
+    grid_add(g, "%-*s", OP_WIDTH, title);
     for (size_t i = 0; i < n; i++) {
         grid_add(g, "%s", models[i].name);
         grid_add(g, "share");
@@ -123,56 +145,51 @@ static void add_title(struct grid *g, const char *title, const struct model *mod
     grid_add(g, "-");
 }
 
-/* A line of bytes, of all or of a share of the peak. */
-static void add_bytes(struct grid *g, const struct model *models, size_t n, const char *program,
-                      const char *title, const char *field)
+static double field_of(const struct model *m, const char *program, const char *name)
 {
-    char path[SCHEMA_PATH], peak[SCHEMA_PATH];
-    double bytes[MODEL_TABLE_ROWS], whole[MODEL_TABLE_ROWS], sum = 0;
-    snprintf(path, sizeof path, "%s.memory.%s", program, field);
-    snprintf(peak, sizeof peak, "%s.memory.peak_live", program);
+    char path[SCHEMA_PATH];
+    double value = NAN;
+    snprintf(path, sizeof path, "%s%s%s", program, *program ? ".memory." : "", name);
+    row_get_real(m->row, path, &value);
+    return value;
+}
+
+/* Bytes, and their share of the peak; nothing if no model has any. */
+static void add_bytes(struct grid *g, const struct model *models, size_t n, const char *program,
+                      const char *title, const char *name)
+{
+    struct quantity q = {.title = title, .base = UNITS_BINARY, .unit = "B"};
+    bool any = false;
     for (size_t i = 0; i < n; i++) {
-        bytes[i] = whole[i] = NAN;
-        row_get_real(models[i].row, path, &bytes[i]);
-        row_get_real(models[i].row, peak, &whole[i]);
-        sum += bytes[i] > 0;
+        q.value[i] = field_of(&models[i], program, name);
+        q.share[i] = q.value[i] / field_of(&models[i], program, "peak_live");
+        q.roof[i] = NAN;
+        any = any || q.value[i] > 0;
     }
-    if (sum == 0)
-        return;
-    add_quantity(g, title);
-    for (size_t i = 0; i < n; i++) {
-        add_amount(g, bytes[i], UNITS_BINARY, "B", whole[i]);
-        grid_add(g, "-");
-    }
-    grid_add(g, "-");
+    if (any)
+        add_quantity(g, &q, n);
 }
 
 static void add_op(struct grid *g, const struct model *models, size_t n, const char *op)
 {
-    add_quantity(g, op);
+    struct quantity q = {.title = op, .unit = measure_of(models, n) == BY_FLOPS ? "FLOP" : "s"};
     for (size_t i = 0; i < n; i++) {
-        const struct model *m = &models[i];
-        const struct profile_group *group = op_of(m, op);
-        add_amount(g, group ? amount(m, group) : NAN, UNITS_SI, m->measure == BY_FLOPS ? "FLOP" : "s",
-                   amount(m, &m->total));
-        if (n == 1 && group && m->measure == BY_TIME && isfinite(group->least))
-            grid_add(g, "%.1f %%", 100 * group->least / group->seconds);
-        else
-            grid_add(g, "-");
+        const struct profile_group *group = op_of(&models[i], op);
+        q.value[i] = group ? amount(&models[i], group) : NAN;
+        q.share[i] = q.value[i] / amount(&models[i], &models[i].total);
+        q.roof[i] = group ? group->least / group->seconds : NAN;
     }
-    grid_add(g, "-");
+    add_quantity(g, &q, n);
 }
 
 static void add_parameters(struct grid *g, const struct model *models, size_t n)
 {
-    add_quantity(g, "parameters");
+    struct quantity q = {.title = "parameters", .unit = ""};
     for (size_t i = 0; i < n; i++) {
-        double count = NAN;
-        row_get_real(models[i].row, "parameters", &count);
-        add_amount(g, count, UNITS_SI, "", NAN);
-        grid_add(g, "-");
+        q.value[i] = field_of(&models[i], "", "parameters");
+        q.share[i] = q.roof[i] = NAN;
     }
-    grid_add(g, "-");
+    add_quantity(g, &q, n);
 }
 
 static void print_models(FILE *out, const struct model *models, size_t n, const char *program)
@@ -183,10 +200,10 @@ static void print_models(FILE *out, const struct model *models, size_t n, const 
     const char *ops[MODEL_TABLE_OPS];
     size_t count = 0;
     char title[64];
-    snprintf(title, sizeof title, "%s of the ops", measured[models[0].measure]);
+    snprintf(title, sizeof title, "%s of the ops", measured[measure_of(models, n)]);
     while (count < MODEL_TABLE_OPS && (ops[count] = next_op(models, n, ops, count)) != NULL)
         count++;
-    add_title(&g, title, models, n);
+    add_titles(&g, title, models, n);
     for (size_t i = 0; i < count; i++)
         add_op(&g, models, n, ops[i]);
     add_parameters(&g, models, n);

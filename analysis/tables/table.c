@@ -1,7 +1,3 @@
-/*
- * A table that is printed line by line has columns of fixed width, since a line is printed before the next
- * one is known; a text that is too wide shifts its own line only.
- */
 #include "analysis/tables/table.h"
 
 #include "analysis/tables/columns.h"
@@ -31,14 +27,6 @@ enum { SPARE = sizeof spare / sizeof *spare };
 static const char *axis_title(const struct field *axis)
 {
     return strcmp(axis->path, "graph.family") == 0 ? "graph" : axis->path;
-}
-
-static int axis_width(const struct field *axis)
-{
-    enum { OP = 26 }; /* the longest names */
-    int title = (int)strlen(axis_title(axis));
-    int value = strcmp(axis->path, "op") == 0 ? OP : axis->type == FIELD_TEXT ? 10 : 6;
-    return title > value ? title : value;
 }
 
 /* Appends to a cell. */
@@ -93,10 +81,8 @@ static void status_cell(struct table_cell *cell, const struct table_line *line)
                    cell->text, CELL_TEXT);
 }
 
-/* The cells of a line, in the order of the columns; line null: the titles. */
-typedef void put_cell(void *to, const char *text, int width);
-
-static void put_line(struct table *t, const struct table_line *line, put_cell *put, void *to)
+/* The cells of a line; null: the titles. */
+static void add_line(struct table *t, const struct table_line *line, struct grid *g)
 {
     struct table_cell cell = {.notes = &t->notes};
     for (size_t i = 0; i < t->axes_count; i++) {
@@ -105,23 +91,17 @@ static void put_line(struct table *t, const struct table_line *line, put_cell *p
             axes_text(line->row, t->axes[i], axis);
         if (line && t->blas && strcmp(t->axes[i]->path, "variant") == 0 && strcmp(axis, "blas") == 0)
             notes_mark(&t->notes, t->blas, axis, sizeof axis);
-        put(to, !line ? axis_title(t->axes[i]) : *axis ? axis : "-", axis_width(t->axes[i]));
+        grid_add(g, "%s", !line ? axis_title(t->axes[i]) : *axis ? axis : "-");
     }
     for (size_t i = 0; i < t->count; i++) {
         struct column c = column_named(t->columns[i]);
         if (line)
             column_cell(&c, line->row, &t->notes, &cell);
-        put(to, line ? cell.text : c.title, c.width);
+        grid_add(g, "%s", line ? cell.text : c.title);
     }
     if (line)
         status_cell(&cell, line);
-    put(to, line ? cell.text : "status", 0);
-}
-
-static void put_in_grid(void *grid, const char *text, int width)
-{
-    (void)width;
-    grid_add(grid, "%s", text);
+    grid_add(g, "%s", line ? cell.text : "status");
 }
 
 /* Names the columns that were left out. */
@@ -135,6 +115,14 @@ static void print_spared(const struct table *t, const size_t *spared, size_t n)
     fputs(" (--columns)\n", t->out);
 }
 
+static void print_notes(struct table *t)
+{
+    if (t->style == TABLE_MARKDOWN && t->notes.count > 0)
+        putc('\n', t->out); /* else they would be rows */
+    notes_print(&t->notes, t->out);
+    notes_free(&t->notes);
+}
+
 void table_print(struct table *t, const struct table_line *lines, size_t n)
 {
     size_t left_out[SPARE];
@@ -143,56 +131,10 @@ void table_print(struct table *t, const struct table_line *lines, size_t n)
         for (size_t i = 0; i < t->count; i++)
             if (strcmp(t->columns[i], spare[s]) == 0)
                 left_out[g.spares++] = t->axes_count + i;
-    put_line(t, NULL, put_in_grid, &g);
+    add_line(t, NULL, &g);
     for (size_t i = 0; i < n; i++)
-        put_line(t, &lines[i], put_in_grid, &g);
+        add_line(t, &lines[i], &g);
     print_spared(t, left_out, grid_print(&g, t->style, t->out));
     grid_free(&g);
-    table_notes(t);
-}
-
-/* A line on its way out. */
-struct stream {
-    const struct table *table;
-    size_t next;
-    int at;
-};
-
-static void put_in_stream(void *stream, const char *text, int width)
-{
-    struct stream *s = stream;
-    const struct table *t = s->table;
-    bool first = s->next == 0, last = s->next++ == t->axes_count + t->count;
-    int wide = (int)units_width(text);
-    if (last)
-        cell_put_last(t->out, t->style, text, s->at, first, false);
-    else
-        cell_put(t->out, t->style, text, width, first);
-    s->at += 2 + (wide > width ? wide : width);
-}
-
-void table_header(struct table *t)
-{
-    struct stream s = {t, 0, 0};
-    put_line(t, NULL, put_in_stream, &s);
-    if (t->style == TABLE_MARKDOWN) {
-        s = (struct stream){t, 0, 0};
-        for (size_t i = 0; i < t->axes_count + t->count; i++)
-            put_in_stream(&s, "--:", 0);
-        put_in_stream(&s, ":--", 0);
-    }
-}
-
-void table_row(struct table *t, const struct table_line *line)
-{
-    struct stream s = {t, 0, 0};
-    put_line(t, line, put_in_stream, &s);
-}
-
-void table_notes(struct table *t)
-{
-    if (t->style == TABLE_MARKDOWN && t->notes.count > 0)
-        putc('\n', t->out); /* else they would be rows */
-    notes_print(&t->notes, t->out);
-    notes_free(&t->notes);
+    print_notes(t);
 }

@@ -40,9 +40,4 @@ extern const char *const table_usual[];
 /* Prints the lines without empty columns, and without those for which there is no room; then the notes. */
 void table_print(struct table *t, const struct table_line *lines, size_t n);
 
-/* The same line by line, in columns of fixed width. */
-void table_header(struct table *t);
-void table_row(struct table *t, const struct table_line *line);
-void table_notes(struct table *t);
-
 #endif

@@ -5,7 +5,7 @@
 #include "bench/cli/options.h"
 
 /*
- * Parses the command line and does what it asks: by default runs the sweep, prints each row as it finishes,
+ * Parses the command line and does what it asks: by default runs the sweep, prints its rows,
  * keeps the result file complete after every row, and draws the charts. Returns the exit status: 0 all rows
  * good, 1 a row is not, 2 usage.
  */

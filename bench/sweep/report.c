@@ -38,12 +38,11 @@ bool report_start(struct report *r, const struct options *o, struct record *reco
     r->table.out = stdout;
     r->table.style = o->output.format == FORMAT_MARKDOWN ? TABLE_MARKDOWN : TABLE_TERMINAL;
     r->kernels = o->kernels && !o->device.meta && !o->output.all && o->output.columns_count == 0;
-    r->whole = table && (o->sampling.turns > 1 || r->kernels) && !o->device.meta; /* else row by row */
     if (machine_blas_lags(blas_core(), backend_cpu()->doc, &r->blas))
         r->table.blas = r->blas.text;
     columns_of_table(o, &r->table);
     r->csv_count = columns_of_csv(o, &r->table, r->csv);
-    if (r->whole && !(r->profiles = open_memstream(&r->profile, &r->profile_size)))
+    if (table && !(r->profiles = open_memstream(&r->profile, &r->profile_size)))
         abort();
     if (store && !store_begin(store, record, !o->output.resume, error->text))
         return false;
@@ -53,18 +52,12 @@ bool report_start(struct report *r, const struct options *o, struct record *reco
         csv_header(stdout, NULL, 0);
     else if (o->output.format == FORMAT_CSV_PROFILE)
         profile_csv_header(stdout);
-    else if (table && !r->whole)
-        table_header(&r->table);
     return fflush(stdout) == 0 || complain(error, "stdout: cannot be written");
 }
 
-/* Prints a line of the table, or keeps it for the end. */
-static void print_line(struct report *r, const struct table_line *line)
+/* Keeps a line of the table for the end. */
+static void keep_line(struct report *r, const struct table_line *line)
 {
-    if (!r->whole) {
-        table_row(&r->table, line);
-        return;
-    }
     r->lines = realloc(r->lines, (r->count + 1) * sizeof *r->lines);
     if (!r->lines)
         abort();
@@ -78,7 +71,7 @@ static void print_row(struct report *r, const struct table_line *line)
     switch (r->options->output.format) {
     case FORMAT_TABLE:
     case FORMAT_MARKDOWN:
-        print_line(r, line);
+        keep_line(r, line);
         break;
     case FORMAT_CSV:
         csv_row(stdout, row, r->csv, r->csv_count);
@@ -138,7 +131,7 @@ bool report_print(struct report *r, int64_t index, bool kept, struct message *er
 
 FILE *report_profiles(const struct report *r)
 {
-    return r->profiles ? r->profiles : r->options->output.format == FORMAT_TABLE ? stdout : stderr;
+    return r->profiles ? r->profiles : stderr;
 }
 
 struct rows *report_rows(const struct report *r)
@@ -161,10 +154,8 @@ static void describe(const void *report, int64_t index, char text[AXES_TEXT])
 static bool print_end(struct report *r)
 {
     bool table = r->options->output.format == FORMAT_TABLE || r->options->output.format == FORMAT_MARKDOWN;
-    if (r->whole)
+    if (table)
         (r->kernels ? kernel_table_print : table_print)(&r->table, r->lines, r->count);
-    else if (table)
-        table_notes(&r->table);
     bool printed = fflush(stdout) == 0 && !ferror(stdout);
     warnings_print(&r->warnings, describe, r, stderr);
     if (r->profiles)

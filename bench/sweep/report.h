@@ -1,4 +1,4 @@
-/* Output of rows as they finish: stdout in the requested format, and the result file. */
+/* Output of rows: the result file as they finish, and stdout in the requested format, tables at the end. */
 #ifndef GTMARK_BENCH_REPORT_H
 #define GTMARK_BENCH_REPORT_H
 
@@ -19,12 +19,11 @@ struct report {
     struct message blas;          /* its note */
     const char *csv[CSV_COLUMNS]; /* fields of --format csv */
     size_t csv_count;
-    bool whole;               /* the table is printed at the end, not row by row */
-    bool kernels;             /* only those that are worth a look */
-    struct table_line *lines; /* of a table that is printed at the end */
+    bool kernels;             /* the table has only those that are worth a look */
+    struct table_line *lines; /* of the table, which is printed at the end */
     size_t count;
     struct warnings warnings;
-    FILE *profiles; /* printed below the table; null: after each row */
+    FILE *profiles; /* printed below the table; null: elsewhere, after each row */
     char *profile;  /* their text */
     size_t profile_size;
     struct value *trace; /* --trace; null without it */
@@ -50,7 +49,7 @@ bool report_row(struct report *r, int64_t index, struct row *row, struct message
 bool report_has(const struct report *r, int64_t index);
 struct row *report_at(const struct report *r, int64_t index);
 
-/* Prints a finished row, now or in a table at the end; kept: from an earlier run. */
+/* Prints a finished row, of a table at the end; kept: from an earlier run. */
 bool report_print(struct report *r, int64_t index, bool kept, struct message *error);
 
 /* Where the profile of a row is written, after the row. */
