@@ -111,7 +111,7 @@ static void test_markdown_and_table(void **state)
     ended_free(&e);
     e = run_words(*state, TINY "--nodes 8,16 --columns step --device meta", 0);
     assert_int_equal(occurrences(e.out, '\n'), 3);
-    assert_non_null(strstr(e.out, " nodes "));
+    assert_non_null(strstr(e.out, "nodes "));
     ended_free(&e);
 }
 
