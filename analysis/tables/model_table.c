@@ -145,7 +145,7 @@ static void add_titles(struct grid *g, const char *title, const struct model *mo
     grid_add(g, "-");
 }
 
-static double field_of(const struct model *m, const char *program, const char *name)
+static double model_real(const struct model *m, const char *program, const char *name)
 {
     char path[SCHEMA_PATH];
     double value = NAN;
@@ -161,8 +161,8 @@ static void add_bytes(struct grid *g, const struct model *models, size_t n, cons
     struct quantity q = {.title = title, .base = UNITS_BINARY, .unit = "B"};
     bool any = false;
     for (size_t i = 0; i < n; i++) {
-        q.value[i] = field_of(&models[i], program, name);
-        q.share[i] = q.value[i] / field_of(&models[i], program, "peak_live");
+        q.value[i] = model_real(&models[i], program, name);
+        q.share[i] = q.value[i] / model_real(&models[i], program, "peak_live");
         q.roof[i] = NAN;
         any = any || q.value[i] > 0;
     }
@@ -186,7 +186,7 @@ static void add_parameters(struct grid *g, const struct model *models, size_t n)
 {
     struct quantity q = {.title = "parameters", .unit = ""};
     for (size_t i = 0; i < n; i++) {
-        q.value[i] = field_of(&models[i], "", "parameters");
+        q.value[i] = model_real(&models[i], "", "parameters");
         q.share[i] = q.roof[i] = NAN;
     }
     add_quantity(g, &q, n);

@@ -82,7 +82,7 @@ static void status_cell(struct table_cell *cell, const struct table_line *line)
 }
 
 /* The cells of a line; null: the titles. */
-static void add_line(struct table *t, const struct table_line *line, struct grid *g)
+static void add_table_line(struct table *t, const struct table_line *line, struct grid *g)
 {
     struct table_cell cell = {.notes = &t->notes};
     for (size_t i = 0; i < t->axes_count; i++) {
@@ -131,9 +131,9 @@ void table_print(struct table *t, const struct table_line *lines, size_t n)
         for (size_t i = 0; i < t->count; i++)
             if (strcmp(t->columns[i], spare[s]) == 0)
                 left_out[g.spares++] = t->axes_count + i;
-    add_line(t, NULL, &g);
+    add_table_line(t, NULL, &g);
     for (size_t i = 0; i < n; i++)
-        add_line(t, &lines[i], &g);
+        add_table_line(t, &lines[i], &g);
     print_spared(t, left_out, grid_print(&g, t->style, t->out));
     grid_free(&g);
     print_notes(t);
