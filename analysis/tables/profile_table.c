@@ -26,7 +26,7 @@ static void add_percent(struct grid *table, double part, double whole)
 }
 
 /* A value with its unit; NAN: not known. */
-static void add_value(struct grid *table, double value, enum unit_base base, const char *unit)
+static void add_with_unit(struct grid *table, double value, enum unit_base base, const char *unit)
 {
     char text[UNITS_TEXT];
     units_format(text, value, base, unit);
@@ -49,16 +49,16 @@ static void add_group(struct grid *table, const struct profile_group *g, const s
     double of_plan = planned ? 1 : NAN;
     grid_add(table, "%-*s", width, g->key);
     grid_add(table, "%d", g->calls);
-    add_value(table, g->seconds, UNITS_SI, "s");
+    add_with_unit(table, g->seconds, UNITS_SI, "s");
     add_percent(table, g->seconds, total->seconds);
-    add_value(table, flops, UNITS_SI, "FLOP");
+    add_with_unit(table, flops, UNITS_SI, "FLOP");
     add_percent(table, of_plan * flops, (double)total->flops);
-    add_value(table, of_plan * bytes, UNITS_BINARY, "B");
+    add_with_unit(table, of_plan * bytes, UNITS_BINARY, "B");
     add_percent(table, of_plan * bytes, (double)total->bytes);
     add_rate(table, flops / g->seconds / 1e9);
     add_rate(table, bytes / g->seconds / 1e9);
     add_rate(table, flops / bytes);
-    add_value(table, of_plan * g->least, UNITS_SI, "s");
+    add_with_unit(table, of_plan * g->least, UNITS_SI, "s");
     add_percent(table, of_plan * g->least, total->least);
     add_percent(table, g->least, g->seconds);
     grid_add(table, "%s", isnan(g->least) ? "-" : g->memory > g->least / 2 ? "memory" : "compute");
