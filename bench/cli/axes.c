@@ -165,16 +165,27 @@ static bool append(struct axis_values *v, double value)
     return true;
 }
 
-/* "first-last+step" or "first-last*factor"; `rest` begins at the minus. */
-static bool parse_range(const struct axis_info *axis, double first, const char *rest, struct axis_values *v)
+/* "first-last+step" or "first-last*factor"; `rest` begins at the minus. What is wrong with it by itself is
+ * the reason in why. */
+static bool parse_range(const struct axis_info *axis, const char *item, double first, const char *rest,
+                        struct axis_values *v, struct message *why)
 {
-    double last, by;
+    double last, by = 0;
     const char *sign = scan_number(rest + 1, &last);
-    if (!sign || (*sign != '+' && *sign != '*'))
+    if (!sign || (*sign && *sign != '+' && *sign != '*'))
         return false;
-    const char *end = scan_number(sign + 1, &by);
+    const char *end = *sign ? scan_number(sign + 1, &by) : NULL;
     bool whole = axis->kind == AXIS_WHOLE;
-    if (!end || *end || (*sign == '+' ? by <= 0 : by <= 1) || last < first)
+    int span = (int)(sign - item), one = (int)(rest - item);
+    if (last < first)
+        return complain(why, "the range %.*s runs backwards; write %.*s-%.*s%s", span, item, span - one - 1,
+                        rest + 1, one, item, *sign ? sign : "*2");
+    if (!end)
+        return complain(why, "the range %.*s has no step; write %.*s*2 or %.*s+STEP", span, item, span, item,
+                        span, item);
+    if (!*end && by <= (*sign == '*'))
+        return complain(why, "the %s of a range is above %d", *sign == '*' ? "factor" : "step", *sign == '*');
+    if (*end)
         return false;
     double x = first;
     for (int step = 0; x <= last * (1 + 1e-12); step++) {
@@ -224,33 +235,10 @@ static bool parse_item(const struct axis_info *axis, const char *item, struct ax
     }
     double value;
     const char *end = scan_number(item, &value);
-    if (!end || !number_allowed(axis->kind == AXIS_WHOLE, axis->min, axis->max, value))
-        return false;
-    return *end == '-' ? parse_range(axis, value, end, v) : !*end && append(v, value);
-}
-
-/* Reports what is wrong with a range by itself; false if `item` is none, or its values are what is wrong. */
-static bool say_range(const struct axis_info *axis, const char *text, const char *item, struct message *error)
-{
-    double first, last, by = 0;
-    const char *minus = scan_number(item, &first);
-    const char *sign = minus && *minus == '-' ? scan_number(minus + 1, &last) : NULL;
-    if (!sign || (*sign && *sign != '+' && *sign != '*'))
-        return false;
-    const char *end = *sign ? scan_number(sign + 1, &by) : sign;
-    int span = (int)(sign - item), one = (int)(minus - item);
-    if (last < first)
-        complain(error, "--%s %.140s: the range %.*s runs backwards; write %.*s-%.*s%s", axis->name, text,
-                 span, item, span - one - 1, minus + 1, one, item, *sign ? sign : "*2");
-    else if (!end || end == sign)
-        complain(error, "--%s %.140s: the range %.*s has no step; write %.*s*2 or %.*s+STEP", axis->name,
-                 text, span, item, span, item, span, item);
-    else if (!*end && by <= (*sign == '*'))
-        complain(error, "--%s %.140s: the %s of a range is above %d", axis->name, text,
-                 *sign == '*' ? "factor" : "step", *sign == '*');
-    else
-        return false;
-    return true;
+    if (end && *end == '-')
+        return parse_range(axis, item, value, end, v, why);
+    return end && !*end && number_allowed(axis->kind == AXIS_WHOLE, axis->min, axis->max, value) &&
+           append(v, value);
 }
 
 /* Reports what is allowed: `why`, if it is set, or with the nearest choice to `item`. */
@@ -259,8 +247,6 @@ static bool say_allowed(const struct axis_info *axis, const char *text, const ch
 {
     if (*why->text)
         return complain(error, "--%s %.200s: %.300s", axis->name, text, why->text);
-    if (!axis->choice && say_range(axis, text, item, error))
-        return false;
     if (!axis->choice)
         return complain(error,
                         "--%s %.200s: %s from %.10g to %.10g, or a list or range of up to %d: 100,500 or "
