@@ -107,6 +107,7 @@ while IFS='|' read -r result name takes flags; do
         fi
         ;;
     esac
+    printf '\n%s\n' "$result"
     cat "$results/$result.txt"
     if [ "$status" -lt 2 ] && [ -s "$results/$result.json" ]; then # otherwise the file is from an earlier run
         files="$files $results/$result.json"

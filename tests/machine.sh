@@ -333,7 +333,7 @@ become_root()
 apt_install()
 {
     apt='env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Acquire::Retries=5 -o DPkg::Lock::Timeout=300'
-    $sudo $apt update || echo 'apt-get update failed: using the package lists that are present.' >&2
+    $sudo $apt update >&2 || echo 'apt-get update failed: using the package lists that are present.' >&2
     install=
     for package in $missing; do
         installed "$package" && continue
@@ -343,7 +343,7 @@ apt_install()
             echo "This system has no package $package: continuing without it." >&2
         fi
     done
-    [ -z "$install" ] || $sudo $apt install --no-install-recommends $install ||
+    [ -z "$install" ] || $sudo $apt install --no-install-recommends $install >&2 ||
         echo "apt-get could not install$install." >&2
 }
 

@@ -233,10 +233,14 @@ static void test_status_of_turns(void **state)
     struct states states = states_find(turns, 10);
     struct reported r = reported_choose(&t, &states);
     row_set_times(row, "step.time", &t, &r);
-    reported_free(&r);
     line = line_of(row);
     assert_non_null(strstr(line, "ok, noisy: step¹"));
     free(line);
+    row_set_times(row, "forward.time", &t, &r);
+    line = line_of(row);
+    assert_non_null(strstr(line, "ok, noisy¹"));
+    free(line);
+    reported_free(&r);
     row_free(row);
 }
 

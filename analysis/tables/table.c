@@ -49,6 +49,23 @@ static bool left_turns_out(const struct row *row, const char *program)
     return row_get_real(row, path, &others) && others != 0;
 }
 
+/* Which times are noisy: all, or these. */
+static void append_noisy(struct table_cell *cell, const struct row *row, const char *comma)
+{
+    size_t timed = 0, noisy = 0, named = 0;
+    for (size_t p = 0; p < TIMED; p++) {
+        char path[SCHEMA_PATH];
+        snprintf(path, sizeof path, "%s.time.median", program_name(p));
+        timed += row_has(row, path);
+        noisy += row_noisy(row, program_name(p)) != NULL;
+    }
+    if (noisy > 0)
+        append_cell(cell, "%s noisy", comma);
+    for (size_t p = 0; p < TIMED && noisy < timed; p++)
+        if (row_noisy(row, program_name(p)))
+            append_cell(cell, "%s%s", named++ ? ", " : ": ", program_name(p));
+}
+
 static void status_cell(struct table_cell *cell, const struct table_line *line)
 {
     const struct row *row = line->row;
@@ -57,7 +74,7 @@ static void status_cell(struct table_cell *cell, const struct table_line *line)
     row_get_text(row, "reason", &reason);
     snprintf(cell->text, CELL_TEXT, "%s%s%s%s%s", status, line->warned ? " *" : "",
              line->kept ? ": kept" : "", *reason ? ": " : "", reason);
-    const char *comma = *reason || line->kept ? ";" : ",", *before = " noisy", *between = ": ";
+    const char *comma = *reason || line->kept ? ";" : ",";
     if (unchecked) {
         char note[MESSAGE_SIZE];
         snprintf(note, sizeof note, "unchecked: %.480s", unchecked);
@@ -65,16 +82,10 @@ static void status_cell(struct table_cell *cell, const struct table_line *line)
         notes_mark(cell->notes, note, cell->text, CELL_TEXT);
         comma = ",";
     }
+    append_noisy(cell, row, comma);
     bool others = false;
-    for (size_t p = 0; p < TIMED; p++) {
+    for (size_t p = 0; p < TIMED; p++)
         others = others || left_turns_out(row, program_name(p));
-        if (!row_noisy(row, program_name(p)))
-            continue;
-        append_cell(cell, "%s%s", comma, before);
-        if (strcmp(program_name(p), "kernel") != 0) /* which is the row's only program */
-            append_cell(cell, "%s%s", between, program_name(p));
-        comma = before = "", between = ", ";
-    }
     if (others)
         notes_mark(cell->notes,
                    "turns in other states of the machine are left out: time.other_turns in the file",
