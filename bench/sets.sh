@@ -118,7 +118,7 @@ $($set_of)
 END
 
 echo
-echo "Results, tables and charts are in $results: NAME.json, NAME.txt, NAME_*.png and .svg; on one page: make report."
+echo "In $results: NAME.json, NAME.txt, charts NAME_*.png and .svg; on one page: make report."
 [ -z "$left_out" ] || echo "These have rows for which the device lacks memory or an op:$left_out."
 [ -z "$failed" ] || echo "These failed or have rows that are not ok:$failed."
 if [ -n "$files" ]; then
