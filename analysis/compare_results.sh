@@ -1,20 +1,20 @@
 #!/bin/sh
 # Compares the machines with committed results: analysis/compare_results.sh COMPARE
 #
-# COMPARE is the program. Files results/MACHINE/NAME.json of the same NAME are one comparison: of GPUs if there are at
+# COMPARE is the program. Files results/MACHINE/NAME.jsonl of the same NAME are one comparison: of GPUs if there are at
 # least two, else of all machines.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 compare=$1
 
 on_gpu='"device": *"cuda'
-if [ -z "$(find results -path results/local -prune -o -name '*.json' -exec grep -lE "$on_gpu" {} +)" ]; then
+if [ -z "$(find results -path results/local -prune -o -name '*.jsonl' -exec grep -lE "$on_gpu" {} +)" ]; then
     echo 'no results of GPUs in results/: comparing processors'
     echo
 fi
 
 status=0
-for name in $(find results -path results/local -prune -o -name '*.json' -print | sed 's|.*/||' | sort -u); do
+for name in $(find results -path results/local -prune -o -name '*.jsonl' -print | sed 's|.*/||' | sort -u); do
     set --
     for file in results/*/"$name"; do
         case $file in

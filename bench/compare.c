@@ -1,5 +1,5 @@
 /*
- * compare A.json B.json ...: compares the rows of result files that did the same work, and says which
+ * compare A.jsonl B.jsonl ...: compares the rows of result files that did the same work, and says which
  * differences are real. See --help.
  */
 #include <math.h>
@@ -103,14 +103,14 @@ static const struct flag flags[] = {
     {.name = NULL},
 };
 
-static const char *const examples[] = {"old.json new.json",
-                                       "results/*/bench_node_scaling.json --phase step --chart machines",
-                                       "dense.json unfused.json --ignore attention --format md",
-                                       "old.json new.json --fail-on slower --format json", NULL};
+static const char *const examples[] = {"old.jsonl new.jsonl",
+                                       "results/*/bench_node_scaling.jsonl --phase step --chart machines",
+                                       "dense.jsonl unfused.jsonl --ignore attention --format md",
+                                       "old.jsonl new.jsonl --fail-on slower --format json", NULL};
 
 static const struct syntax syntax = {
     .doc = "compares result files: the rows that did the same work",
-    .operands = "BASELINE.json OTHER.json ...",
+    .operands = "BASELINE.jsonl OTHER.jsonl ...",
     .needs = "two result files at least",
     .limit = "at most 16 files",
     .fewest = 2,

@@ -1,9 +1,9 @@
-/* findings FILE.json ...: the main findings of result files, in words. */
+/* findings FILE.jsonl ...: the main findings of result files, in words. */
 #include <limits.h>
 #include <stdlib.h>
 
 #include "analysis/findings/findings.h"
-#include "analysis/record/record.h"
+#include "analysis/record/lines.h"
 #include "bench/cli/tool.h"
 
 static int print_all(void *options, int count, char **files, struct message *error)
@@ -13,7 +13,7 @@ static int print_all(void *options, int count, char **files, struct message *err
     int read = 0;
     if (!records)
         abort();
-    while (read < count && (records[read] = record_load_any(files[read], error->text)) != NULL)
+    while (read < count && (records[read] = record_load(files[read], error->text)) != NULL)
         read++;
     if (read == count)
         findings_print(stdout, (const struct record *const *)records, (const char *const *)files,
@@ -29,7 +29,7 @@ int main(int argc, char **argv)
     static const struct flag flags[] = {TOOL_FLAGS, {.name = NULL}};
     static const struct syntax syntax = {
         .doc = "prints at most five findings of result files in words",
-        .operands = "FILE.json ...",
+        .operands = "FILE.jsonl ...",
         .needs = "a result file",
         .fewest = 1,
         .most = INT_MAX,

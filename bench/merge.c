@@ -1,10 +1,11 @@
-/* merge A.json B.json ...: joins result files, as of the shards of a sweep, into one. See --help. */
+/* merge A.jsonl B.jsonl ...: joins result files, as of the shards of a sweep, into one. See --help. */
 #include <errno.h> /* program_invocation_name */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/compare/merge.h"
+#include "analysis/record/lines.h"
 #include "bench/base/child.h"
 #include "bench/base/paths.h"
 #include "bench/cli/tool.h"
@@ -27,17 +28,23 @@ static char *command_of(int count, char **files)
     return text;
 }
 
+/* The runs of all files, each with the name of its file. */
+struct inputs {
+    struct record **records;
+    char **names;
+    size_t count;
+};
+
 /* Joins and writes; with conflicts nothing is written. */
-static int merge_and_write(const struct options *o, struct record *const *records, int count, char **files,
-                           struct message *error)
+static int merge_and_write(const struct options *o, const struct inputs *in, struct message *error)
 {
     struct merge_found found;
-    char *command = command_of(count, files);
-    struct record *all = merge_records(records, files, (size_t)count, command, stderr, &found);
-    bool written =
-        !found.conflicts && (strcmp(o->output, "-") == 0
-                                 ? record_write(all, stdout) || complain(error, "stdout: cannot be written")
-                                 : record_save(all, o->output, error->text));
+    char *command = command_of((int)in->count, in->names);
+    struct record *all = merge_records(in->records, in->names, in->count, command, stderr, &found);
+    bool written = !found.conflicts &&
+                   (strcmp(o->output, "-") == 0
+                        ? record_write_lines(all, stdout) || complain(error, "stdout: cannot be written")
+                        : record_save(all, o->output, error->text));
     if (found.conflicts)
         complain(error, "%zu conflict%s; nothing is written", found.conflicts,
                  found.conflicts == 1 ? "" : "s");
@@ -56,35 +63,52 @@ static bool output_is_apart(const struct options *o, int count, char **files, st
     return true;
 }
 
+static bool add_file(struct inputs *in, char *file, struct message *error)
+{
+    struct file_runs runs;
+    bool good = runs_load(file, &runs, stderr, error->text);
+    size_t count = good ? runs.count : 0;
+    in->records = realloc(in->records, (in->count + count + 1) * sizeof *in->records);
+    in->names = realloc(in->names, (in->count + count + 1) * sizeof *in->names);
+    if (!in->records || !in->names)
+        abort();
+    for (size_t i = 0; i < count; i++) {
+        in->records[in->count] = runs.list[i];
+        in->names[in->count++] = file;
+        runs.list[i] = NULL;
+    }
+    runs_free(&runs);
+    return good;
+}
+
 static int merge_files(void *options, int count, char **files, struct message *error)
 {
     const struct options *o = options;
-    struct record **records = calloc((size_t)count, sizeof *records);
+    struct inputs in = {0};
     int status = EXIT_USAGE, read = 0;
-    if (!records)
-        abort();
     if (output_is_apart(o, count, files, error))
-        while (read < count && (records[read] = record_load(files[read], error->text)) != NULL)
+        while (read < count && add_file(&in, files[read], error))
             read++;
-    if (read == count && merge_possible(records, files, (size_t)count, error->text))
-        status = merge_and_write(o, records, count, files, error);
-    for (int i = 0; i < read; i++)
-        record_free(records[i]);
-    free(records);
+    if (read == count && merge_possible(in.records, in.names, in.count, error->text))
+        status = merge_and_write(o, &in, error);
+    for (size_t i = 0; i < in.count; i++)
+        record_free(in.records[i]);
+    free(in.records);
+    free(in.names);
     return status;
 }
 
 int main(int argc, char **argv)
 {
     static const struct flag flags[] = {{0, "output", "FILE",
-                                         "the result file (default merged.json; -: stdout)", FLAG_PATH,
+                                         "the result file (default merged.jsonl; -: stdout)", FLAG_PATH,
                                          offsetof(struct options, output), .what = "the name of a file"},
                                         TOOL_FLAGS,
                                         {.name = NULL}};
-    static const char *const examples[] = {"shard-*.json -o sweep.json", NULL};
+    static const char *const examples[] = {"shard-*.jsonl -o sweep.jsonl", NULL};
     static const struct syntax syntax = {
         .doc = "joins result files of one benchmark, as of the shards of a sweep, into one",
-        .operands = "FILE.json ...",
+        .operands = "FILE.jsonl ...",
         .needs = "a result file",
         .fewest = 1,
         .most = INT_MAX,
@@ -101,6 +125,6 @@ int main(int argc, char **argv)
         .status = "0; 1 conflicts, a shard or rows are missing, or the file could not be written;\n"
                   "2 the command line or a file is wrong.\n",
     };
-    struct options o = {.output = "merged.json"};
+    struct options o = {.output = "merged.jsonl"};
     return tool_main(&syntax, &o.tool, merge_files, argc, argv);
 }

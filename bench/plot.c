@@ -1,11 +1,11 @@
-/* plot FILE.json [PREFIX]: draws all charts of a result file, of which the benchmark drew some, by default
+/* plot FILE.jsonl [PREFIX]: draws all charts of a result file, of which the benchmark drew some, by default
  * beside the file and under its name. */
 #include <limits.h>
 
 #include "analysis/charts/charts.h"
 #include "analysis/compare/crossing_chart.h"
+#include "analysis/record/lines.h"
 #include "analysis/record/plain.h"
-#include "analysis/record/record.h"
 #include "bench/base/paths.h"
 #include "bench/cli/tool.h"
 
@@ -13,7 +13,7 @@ static int plot(void *options, int count, char **files, struct message *error)
 {
     (void)options;
     char prefix[PATH_MAX];
-    struct record *record = record_load_any(files[0], error->text);
+    struct record *record = record_load(files[0], error->text);
     if (!record)
         return EXIT_USAGE;
     paths_prefix(files[0], prefix);
@@ -36,7 +36,7 @@ int main(int argc, char **argv)
     static const struct flag flags[] = {TOOL_FLAGS, {.name = NULL}};
     static const struct syntax syntax = {
         .doc = "draws all charts of a result file as PREFIX_*.png and .svg, by default beside it",
-        .operands = "FILE.json [PREFIX]",
+        .operands = "FILE.jsonl [PREFIX]",
         .needs = "a result file",
         .limit = "at most a file and a prefix",
         .fewest = 1,

@@ -1,5 +1,5 @@
 /*
- * query import FILE.json ...: keeps result files in a store, an SQLite database; query FLAGS: answers
+ * query import FILE.jsonl ...: keeps result files in a store, an SQLite database; query FLAGS: answers
  * questions about their rows. See --help.
  */
 #include <limits.h>
@@ -145,7 +145,7 @@ static const struct flag flags[] = {
 static const char *const headings[] = {
     "Questions:", "Axes: numbers, or names with the patterns * ? []:", NULL};
 
-static const char *const examples[] = {"import results/*/*.json",
+static const char *const examples[] = {"import results/*/*.jsonl",
                                        "--max-latency 10ms --max-memory 2GiB --model 'gps*' --by throughput",
                                        "--nodes 2000 --pareto latency,memory --program step",
                                        "--history 1a085d19 --program step --format csv",
@@ -154,7 +154,7 @@ static const char *const examples[] = {"import results/*/*.json",
 
 static const struct syntax syntax = {
     .doc = "keeps result files in a store and answers questions about them",
-    .operands = "[import FILE.json ...]",
+    .operands = "[import FILE.jsonl ...]",
     .most = INT_MAX,
     .headings = headings,
     .flags = flags,
@@ -266,7 +266,7 @@ static int query_run(void *options, int count, char **words, struct message *err
         return import(options, count - 1, words + 1, error);
     s.length = strlen(words[0]);
     suggest_offer(&s, "import");
-    complain(error, "%.200s: `import FILE.json ...`, or flags only%s", words[0],
+    complain(error, "%.200s: `import FILE.jsonl ...`, or flags only%s", words[0],
              suggest_text(&s, "", nearest));
     return EXIT_USAGE;
 }

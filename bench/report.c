@@ -1,10 +1,11 @@
-/* report FILE.json ... [-o FILE.html]: result files as one page for a browser. */
+/* report FILE.jsonl ... [-o FILE.html]: result files as one page for a browser. */
 #include <errno.h> /* program_invocation_short_name */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/record/file.h"
+#include "analysis/record/lines.h"
 #include "analysis/record/plain.h"
 #include "analysis/report/page.h"
 #include "bench/base/paths.h"
@@ -22,7 +23,7 @@ static bool load_files(struct record **records, int count, char **files, struct 
     int broken = 0;
     for (int i = 0; i < count; i++) {
         struct message why;
-        records[i] = record_load_any(files[i], why.text);
+        records[i] = record_load(files[i], why.text);
         if (records[i])
             continue;
         if (broken++ > 0)
@@ -71,10 +72,10 @@ int main(int argc, char **argv)
                                          .what = "the name of a file"},
                                         TOOL_FLAGS,
                                         {.name = NULL}};
-    static const char *const examples[] = {"results/local/*.json", "results/*/*.json -o all.html", NULL};
+    static const char *const examples[] = {"results/local/*.jsonl", "results/*/*.jsonl -o all.html", NULL};
     static const struct syntax syntax = {
         .doc = "shows result files on one page for a browser: findings, warnings, charts, tables",
-        .operands = "FILE.json ...",
+        .operands = "FILE.jsonl ...",
         .needs = "a result file",
         .fewest = 1,
         .most = INT_MAX,

@@ -42,7 +42,7 @@ make_page()
 {
     set --
     for name in $(full_set | cut -d'|' -f1); do
-        [ ! -s "$results/$name.json" ] || set -- "$@" "$results/$name.json"
+        [ ! -s "$results/$name.jsonl" ] || set -- "$@" "$results/$name.jsonl"
     done
     if [ $# = 0 ]; then
         echo "bench/sets.sh: $PWD/$results: no result files: make bench" >&2
@@ -74,16 +74,16 @@ measure()
     shift 2
     if [ "$machine" ]; then
         : >"$base.txt"
-        "$program" --device "$device" --output "$base.json" "$@" </dev/null >>"$base.txt" 2>>"$base.txt"
+        "$program" --device "$device" --output "$base.jsonl" "$@" </dev/null >>"$base.txt" 2>>"$base.txt"
     else
-        "$program" --device "$device" --output "$base.json" "$@" </dev/null >"$base.txt"
+        "$program" --device "$device" --output "$base.jsonl" "$@" </dev/null >"$base.txt"
     fi
 }
 
 # only_left_out RESULT: whether its rows are ok, out of memory or skipped, and some are not ok
 only_left_out()
 {
-    others=$(grep -o '"status": *"[a-z]*"' "$results/$1.json" 2>/dev/null | sed 's/.*: *//' | grep -v '"ok"')
+    others=$(grep -o '"status":"[a-z]*"' "$results/$1.jsonl" 2>/dev/null | sed 's/.*: *//' | grep -v '"ok"')
     [ "$others" ] && ! echo "$others" | grep -qv -e '"oom"' -e '"skipped"'
 }
 
@@ -109,8 +109,8 @@ while IFS='|' read -r result name takes flags; do
     esac
     printf '\n%s\n' "$result"
     cat "$results/$result.txt"
-    if [ "$status" -lt 2 ] && [ -s "$results/$result.json" ]; then # otherwise the file is from an earlier run
-        files="$files $results/$result.json"
+    if [ "$status" -lt 2 ] && [ -s "$results/$result.jsonl" ]; then # otherwise the file is from an earlier run
+        files="$files $results/$result.jsonl"
     fi
     left=$((left - takes))
 done <<END
@@ -118,7 +118,7 @@ $($set_of)
 END
 
 echo
-echo "In $results: NAME.json, NAME.txt, charts NAME_*.png and .svg; on one page: make report."
+echo "In $results: NAME.jsonl, NAME.txt, charts NAME_*.png and .svg; on one page: make report."
 [ -z "$left_out" ] || echo "These have rows for which the device lacks memory or an op:$left_out."
 [ -z "$failed" ] || echo "These failed or have rows that are not ok:$failed."
 if [ -n "$files" ]; then

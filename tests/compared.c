@@ -1,4 +1,5 @@
 #include "tests/compared.h"
+#include "analysis/record/lines.h"
 
 #include "tests/files.h"
 #include "tests/synthetic.h"

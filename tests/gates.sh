@@ -62,8 +62,8 @@ check "--against: no alarm for identical builds" \
     "$(count same 0 'same|unclear|faster') of $trials" "$trials of $trials"
 echo "# new/old $(range same "$ratio")"
 
-run "$build/bench_node_scaling" --budget 1 --output "$scratch/base.json" >"$kept/base" 2>&1
-repeat baseline "$build/bench_node_scaling" --budget 1 --output "$scratch/now.json" --baseline "$scratch/base.json"
+run "$build/bench_node_scaling" --budget 1 --output "$scratch/base.jsonl" >"$kept/base" 2>&1
+repeat baseline "$build/bench_node_scaling" --budget 1 --output "$scratch/now.jsonl" --baseline "$scratch/base.jsonl"
 check "--baseline: no alarm for identical runs" \
     "$(count baseline 0 'same|unclear|faster') of $trials" "$trials of $trials"
 echo "# new/old $(range baseline "$ratio"), margins $(range baseline "$margin") %"

@@ -89,7 +89,7 @@ scale()
 {
     name=$out/$1 program=$programs/$2
     shift 2
-    set -- "$program" --device cuda --format csv-full --output "$name.json" "$@"
+    set -- "$program" --device cuda --format csv-full --output "$name.jsonl" "$@"
     if [ "$plan" ]; then
         run "$@"
         return
@@ -97,7 +97,7 @@ scale()
     "$@" >"$name.csv"
     status=$?
     # Rows that are out of memory are results.
-    [ $status = 0 ] || { [ $status = 1 ] && ! grep -qE '"status": *"(failed|wrong)"' "$name.json"; }
+    [ $status = 0 ] || { [ $status = 1 ] && ! grep -qE '"status": *"(failed|wrong)"' "$name.jsonl"; }
 }
 
 compare()
@@ -210,7 +210,7 @@ summary()
         [ ! -f "$out/$part.line" ] || cat "$out/$part.line"
     done
     echo
-    [ ! -f "$out/canonical.json" ] || transfers "$out/canonical.json"
+    [ ! -f "$out/canonical.jsonl" ] || transfers "$out/canonical.jsonl"
     set --
     for sweep in canonical batches dense sparse; do
         [ ! -s "$out/$sweep.csv" ] || set -- "$@" "$out/$sweep.csv"
@@ -234,7 +234,7 @@ environment()
 # archive: everything in $out but earlier archives, as one file
 archive()
 {
-    set -- "$out"/*.json
+    set -- "$out"/*.jsonl
     [ ! -f "$1" ] || build/report "$@" --output "$out/report.html" >/dev/null 2>&1
     name=gtmark-${emulated:+emulated-}gpu-$(git describe --always --dirty --abbrev=12).tar.gz
     tar -C build -czf "build/$name" gpu && echo "To send: build/$name"

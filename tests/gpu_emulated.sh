@@ -8,8 +8,8 @@ said=$(tests/gpu.sh --emulated)
 check 'it ends well' $? 0
 check 'with every part' "$(echo "$said" | grep -c '^--- ')" 14
 archive=$(echo "$said" | sed -n 's/^To send: //p')
-for file in environment.log ops.log canonical.json batches.json dense.json sparse.json presets.json report.html; do
+for file in environment.log ops.log canonical.jsonl batches.jsonl dense.jsonl sparse.jsonl presets.jsonl report.html; do
     check "$file is in the archive" "$(tar -tf "$archive" "gpu/$file")" "gpu/$file"
 done
-check 'rows are ok' "$(grep -c '"status": *"ok"' build/gpu/canonical.json)" 2
+check 'rows are ok' "$(grep -c '"status":"ok"' build/gpu/canonical.jsonl)" 2
 tap_end

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "analysis/record/record.h"
+#include "analysis/record/lines.h"
 #include "tests/silence.h"
 #include "tests/test.h"
 

@@ -29,7 +29,7 @@ def measure(binary, flags, path, percent=None):
     subprocess.run([binary, *flags, "--no-charts", "--output", path], env=environment, check=True,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     with open(path, encoding="utf-8") as file:
-        return json.load(file)["rows"], time.monotonic() - start
+        return [line for line in map(json.loads, file) if line["kind"] == "row"], time.monotonic() - start
 
 
 def times_of(rows):
@@ -141,18 +141,18 @@ def main():
     try:
         runs, slow, seconds = [], [], []
         for i in range(a.n):
-            rows, took = measure(f"{a.build}/bench_node_scaling", a.flags or DEFAULT, f"{folder}/{i}.json")
+            rows, took = measure(f"{a.build}/bench_node_scaling", a.flags or DEFAULT, f"{folder}/{i}.jsonl")
             runs.append(times_of(rows))
             seconds.append(took)
             if a.slower:
-                measure(f"{a.build}/tests/slower_bench", a.flags or DEFAULT, f"{folder}/slow{i}.json", a.slower)
-                slow.append((f"{folder}/{i}.json", f"{folder}/slow{i}.json"))
+                measure(f"{a.build}/tests/slower_bench", a.flags or DEFAULT, f"{folder}/slow{i}.jsonl", a.slower)
+                slow.append((f"{folder}/{i}.jsonl", f"{folder}/slow{i}.jsonl"))
     finally:
         for process in busy:
             process.kill()
     print(f"{a.n} runs of {statistics.median(seconds):.1f} s")
     judge_intervals(runs)
-    files = [f"{folder}/{i}.json" for i in range(a.n)]
+    files = [f"{folder}/{i}.jsonl" for i in range(a.n)]
     print(f"identical: {tally(a.build, itertools.combinations(files, 2))}")
     if slow:
         print(f"slower by {a.slower:g} %: {tally(a.build, slow)}")

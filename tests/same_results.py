@@ -30,7 +30,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 # Fields that two runs of one build do not share, as paths with wildcards, and why.
 VOLATILE = (
-    ("when, and by which build", "started command commit flags compiler"),
+    ("when, and by which build", "run started command commit flags compiler"),
     ("the machine's state", "host.load noise.* *.noise.* *.gpu.*"),
     ("times, and samples taken within a time", "*.cold.n *.time.* *.time first_answer.* cold_start.* *.cold.median *.cold.min *.launch.median *.launch.per_entry"
                                            " *.launched.*"),
@@ -38,7 +38,7 @@ VOLATILE = (
                                   " *.percent *.roofline.fault *.roofline.calibrated encoding.break_even_*"),
     ("fits of times", "fits"),
     ("resident memory", "*.memory.resident *.memory.libraries"),
-    ("wording", "reason reasons.*"),
+    ("wording", "reason absent.*"),
 )
 # Of these only the presence is compared: measured and null, given and absent, must not be exchanged.
 PATTERNS = [pattern for _, patterns in VOLATILE for pattern in patterns.split()]
@@ -92,11 +92,26 @@ def differences(a, b):
             yield f"{path}: {str(a[path])[:200]}, {str(b[path])[:200]}"
 
 
+def document(file):
+    """A result file, or what --format json prints, as one object with `rows`."""
+    text = file.read()
+    if not text.startswith('{"kind":'):
+        return json.loads(text)
+    head, rows = {}, {}
+    for line in map(json.loads, text.splitlines()):
+        kind = line.pop("kind")
+        if kind == "row":
+            rows[line.pop("id")] = line
+        else:
+            head |= line
+    return head | {"rows": list(rows.values())}
+
+
 def compare_files(a, b):
     records = []
     for path in a, b:
         with open(path, encoding="utf-8") as file:
-            records.append(json.load(file))
+            records.append(document(file))
     rows = [keyed(record.pop("rows")) for record in records]
     yield from differences(*map(flat, records))
     if list(rows[0]) != list(rows[1]):
@@ -114,8 +129,8 @@ def results(path):
     """Result files by name; of one file, one without a name."""
     if not os.path.isdir(path):
         return {"": path}
-    names = [os.path.basename(name) for name in glob.glob(os.path.join(path, "*.json"))]
-    return {name: os.path.join(path, name) for name in names if name != "calibration.json"}
+    names = [os.path.basename(name) for name in glob.glob(os.path.join(path, "*.jsonl"))]
+    return {name: os.path.join(path, name) for name in names}
 
 
 def compare_results(a, b):
@@ -162,11 +177,11 @@ def run_sweeps(build, directory, calibration=None):
         if not os.path.exists(program):
             continue
         print(name, flush=True)
-        saving = [] if "meta" in flags else ["--output", f"{name}.json"]
+        saving = [] if "meta" in flags else ["--output", f"{name}.jsonl"]
         run = subprocess.run([program, *"--runs 3 --warmup 1 --no-charts --format json".split(), *flags.split(), *saving],
                              cwd=directory, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         if not saving:
-            with open(os.path.join(directory, f"{name}.json"), "w", encoding="utf-8") as file:
+            with open(os.path.join(directory, f"{name}.jsonl"), "w", encoding="utf-8") as file:
                 file.write(run.stdout)
         if run.returncode not in (0, 1) or not run.stdout:
             failed = True

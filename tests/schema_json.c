@@ -21,11 +21,6 @@ static struct value *one(const char *key, const char *text)
     return object;
 }
 
-static struct value *reference(const char *to)
-{
-    return one("$ref", to);
-}
-
 /* A list of one element. */
 static struct value *only(struct value *v)
 {
@@ -100,15 +95,23 @@ static struct value *object_of(const struct field *fields, size_t count)
     return object;
 }
 
-/* At the top level other fields are allowed. */
-static struct value *fields_schema(void)
+/* Adds what every line has. */
+static struct value *line_of(struct value *object, const char *const *required)
 {
-    struct value *fields = object_of(schema_fields, schema_fields_count);
-    value_set(value_get(fields, "properties.status"), "enum",
+    struct value *properties = value_get(object, "properties");
+    value_set(properties, "kind", one("type", "string"));
+    value_set(properties, "run", one("type", "string"));
+    value_set(object, "required", texts(required));
+    return object;
+}
+
+static struct value *row_schema(void)
+{
+    struct value *row = object_of(schema_fields, schema_fields_count);
+    value_set(value_get(row, "properties.status"), "enum",
               texts((const char *const[]){"ok", "skipped", "oom", "failed", "wrong", NULL}));
-    value_set(fields, "required", texts((const char *const[]){"status", "reason", "checked", NULL}));
-    value_remove(fields, "additionalProperties");
-    return fields;
+    value_set(value_get(row, "properties"), "id", one("type", "integer"));
+    return line_of(row, (const char *const[]){"run", "id", "status", "reason", "checked", NULL});
 }
 
 static const char *kind_name(enum value_kind kind)
@@ -119,7 +122,7 @@ static const char *kind_name(enum value_kind kind)
                                   : "array";
 }
 
-/* The fields beside the rows; others are allowed. */
+/* Other members are allowed. */
 static struct value *head_schema(void)
 {
     struct value *head = one("type", "object"), *properties = value_new_object();
@@ -141,47 +144,49 @@ static struct value *head_schema(void)
     return head;
 }
 
-/* A row, and a row with its record: exactly these fields. */
-static struct value *of_fields(struct value *properties, const char *required)
+/* A line with a member of the head, which is a list. */
+static struct value *list_schema(const char *name, struct value *items)
 {
-    struct value *schema = value_new_object();
-    value_set(schema, "allOf", only(reference("#/$defs/fields")));
-    value_set(schema, "properties", properties);
-    value_set_flag(schema, "unevaluatedProperties", false);
-    if (required)
-        value_set(schema, "required", only(value_new_text(required)));
-    return schema;
+    struct value *line = closed_object(), *list = one("type", "array");
+    if (items)
+        value_set(list, "items", items);
+    value_set(value_get(line, "properties"), name, list);
+    return line_of(line, (const char *const[]){"run", name, NULL});
 }
 
-static struct value *definitions(void)
+/* What a line of this kind must be. */
+static struct value *if_kind(const char *kind, struct value *schema)
 {
-    struct value *defs = value_new_object(), *line = value_new_object();
-    value_set(line, "record", reference("#/$defs/head"));
-    value_set(defs, "head", head_schema());
-    value_set(defs, "row", of_fields(value_new_object(), NULL));
-    value_set(defs, "line", of_fields(line, "record"));
-    value_set(defs, "fields", fields_schema());
-    value_set(defs, "fit", object_of(schema_fit, schema_fit_count));
-    value_remove(value_get(defs, "fit"), "additionalProperties"); /* older files have others */
-    return defs;
+    struct value *is = value_new_object(), *v = value_new_object(), *properties = value_new_object();
+    value_set_text(v, "const", kind);
+    value_set(properties, "kind", v);
+    value_set(is, "properties", properties);
+    v = value_new_object();
+    value_set(v, "if", is);
+    value_set(v, "then", schema);
+    return v;
 }
 
 struct value *schema_json(void)
 {
-    struct value *schema = value_new_object(), *rows = one("type", "array"), *fits = value_new_object();
-    struct value *properties = value_new_object();
-    value_set(rows, "items", reference("#/$defs/row"));
-    value_set(fits, "items", reference("#/$defs/fit"));
-    value_set(properties, "rows", rows);
-    value_set(properties, "fits", fits);
+    struct value *schema = value_new_object(), *kinds = value_new_array();
+    struct value *kind = value_new_object(), *properties = value_new_object();
+    value_append(kinds, if_kind("head", head_schema()));
+    value_append(kinds, if_kind("calibrations", list_schema("calibrations", NULL)));
+    value_append(kinds, if_kind("links", list_schema("links", NULL)));
+    value_append(kinds, if_kind("resumed", list_schema("resumed", NULL)));
+    value_append(kinds, if_kind("row", row_schema()));
+    struct value *fit = object_of(schema_fit, schema_fit_count);
+    value_remove(fit, "additionalProperties"); /* files of older builds have others */
+    value_append(kinds, if_kind("end", list_schema("fits", fit)));
+    value_set(kind, "enum",
+              texts((const char *const[]){"head", "calibrations", "links", "resumed", "row", "end", NULL}));
+    value_set(properties, "kind", kind);
     value_set_text(schema, "$schema", "https://json-schema.org/draft/2020-12/schema");
-    value_set_text(schema, "title", "gtmark result file");
-    value_set_text(
-        schema, "description",
-        "Generated from analysis/record/schema.def; FIELDS.md lists the fields, METRICS.md explains them.");
-    value_set(schema, "allOf", only(reference("#/$defs/head")));
+    value_set_text(schema, "title", "a line of a gtmark result file");
+    value_set_text(schema, "type", "object");
     value_set(schema, "properties", properties);
-    value_set(schema, "required", only(value_new_text("rows")));
-    value_set(schema, "$defs", definitions());
+    value_set(schema, "required", only(value_new_text("kind")));
+    value_set(schema, "allOf", kinds);
     return schema;
 }

@@ -1,4 +1,4 @@
-/* The JSON Schema of result files, generated from analysis/record/schema.def. */
+/* The JSON Schema of the lines of result files, generated from analysis/record/schema.def. */
 #ifndef GTMARK_TESTS_SCHEMA_JSON_H
 #define GTMARK_TESTS_SCHEMA_JSON_H
 

@@ -14,7 +14,7 @@ cp analysis/compare_results.sh "$house/analysis"
 plant()
 {
     mkdir -p "$house/results/$1"
-    printf '{\n "rows": [\n  {\n   "device": "%s"\n  }\n ]\n}\n' "$3" >"$house/results/$1/$2.json"
+    printf '{"kind":"row","run":"x","id":0,"device":"%s"}\n' "$3" >"$house/results/$1/$2.jsonl"
 }
 
 run()
@@ -30,17 +30,17 @@ plant xeon sparse cpu
 plant local nodes cuda:0
 plant local mine cpu
 check 'processors are compared, results/local is not' "$(run)" "$none
-== nodes.json
-results/epyc/nodes.json results/xeon/nodes.json
+== nodes.jsonl
+results/epyc/nodes.jsonl results/xeon/nodes.jsonl
 
-== sparse.json
-only results/xeon/sparse.json: nothing to compare it with"
+== sparse.jsonl
+only results/xeon/sparse.jsonl: nothing to compare it with"
 
 plant h100 nodes cuda:0
 check 'a single GPU is compared with the processors' "$(run | sed -n 2p)" \
-    'results/epyc/nodes.json results/h100/nodes.json results/xeon/nodes.json'
+    'results/epyc/nodes.jsonl results/h100/nodes.jsonl results/xeon/nodes.jsonl'
 plant h200 nodes cuda:1
-check 'GPUs are compared with one another' "$(run | sed -n 2p)" 'results/h100/nodes.json results/h200/nodes.json'
+check 'GPUs are compared with one another' "$(run | sed -n 2p)" 'results/h100/nodes.jsonl results/h200/nodes.jsonl'
 
 rm -r "$house/results"
 mkdir "$house/results"

@@ -26,7 +26,7 @@ plan=$(tests/gpu.sh --plan)
 check 'the plan has all parts, in order' "$(echo "$plan" | sed -n '/^[a-z_]*$/p' | tr '\n' ' ')" \
     'build ops models canonical batches dense sparse presets pytorch pytorch_batch memcheck racecheck initcheck synccheck '
 check 'and what they run' "$(echo "$plan" | sed -n '/^dense/{n;p;}')" \
-    '    build/bench_node_scaling --device cuda --format csv-full --output build/gpu/dense.json --model graph_transformer --layers 1 --nodes 1k,10k,100k --budget 120'
+    '    build/bench_node_scaling --device cuda --format csv-full --output build/gpu/dense.jsonl --model graph_transformer --layers 1 --nodes 1k,10k,100k --budget 120'
 check 'emulated, programs are those of the emulated device' \
     "$(tests/gpu.sh --plan --emulated sparse | sed -n '2s/ --.*//p')" '    build/emulated/bench_node_scaling'
 tap_end

@@ -12,7 +12,7 @@ house=$(mktemp -d) || exit 1
 trap 'rm -rf "$house"' EXIT
 mkdir -p "$house/away" "$house/results" "$house/stage/usr/bin"
 bin=$house/stage/usr/bin share=$house/stage/usr/share
-record=$PWD/results/xeon-avx512-2core/bench_layer_scaling.json
+record=$PWD/results/xeon-avx512-2core/bench_layer_scaling.jsonl
 
 # setup WORDS...: the output and the exit status of the script
 setup()
@@ -56,11 +56,11 @@ else
     skipped 'charts of installed programs: no gnuplot'
 fi
 check 'a program goes by its installed name' "$("$bin/gtmark-compare" one.json 2>&1)" \
-    'gtmark-compare: needs two result files at least; usage: gtmark-compare [FLAGS] BASELINE.json OTHER.json ...; see --help'
+    'gtmark-compare: needs two result files at least; usage: gtmark-compare [FLAGS] BASELINE.jsonl OTHER.jsonl ...; see --help'
 away "$bin/bench_node_scaling" --nodes 8 --hidden 16 --heads 2 --layers 1 --runs 1 --warmup 0 --no-check \
     --no-roofline >"$house/log"
 check 'a folder results that is not of a checkout is left alone' "$(ls "$house/results")" ''
-check 'results are in the current directory' "$(ls "$house/away/results/local")" bench_node_scaling.json
+check 'results are in the current directory' "$(ls "$house/away/results/local")" bench_node_scaling.jsonl
 
 # Libraries
 if ! readelf --version >/dev/null 2>&1; then

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "analysis/record/file.h"
+#include "analysis/record/lines.h"
 #include "analysis/record/scan.h"
 #include "tests/test.h"
 #include "tests/test_analysis_rows.h"
@@ -242,93 +243,22 @@ static void test_trees(void **state)
     assert_prints(v, "{\"a\":{\"b\":[null,2.5,\"x\",true]},\"A\":2}");
 }
 
-static char *text_of(const struct record *record)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    assert_true(record_write(record, out) && fclose(out) == 0);
-    return text;
-}
-
-static struct record *record_with(struct row *row)
-{
-    char error[MESSAGE_SIZE];
-    struct record *record = empty_record();
-    assert_true(record_add(record, row, error));
-    return record;
-}
-
-/* The text with its first occurrence of `old` replaced, to be freed; takes the text over. */
-static char *replaced(char *text, const char *old, const char *new)
-{
-    char *at = strstr(text, old), *result;
-    assert_non_null(at);
-    assert_true(asprintf(&result, "%.*s%s%s", (int)(at - text), text, new, at + strlen(old)) > 0);
-    free(text);
-    return result;
-}
-
-static struct record *reparsed(const char *text)
-{
-    char error[MESSAGE_SIZE];
-    struct record *record = record_parse(text, error);
-    if (!record)
-        fail_msg("%s", error);
-    return record;
-}
-
-/* A row that nothing changes stays as it stood in the file, whatever its layout. */
-static void test_rows_are_kept_to_the_byte(void **state)
-{
-    (void)state;
-    char error[MESSAGE_SIZE];
-    struct record *record = record_with(good_row(100));
-    char *text = text_of(record), *begin;
-    text = replaced(text, "\"status\": \"ok\"", "\"status\"\t:   \"\\u006fk\"");
-    text = replaced(text, "\"degree\": 5.0", "\"degree\":5E0");
-    record_free(record);
-    record = reparsed(text);
-    begin = strstr(text, "  {\n   \"status\"\t:");
-    *strstr(begin, "\n ]") = '\0';
-    assert_true(record_add(record, good_row(500), error));
-    value_set_text(record_head(record), "command", "another");
-    char *after = text_of(record);
-    assert_non_null(strstr(after, begin));
-    assert_non_null(strstr(after, "},\n  {\n   \"status\": \"ok\"")); /* and the new one behind it */
-    row_set_text(rows_at(record_rows(record), 0), "model", "gps");
-    free(after);
-    after = text_of(record);
-    assert_null(strstr(after, "\t"));
-    assert_non_null(strstr(after, "\"degree\": 5.0"));
-    free(after);
-    free(text);
-    record_free(record);
-}
-
-/* The rows of a text, from the first to the last. */
-static const char *rows_in(char *text)
-{
-    char *begin = strstr(text, "\n \"rows\": [\n"), *end = begin ? strstr(begin, "\n ]") : NULL;
-    assert_non_null(end);
-    *end = '\0';
-    return begin;
-}
-
-/* Every file of the repository, most of earlier versions, is read, and its rows are written as they stand. */
+/* Every file of the repository is read, and written again as it stands. */
 static void test_results_of_the_repository(void **state)
 {
     (void)state;
     glob_t found;
-    assert_int_equal(glob("results/[!l]*/*.json", 0, NULL, &found), 0); /* not results/local */
+    assert_int_equal(glob("results/[!l]*/*.jsonl", 0, NULL, &found), 0); /* not results/local */
     for (size_t i = 0; i < found.gl_pathc; i++) {
-        char error[MESSAGE_SIZE];
-        size_t size;
-        struct record *record = record_load_any(found.gl_pathv[i], error);
+        char error[MESSAGE_SIZE], *after = NULL;
+        size_t size, written;
+        struct record *record = record_load(found.gl_pathv[i], error);
         if (!record)
             fail_msg("%s", error);
-        char *before = file_read(found.gl_pathv[i], &size, error), *after = text_of(record);
-        assert_string_equal(rows_in(before), rows_in(after));
+        FILE *out = open_memstream(&after, &written);
+        assert_true(record_write_lines(record, out) && fclose(out) == 0);
+        char *before = file_read(found.gl_pathv[i], &size, error);
+        assert_string_equal(before, after);
         record_free(record);
         free(before);
         free(after);
@@ -346,7 +276,6 @@ int main(void)
         cmocka_unit_test(test_depth),
         cmocka_unit_test(test_what_is_accepted),
         cmocka_unit_test(test_trees),
-        cmocka_unit_test(test_rows_are_kept_to_the_byte),
         cmocka_unit_test(test_results_of_the_repository),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include "analysis/record/store.h"
 #include "tests/files.h"
 #include "tests/test.h"
+#include "tests/test_analysis_rows.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,11 +24,9 @@ int flock(int file, int operation)
     return -1;
 }
 
-static bool has_lock_file(const struct test_file *p)
+static bool exists(const struct test_file *p)
 {
-    char lock[96];
-    snprintf(lock, sizeof lock, "%s.lock", p->path);
-    return access(lock, F_OK) == 0;
+    return access(p->path, F_OK) == 0;
 }
 
 /* Starts a process that opens a store and waits, and returns when it has it. */
@@ -57,12 +56,20 @@ static void test_one_writer(void **state)
     pid_t holder = start_holder(p);
     assert_null(store_open(p->path, stderr, error));
     assert_non_null(strstr(error, "another program is writing this file"));
-    assert_int_not_equal(access(p->path, F_OK), 0);
     kill(holder, SIGKILL);
     assert_int_equal(waitpid(holder, &status, 0), holder);
-    assert_true(has_lock_file(p)); /* but nobody holds it */
+    assert_true(exists(p)); /* but nobody holds it */
     assert_true(store_close(store_open(p->path, stderr, error), error));
-    assert_false(has_lock_file(p));
+    assert_false(exists(p)); /* nothing was written */
+    struct record *record = empty_record();
+    struct store *store = store_open(p->path, stderr, error);
+    for (int i = 0; i < 2; i++) { /* the file is written anew under the same lock */
+        assert_null(store_open(p->path, stderr, error));
+        assert_true(store_begin(store, record, false, error));
+    }
+    assert_true(store_close(store, error));
+    assert_int_equal(unlink(p->path), 0);
+    record_free(record);
 }
 
 static void test_no_locks(void **state)
@@ -81,41 +88,47 @@ static void test_no_locks(void **state)
     free(said);
 }
 
-/* Takes the lock many times. Returns how often another process had it too. */
-static int take_and_release(const struct test_file *p, int times)
+/* Takes the lock many times, and each time replaces the file by a longer one. Returns how often another
+ * process did so meanwhile. */
+static int take_and_replace(const struct test_file *p, int times)
 {
     int both = 0;
-    char lock[96];
-    snprintf(lock, sizeof lock, "%s.lock", p->path);
-    for (int file, taken = 0; taken < times;) {
-        if (lock_take(lock, &file) != LOCK_TAKEN)
+    char error[MESSAGE_SIZE];
+    struct record *record = empty_record();
+    for (int taken = 0; taken < times;) {
+        struct store *store = store_open(p->path, stderr, error);
+        if (!store)
             continue;
         taken++;
-        int mine = open(p->path, O_CREAT | O_EXCL | O_WRONLY, 0600);
-        both += mine < 0;
+        char mark[96];
+        snprintf(mark, sizeof mark, "%s.mark", p->path);
+        int mine = open(mark, O_CREAT | O_EXCL | O_WRONLY, 0600);
+        both += mine < 0 || !store_begin(store, record, false, error);
         close(mine);
-        unlink(p->path);
-        lock_release(lock, file);
+        unlink(mark);
+        both += !store_close(store, error);
     }
+    record_free(record);
     return both;
 }
 
-/* Processes that take and release the lock at once: a file that is being removed is nobody's lock. */
-static void test_lock_file_that_is_removed(void **state)
+/* Processes that take the lock of a file and replace it at once: a file that was replaced is nobody's lock.
+ */
+static void test_file_that_is_replaced(void **state)
 {
     const struct test_file *p = *state;
     pid_t pids[4];
     for (int i = 0; i < 4; i++) {
         pids[i] = fork();
         if (pids[i] == 0)
-            _exit(take_and_release(p, 1000) ? 1 : 0);
+            _exit(take_and_replace(p, 100) ? 1 : 0);
     }
     for (int i = 0; i < 4; i++) {
         int status;
         assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
         assert_int_equal(status, 0);
     }
-    assert_false(has_lock_file(p));
+    assert_int_equal(unlink(p->path), 0);
 }
 
 int main(void)
@@ -123,7 +136,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_writer),
         cmocka_unit_test(test_no_locks),
-        cmocka_unit_test(test_lock_file_that_is_removed),
+        cmocka_unit_test(test_file_that_is_replaced),
     };
     return cmocka_run_group_tests(tests, test_file_open, test_file_close);
 }

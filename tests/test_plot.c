@@ -2,7 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "analysis/record/record.h"
+#include "analysis/record/lines.h"
 #include "tests/program.h"
 #include "tests/test.h"
 #include "tests/test_analysis_rows.h"
@@ -32,20 +32,6 @@ static void save_kernels(const struct house *h)
     record_free(record);
 }
 
-/* The same by a version without some fields. */
-static void save_older(const struct house *h, const char *name, const char *older)
-{
-    char error[MESSAGE_SIZE], path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", h->work, name);
-    struct value *file = value_load(path, error);
-    assert_non_null(file);
-    for (struct walk w = value_walk(value_get(file, "rows")); walk_next(&w);)
-        value_remove(w.value, "encoding");
-    snprintf(path, sizeof path, "%s/%s", h->work, older);
-    assert_true(value_save(file, path, 1, error));
-    value_free(file);
-}
-
 /* Names of files are no commands and no flags. */
 static void test_strange_names(const struct house *h, bool draws)
 {
@@ -69,9 +55,6 @@ static void test_plot(void **state)
     bool draws = system("gnuplot --version >/dev/null 2>&1") == 0;
     assert_ends(h, "kernels.json", 0, "",
                 draws ? "charts: kernels_{percent,time,memory,flops}.svg, .png\n" : "charts skipped: ");
-    save_older(h, "kernels.json", "older.json");
-    assert_ends(h, "older.json", 0, "",
-                draws ? "older_{percent,time,memory,flops}.svg, .png\n" : "charts skipped: ");
     char unheard[2 * PATH_MAX]; /* no stderr: gnuplot's messages are lost, not its images */
     snprintf(unheard, sizeof unheard, "cd %s && %s kernels.json unheard 2>&- && test -s unheard_percent.png",
              ((struct house *)h)->work, ((struct house *)h)->program);

@@ -25,6 +25,7 @@
 #include "analysis/database/import.h"
 #include "analysis/record/axes.h"
 #include "analysis/record/file.h"
+#include "analysis/record/lines.h"
 #include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"
 #include "bench/machine/machine.h"
@@ -61,7 +62,7 @@ static glob_t committed(void)
     char pattern[PATH_MAX];
     glob_t found;
     assert_non_null(getcwd(pattern, sizeof pattern - 64));
-    strcat(pattern, getenv("GTMARK_SMALL") ? "/results/*-*core/*_scaling.json" : "/results/*-*core/*.json");
+    strcat(pattern, getenv("GTMARK_SMALL") ? "/results/*-*core/*_scaling.jsonl" : "/results/*-*core/*.jsonl");
     assert_int_equal(glob(pattern, 0, NULL, &found), 0);
     return found;
 }
@@ -104,6 +105,7 @@ static void save_run(const struct house *h, const char *name, int second, int ro
     snprintf(started, sizeof started, "2026-01-01T%02d:%02d:%02dZ", second / 3600, second / 60 % 60,
              second % 60);
     value_set_text(record_head(record), "started", started);
+    value_set_text(record_head(record), "run", started);
     value_set_text(tags, "name", model);
     value_set(record_head(record), "tags", tags);
     value_set_text(value_get(record_head(record), "host"), "processor", "family 25, AMD EPYC 7B13");
@@ -211,7 +213,7 @@ static struct candidates *read_candidates(const char *program)
     glob_t g = committed();
     assert_non_null(all);
     for (size_t f = 0; f < g.gl_pathc; f++) {
-        struct record *record = all->records[all->records_count++] = record_load_any(g.gl_pathv[f], error);
+        struct record *record = all->records[all->records_count++] = record_load(g.gl_pathv[f], error);
         assert_non_null(record);
         for (size_t i = 0; i < row_count(record); i++) {
             struct candidate *c = &all->list[all->count];
@@ -442,12 +444,13 @@ static void test_broken_files(void **state)
 {
     const struct house *h = *state;
     char path[PATH_MAX], error[MESSAGE_SIZE], **files = NULL, *nested = malloc(200001);
-    size_t size, step = getenv("GTMARK_SOAK") ? 1 : 997, n = 0;
+    size_t size, n = 0;
     remove_store(h);
     save_run(h, "good.json", 1, 1, "gps");
     in_work(h, "good.json", path);
     char *text = file_read(path, &size, error);
-    for (size_t cut = 0; cut + 2 < size; cut += step, n++) { /* the last byte is a line break */
+    for (size_t cut = 0; text[cut] != '\n';
+         cut++, n++) { /* what is after it is whole without its last line */
         char name[64];
         files = realloc(files, (n + 9) * sizeof *files);
         snprintf(name, sizeof name, "cut\x1b[31m%zu.json", cut);
@@ -479,9 +482,6 @@ static void test_broken_files(void **state)
     struct ended e = program_run(h, STORE "import good.json other0.json", NULL);
     assert_int_equal(e.status, 1);
     assert_non_null(strstr(e.err, "1 of 2 files skipped"));
-    ended_free(&e);
-    e = program_run(h, STORE "import good.json nowhere/calibration.json", NULL); /* a pattern may match it */
-    assert_int_equal(e.status, 0);
     ended_free(&e);
     while (n > 0)
         free(files[--n]);

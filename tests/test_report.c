@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "analysis/record/file.h"
+#include "analysis/record/lines.h"
 #include "analysis/record/profile.h"
 #include "analysis/report/html.h"
 #include "analysis/report/page.h"
@@ -521,9 +523,10 @@ static void test_broken(void **state)
         "\"$P\" a.json b.json c.json d.json none.json -o x.html 2>log; test $? = 2 && test $(wc -l <log) = 4 "
         "&& grep -q 'b.json: ' log && grep -q 'none.json: ' log && ! test -e x.html");
     snprintf(path, sizeof path, "%s/a.json", ((struct house *)h)->work);
-    struct value *whole = value_load(path, error);
-    char *text = value_print(whole);
-    size_t length = strlen(text), step = length / 40;
+    size_t size, length, step;
+    char *text = file_read(path, &size, error);
+    length = strcspn(text, "\n"); /* what is after it is whole without its last line */
+    step = length / 40;
     for (size_t i = 0; i < length; i += i < 40 || i + 40 > length ? 8 : step) {
         snprintf(path, sizeof path, "%s/cut.json", ((struct house *)h)->work);
         FILE *out = fopen(path, "w");
@@ -535,7 +538,6 @@ static void test_broken(void **state)
     }
     assert_shell(h, "! test -e x.html");
     free(text);
-    value_free(whole);
     house_teardown(&h);
 }
 

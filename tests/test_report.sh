@@ -25,7 +25,7 @@ console()
 
 for machine in results/[!l]*/; do
     name=$(basename "$machine")
-    check "a page of $name" "$("$build/report" "$machine"*.json -o "$house/$name.html" 2>&1)" "$house/$name.html"
+    check "a page of $name" "$("$build/report" "$machine"*.jsonl -o "$house/$name.html" 2>&1)" "$house/$name.html"
     check 'it is below 3 MB' "$(($(wc -c <"$house/$name.html") < 3000000))" 1
     check 'it loads nothing' "$(grep -oE "(src|href|url\\()=?[\"'][^#\"'][^\"']*[\"']" "$house/$name.html" | sort -u)" 'href="data:,"'
     check 'no chart has the ids of another' "$(grep -oE " id=[\"'][^\"']*" "$house/$name.html" | sort | uniq -d)" ''

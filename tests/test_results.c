@@ -271,9 +271,9 @@ static void test_fits(void **state)
 static void test_default_place(void **state)
 {
     struct ended e = run_words(*state, "--nodes 8 --hidden 16 --layers 1 --runs 1 --warmup 0", 0);
-    struct record *file = record_in(*state, "results/local/bench_node_scaling.json");
+    struct record *file = record_in(*state, "results/local/bench_node_scaling.jsonl");
     assert_int_equal(row_count(file), 1);
-    assert_non_null(strstr(e.err, "results/local/bench_node_scaling.json"));
+    assert_non_null(strstr(e.err, "results/local/bench_node_scaling.jsonl"));
     record_free(file);
     ended_free(&e);
 }
@@ -290,7 +290,7 @@ static void test_place_elsewhere(void **state)
     snprintf(path, sizeof path, "%s/kernels/ops.def", h->root);
     assert_int_equal(unlink(path), 0);
     struct ended e = run_words(h, "--nodes 8 --hidden 16 --layers 1 --runs 1 --warmup 0", 0);
-    struct record *file = record_in(h, "work/results/local/bench_node_scaling.json");
+    struct record *file = record_in(h, "work/results/local/bench_node_scaling.jsonl");
     record_free(file);
     ended_free(&e);
     house_teardown(&house);

@@ -29,7 +29,7 @@ printf '#!/bin/sh\necho "$# files"\n' >"$house/build/findings"
 printf '#!/bin/sh\necho "$*"\n' >"$house/build/report"
 chmod +x "$house"/build/*
 
-echo '  {"status": "ok"}, {"status": "failed"}, {"status": "oom"}' >"$house/rows"
+echo '  {"status":"ok"}, {"status":"failed"}, {"status":"oom"}' >"$house/rows"
 
 # run STATUS [DEVICE [SET [MACHINE]]]: its exit status and the last line of its output
 run()
@@ -44,7 +44,7 @@ check 'without results there is no page' "$("$house/bench/sets.sh" report build 
 2"
 check 'findings cover all files' "$(run 0)" '0: 6 files'
 check 'a page of all results' "$("$house/bench/sets.sh" report build)" "$(for name in node_scaling layer_scaling \
-    batch_scaling pe_scaling kernels model; do printf 'results/local/bench_%s.json ' $name; done)--output results/local/report.html"
+    batch_scaling pe_scaling kernels model; do printf 'results/local/bench_%s.jsonl ' $name; done)--output results/local/report.html"
 check 'findings cover rows that are not ok, and the exit status is 1' "$(run 1)" '1: 6 files'
 check 'benchmarks that did not run have no findings, though older files exist' "$(run 2 | cut -c1-19)" '1: These failed or '
 check 'an interrupt ends the run' "$(run 130)$(run 129)" '130: 129: '
@@ -55,10 +55,10 @@ check 'a missing device ends the run before anything is written' \
 check 'the full set goes on after rows that are not ok' "$(run 1 '' full)" '1: 8 files'
 check 'published tables have the messages below them' \
     "$(run 0 '' full mine) $(cat "$house/results/mine/bench_model.txt" | tr '\n' ' ')" '0: 8 files table warning '
-printf '   "status": "ok",\n   "status": "oom",\n   "status": "skipped",\n' >"$house/rows"
+printf '   "status":"ok",\n   "status":"oom",\n   "status":"skipped",\n' >"$house/rows"
 check 'rows that are out of memory or skipped are results' "$(run 1 '' full) $(grep memory "$house/out")" \
     '0: 8 files These have rows for which the device lacks memory or an op: bench_node_scaling gps_sparse bench_layer_scaling bench_batch_scaling bench_pe_scaling bench_kernels bench_model bench_presets.'
-echo '   "status": "ok",' >"$house/rows"
+echo '   "status":"ok",' >"$house/rows"
 check 'a failure beside good rows is a failure' "$(run 1)" '1: 6 files'
 check 'there are two sets' "$(run 0 '' all)" '2: '
 rm -r "$house/results"

@@ -1,8 +1,9 @@
 /*
- * Records that are saved as they grow: file and journal hold everything that was saved at every moment,
- * whatever is torn, left over or killed.
+ * Records that are saved as they grow: the file holds everything that was saved at every moment, whatever is
+ * torn or left over.
  */
 #include "analysis/record/file.h"
+#include "analysis/record/lines.h"
 #include "analysis/record/store.h"
 #include "tests/files.h"
 #include "tests/records.h"
@@ -28,17 +29,6 @@ int clock_gettime(clockid_t id, struct timespec *now)
     return result;
 }
 
-/* What is to be in the file when its journal is removed; null: not checked. */
-static const struct record *to_be_whole;
-static void assert_whole(const char *journal);
-
-int unlink(const char *path)
-{
-    if (to_be_whole && strstr(path, ".journal"))
-        assert_whole(path);
-    return unlinkat(AT_FDCWD, path, 0);
-}
-
 int fsync(int file)
 {
     syncs++;
@@ -52,7 +42,7 @@ int fdatasync(int file)
 }
 
 struct place {
-    char directory[64], file[96], journal[128], lock[128], kept[128];
+    char directory[64], file[96], kept[128];
     struct record *record;
 };
 
@@ -62,13 +52,10 @@ static int make_place(void **state)
     snprintf(p->directory, sizeof p->directory, "/tmp/gtmark-store-XXXXXX");
     if (!mkdtemp(p->directory))
         return -1;
-    snprintf(p->file, sizeof p->file, "%s/result.json", p->directory);
-    snprintf(p->journal, sizeof p->journal, "%s.journal", p->file);
-    snprintf(p->lock, sizeof p->lock, "%s.lock", p->file);
+    snprintf(p->file, sizeof p->file, "%s/result.jsonl", p->directory);
     snprintf(p->kept, sizeof p->kept, "%s~", p->file);
     p->record = empty_record();
     ahead = 0;
-    to_be_whole = NULL;
     *state = p;
     return 0;
 }
@@ -78,15 +65,10 @@ static int remove_place(void **state)
     struct place *p = *state;
     unlink(p->file);
     unlink(p->kept);
-    int result = rmdir(p->directory); /* fails if a journal or a lock is left */
+    int result = rmdir(p->directory); /* fails if anything else is left */
     record_free(p->record);
     free(p);
     return result;
-}
-
-static bool exists(const char *path)
-{
-    return access(path, F_OK) == 0;
 }
 
 /* A file's text, to be freed. */
@@ -98,40 +80,14 @@ static char *contents(const char *path, size_t *size)
     return text;
 }
 
-static char *document(const struct record *record)
+static size_t lines_in(const char *path)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    assert_true(record_write(record, out) && fclose(out) == 0);
-    return text;
-}
-
-/* The same document, byte for byte; frees `found`. */
-static void assert_same(struct record *found, const struct record *wanted)
-{
-    char *there = document(found), *here = document(wanted);
-    assert_string_equal(there, here);
-    record_free(found);
-    free(there);
-    free(here);
-}
-
-/* The record in the file alone, which is a whole document. */
-static struct record *alone(const char *path)
-{
-    size_t size;
+    size_t size, lines = 0;
     char *text = contents(path, &size);
-    struct record *record = record_of(text);
+    for (size_t i = 0; i < size; i++)
+        lines += text[i] == '\n';
     free(text);
-    return record;
-}
-
-static void assert_whole(const char *journal)
-{
-    char path[128];
-    snprintf(path, sizeof path, "%.*s", (int)(strstr(journal, ".journal") - journal), journal);
-    assert_same(alone(path), to_be_whole);
+    return lines;
 }
 
 static struct record *loaded(const char *path)
@@ -143,11 +99,30 @@ static struct record *loaded(const char *path)
     return record;
 }
 
+static char *written_lines(const struct record *record)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_true(record_write_lines(record, out) && fclose(out) == 0);
+    return text;
+}
+
+/* The same lines; reals have 15 digits there. */
+static void assert_same(const struct record *found, const struct record *wanted)
+{
+    char *there = written_lines(found), *here = written_lines(wanted);
+    assert_string_equal(there, here);
+    free(there);
+    free(here);
+}
+
 /* A reader of the file finds the record. */
 static void assert_saved(const char *path, const struct record *record)
 {
-    record_free(alone(path));
-    assert_same(loaded(path), record);
+    struct record *found = loaded(path);
+    assert_same(found, record);
+    record_free(found);
 }
 
 static size_t rows_in(const char *path)
@@ -174,18 +149,20 @@ static void end(struct store *store)
         fail_msg("%s", error);
 }
 
-static bool try_row(struct store *store, struct record *record, size_t index, bool replace, int64_t nodes,
-                    char *error)
+/* Replaces the row at `index`, or adds one there, at the end. */
+static bool try_row(struct store *store, struct record *record, size_t index, int64_t nodes, char *error)
 {
     struct row *row = good_row(nodes);
+    bool replace = index < rows_count(record_rows(record));
+    row->place = (int64_t)index;
     row_set_text(row, "step.memory.peak_op", "layer1.\"q\"\\\tµ\n/{}[],:");
-    return record_put(record, index, replace, row, error) && store_row(store, index, replace, error);
+    return record_put(record, index, replace, row, error) && store_row(store, index, error);
 }
 
-static void put(struct store *store, struct record *record, size_t index, bool replace, int64_t nodes)
+static void put(struct store *store, struct record *record, size_t index, int64_t nodes)
 {
     char error[MESSAGE_SIZE];
-    if (!try_row(store, record, index, replace, nodes, error))
+    if (!try_row(store, record, index, nodes, error))
         fail_msg("%s", error);
 }
 
@@ -198,204 +175,186 @@ static void set_head(struct store *store, struct record *record, int64_t value)
     assert_true(store_head(store, "fits", error));
 }
 
-/* Gives the record rows, of which all but the first two are in the journal; the store is open. */
-static struct store *begin_with_journal(const struct place *p, size_t rows)
+/* A store with so many rows; it is open. */
+static struct store *begin_with_rows(const struct place *p, size_t rows)
 {
-    char error[MESSAGE_SIZE];
-    for (size_t i = 0; i < 2; i++)
-        assert_true(record_add(p->record, good_row((int64_t)i + 1), error));
     struct store *store = begin(p, p->record, false);
-    for (size_t i = 2; i < rows; i++)
-        put(store, p->record, i, false, (int64_t)i + 1);
-    assert_true(exists(p->journal));
+    for (size_t i = 0; i < rows; i++)
+        put(store, p->record, i, (int64_t)i + 1);
     return store;
 }
 
-/* Rows are inserted and replaced anywhere and the head changes, at any pace. */
+/* Rows are added and replaced and the head changes, at any pace: the file only grows; in the end it has a
+ * line of each row. */
 static void test_all_that_is_saved_is_read(void **state)
 {
     const struct place *p = *state;
     struct store *store = begin(p, p->record, false);
-    struct stat now, before = {0};
-    int merges = 0, journals = 0;
+    struct stat now, before;
+    size_t rows = 0;
+    assert_int_equal(stat(p->file, &before), 0);
     srand(7);
-    to_be_whole = p->record;
-    for (int i = 0; i < 60; i++) {
-        size_t rows = rows_count(record_rows(p->record));
-        bool replace = rows > 0 && rand() % 3 == 0;
+    for (size_t i = 0; i < 60; i++) {
         ahead += rand() % 4;
         if (i % 10 == 9)
-            set_head(store, p->record, i);
+            set_head(store, p->record, (int64_t)i);
         else
-            put(store, p->record, (size_t)rand() % (rows + !replace), replace, i + 1);
+            put(store, p->record, (size_t)rand() % (rows + 1), (int64_t)i + 1);
+        rows = rows_count(record_rows(p->record));
         if (i % 3 == 0 || !getenv("GTMARK_SMALL"))
             assert_saved(p->file, p->record);
         assert_int_equal(stat(p->file, &now), 0);
-        merges += now.st_ino != before.st_ino;
-        journals += exists(p->journal);
+        assert_true(now.st_ino == before.st_ino && now.st_size > before.st_size);
+        assert_int_equal(lines_in(p->file), 1 + i + 1);
         before = now;
     }
-    assert_between(merges, 3, 15);
-    assert_between(journals, 30, 59);
     end(store);
-    to_be_whole = NULL;
     assert_saved(p->file, p->record);
-    assert_false(exists(p->journal) || exists(p->lock));
+    assert_int_equal(lines_in(p->file), 1 + rows + 1);
 }
 
-/* However fast rows come, data is flushed to disk once a second, and the journal merged once in ten. */
+/* However fast rows come, data is flushed to disk once a second. */
 static void test_flushed_once_a_second(void **state)
 {
     const struct place *p = *state;
-    struct store *store = begin_with_journal(p, 2 + 20);
+    struct store *store = begin_with_rows(p, 20);
     syncs = 0;
-    put(store, p->record, 0, true, 100);
+    put(store, p->record, 0, 100);
     assert_int_equal(syncs, 0);
-    ahead += 2;
-    put(store, p->record, 0, true, 101);
-    assert_int_equal(syncs, 1);
-    assert_true(exists(p->journal));
-    ahead += 10;
-    put(store, p->record, 0, true, 102);
-    assert_int_equal(syncs, 1 + 2); /* the file and its directory: the journal is longer than the file */
-    assert_false(exists(p->journal));
     for (int i = 0; i < 5; i++) {
         ahead += 2;
-        put(store, p->record, 0, true, 103);
+        put(store, p->record, 0, 103);
     }
-    assert_int_equal(syncs, 1 + 2 + 5);
+    assert_int_equal(syncs, 5);
     end(store);
-    assert_int_equal(syncs, 1 + 2 + 5 + 2);
+    assert_int_equal(syncs, 5 + 2); /* the file and its directory */
 }
 
-/* A journal that ends anywhere has the rows of its complete lines. */
-static void test_torn_journal(void **state)
+/* A file that ends anywhere has the rows of its whole lines. */
+static void test_torn_line(void **state)
 {
     const struct place *p = *state;
-    struct store *store = begin_with_journal(p, 5);
-    size_t size;
-    char *journal = contents(p->journal, &size);
-    size_t fine = getenv("GTMARK_SMALL") ? 7 : 1;
-    for (size_t length = 0; length <= size; length += length < 200 || length + 20 > size ? fine : 97) {
+    end(begin_with_rows(p, 5));
+    size_t size, fine = getenv("GTMARK_SMALL") ? 7 : 1;
+    char *text = contents(p->file, &size), *first = strchr(text, '\n') + 1;
+    for (size_t length = (size_t)(first - text); length <= size;
+         length += length + 20 > size || text[length - 1] == '\n' ? fine : 97) {
         size_t lines = 0;
         for (size_t i = 0; i < length; i++)
-            lines += journal[i] == '\n';
-        write_bytes(p->journal, journal, length);
-        assert_int_equal(rows_in(p->file), 2 + (lines ? lines - 1 : 0));
+            lines += text[i] == '\n';
+        write_bytes(p->file, text, length);
+        assert_int_equal(rows_in(p->file), lines - 1);
     }
-    end(store);
-    free(journal);
+    struct record *torn = loaded(p->file);
+    end(begin(p, torn, false)); /* what was torn is gone */
+    assert_int_equal(rows_in(p->file), rows_count(record_rows(torn)));
+    record_free(torn);
+    free(text);
 }
 
-/* A power failure can leave zeros in a file; what is after them is not applied. */
-static void test_spoilt_journal(void **state)
+static void assert_refused(const char *path, const char *wrong)
+{
+    char error[MESSAGE_SIZE];
+    assert_null(record_load(path, error));
+    if (!strstr(error, wrong))
+        fail_msg("%s: no '%s'", error, wrong);
+}
+
+/* A line that is broken elsewhere is an error, which names it. */
+static void test_spoilt_lines(void **state)
 {
     const struct place *p = *state;
-    struct store *store = begin_with_journal(p, 5);
+    end(begin_with_rows(p, 3));
     size_t size;
-    char *journal = contents(p->journal, &size), *second = strchr(journal, '\n') + 1;
-    second = strchr(second, '\n') + 1;
-    char *const places[] = {second + 100, second + 3, strchr(second, '\n') - 1};
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        char was = *places[i];
-        *places[i] = '\0';
-        write_bytes(p->journal, journal, size);
-        assert_int_equal(rows_in(p->file), 3);
-        *places[i] = was;
+    char *text = contents(p->file, &size), *second = strchr(text, '\n') + 1, *more;
+    for (char *at = second + 2; at < second + 200; at += 66) {
+        char was = *at;
+        *at = '\0';
+        write_bytes(p->file, text, size);
+        assert_refused(p->file, "line 2: not JSON");
+        *at = was;
     }
-    const char *const bad[] = {
-        "{\"insert\":9,\"row\":{}}\n", "{\"replace\":5,\"row\":{}}\n", "{}\n", "\n", "{\"head\":[]}\n",
-        "{\"insert\":-1,\"row\":{}}\n"};
+    const char *const bad[][2] = {{"{}", "line 5: no line of a result file"},
+                                  {"", "line 5: not JSON"},
+                                  {"[]", "line 5: no line of a result file"},
+                                  {"{\"kind\":\"row\",\"run\":\"x\",\"id\":1}", "line 5: run x has no head"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        char *more;
-        assert_true(asprintf(&more, "%s%s", journal, bad[i]) > 0);
-        write_bytes(p->journal, more, strlen(more));
-        assert_saved(p->file, p->record);
+        assert_true(asprintf(&more, "%s%s\n", text, bad[i][0]) > 0);
+        write_bytes(p->file, more, strlen(more));
+        assert_refused(p->file, bad[i][1]);
         free(more);
     }
-    end(store);
-    free(journal);
-}
-
-/* The journal of another file, or of the same file before a byte of it changed, is ignored and then removed.
- */
-static void test_journal_of_another_file(void **state)
-{
-    const struct place *p = *state;
-    struct record *again;
-    struct store *store = begin_with_journal(p, 5);
-    size_t size, journal_size;
-    char *text = contents(p->file, &size), *journal = contents(p->journal, &journal_size);
-    end(store);
-    write_bytes(p->journal, journal, journal_size);
-    strstr(text, "\"benchmark\"")[-1] = '\t'; /* the same size, the same values */
-    write_bytes(p->file, text, size);
-    assert_int_equal(rows_in(p->file), 2);
-    again = loaded(p->file);
-    store = begin(p, again, true);
-    assert_false(exists(p->journal));
-    end(store);
-    assert_int_equal(rows_in(p->kept), 2);
-    record_free(again);
     free(text);
-    free(journal);
 }
 
-/* Killed after the file was written whole, before its journal was removed: rows are not applied again. */
-static void test_killed_while_merging(void **state)
+/* Files one after the other are the runs of one file; the seam may not be torn. */
+static void test_several_runs(void **state)
 {
     const struct place *p = *state;
-    struct store *store = begin_with_journal(p, 5);
+    char error[MESSAGE_SIZE], *more;
+    struct file_runs runs;
+    end(begin_with_rows(p, 3));
     size_t size;
-    put(store, p->record, 4, true, 77);
-    char *journal = contents(p->journal, &size);
-    end(store);
-    write_bytes(p->journal, journal, size);
-    assert_saved(p->file, p->record);
-    end(begin(p, p->record, false));
-    assert_saved(p->file, p->record);
-    free(journal);
+    char *first = contents(p->file, &size);
+    record_free(((struct place *)*state)->record);
+    ((struct place *)*state)->record = empty_record();
+    end(begin_with_rows(p, 5));
+    char *second = contents(p->file, &size);
+    assert_true(asprintf(&more, "%s%s", first, second) > 0);
+    write_bytes(p->file, more, strlen(more));
+    assert_refused(p->file, "has 2 runs: build/merge joins them");
+    assert_true(runs_load(p->file, &runs, stderr, error));
+    assert_int_equal(runs.count, 2);
+    assert_int_equal(rows_count(record_rows(runs.list[0])), 3);
+    assert_same(runs.list[1], p->record);
+    runs_free(&runs);
+    free(more);
+    assert_true(asprintf(&more, "%s%s", second, second) > 0);
+    write_bytes(p->file, more, strlen(more));
+    assert_refused(p->file, "line 7: a second head of run ");
+    free(more);
+    assert_true(asprintf(&more, "%.*s%s", (int)strlen(first) - 9, first, second) > 0);
+    write_bytes(p->file, more, strlen(more));
+    assert_refused(p->file, "line 4: not JSON");
+    free(more);
+    free(first);
+    free(second);
 }
 
-/* What a killed program left is kept with its journal when another record replaces it. */
+/* What a killed program left is kept when another record replaces it; a file without rows is not. */
 static void test_what_is_replaced_is_kept(void **state)
 {
     const struct place *p = *state;
     struct record *other = empty_record();
-    struct store *store = begin_with_journal(p, 5);
-    size_t size, journal_size;
-    char *text = contents(p->file, &size), *journal = contents(p->journal, &journal_size);
-    end(store);
-    write_bytes(p->file, text, size);
-    write_bytes(p->journal, journal, journal_size);
+    end(begin_with_rows(p, 5));
     end(begin(p, other, true));
     assert_saved(p->kept, p->record);
     assert_saved(p->file, other);
+    end(begin(p, other, true));
+    assert_saved(p->kept, p->record);
     record_free(other);
-    free(text);
-    free(journal);
 }
 
 /* A row that cannot be written leaves no part of it, and is saved with the next one. */
 static void test_full_disk(void **state)
 {
     const struct place *p = *state;
-    struct store *store = begin_with_journal(p, 5);
+    struct store *store = begin_with_rows(p, 5);
     struct rlimit old, small;
     struct stat before, after;
     char error[MESSAGE_SIZE];
-    assert_int_equal(stat(p->journal, &before), 0);
+    assert_int_equal(stat(p->file, &before), 0);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
     small = (struct rlimit){(rlim_t)before.st_size + 1000, old.rlim_max};
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    assert_false(try_row(store, p->record, 2, false, 50, error));
+    assert_false(try_row(store, p->record, 5, 50, error));
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
-    assert_non_null(strstr(error, "result.json: cannot be written: File too large"));
-    assert_int_equal(stat(p->journal, &after), 0);
+    assert_non_null(strstr(error, "result.jsonl: cannot be written: File too large"));
+    assert_int_equal(stat(p->file, &after), 0);
     assert_int_equal(after.st_size, before.st_size);
     assert_int_equal(rows_in(p->file), 5);
-    put(store, p->record, 0, true, 51);
+    put(store, p->record, 0, 51);
     assert_saved(p->file, p->record);
     end(store);
 }
@@ -407,10 +366,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_PLACE(test_all_that_is_saved_is_read),
         IN_PLACE(test_flushed_once_a_second),
-        IN_PLACE(test_torn_journal),
-        IN_PLACE(test_spoilt_journal),
-        IN_PLACE(test_journal_of_another_file),
-        IN_PLACE(test_killed_while_merging),
+        IN_PLACE(test_torn_line),
+        IN_PLACE(test_spoilt_lines),
+        IN_PLACE(test_several_runs),
         IN_PLACE(test_what_is_replaced_is_kept),
         IN_PLACE(test_full_disk),
     };

@@ -1,9 +1,8 @@
-"""Validates JSON against a JSON Schema with the package jsonschema, a validator that knows nothing of gtmark.
+"""Validates lines of JSON against a JSON Schema with the package jsonschema, a validator that knows nothing of gtmark.
 
-    python3 tests/validate_json.py SCHEMA FILE...          each file is one document
-    python3 tests/validate_json.py SCHEMA#line FILE...     each line is one, by the definition of that name
+    python3 tests/validate_json.py SCHEMA FILE...
 
-Prints the first error of each document that is not valid. Exit 0 all are, 1 some are not, 4 none is, 3 there is no
+Prints the first error of each line that is not valid. Exit 0 all are, 1 some are not, 4 none is, 3 there is no
 jsonschema.
 """
 
@@ -16,28 +15,21 @@ except ImportError:
     sys.exit(3)
 
 
-def documents(path, by_line):
-    with open(path, encoding="utf-8") as file:
-        return [json.loads(line) for line in file] if by_line else [json.load(file)]
-
-
 def main(schema_path, *paths):
-    schema_path, _, definition = schema_path.partition("#")
     with open(schema_path, encoding="utf-8") as file:
         schema = json.load(file)
     Draft202012Validator.check_schema(schema)
-    if definition:
-        schema = {"$defs": schema["$defs"], "$ref": "#/$defs/" + definition}
     validator = Draft202012Validator(schema)
     wrong = count = 0
     for path in paths:
-        for document in documents(path, bool(definition)):
-            count += 1
-            error = next(validator.iter_errors(document), None)
-            if error:
-                wrong += 1
-                where = "/".join(str(part) for part in error.absolute_path)
-                print(f"{path}: {where}: {error.message[:200]}")
+        with open(path, encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                count += 1
+                error = next(validator.iter_errors(json.loads(line)), None)
+                if error:
+                    wrong += 1
+                    where = "/".join(str(part) for part in error.absolute_path)
+                    print(f"{path}, line {number}: {where}: {error.message[:200]}")
     return 0 if wrong == 0 else 4 if wrong == count else 1
 
 

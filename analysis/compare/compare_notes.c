@@ -3,7 +3,7 @@
 #include "analysis/compare/compare_profile.h"
 #include "analysis/compare/compare_table.h"
 #include "analysis/record/axes.h"
-#include "analysis/record/record.h"
+#include "analysis/record/lines.h"
 #include "analysis/tables/wrap.h"
 
 #include <string.h>
@@ -28,16 +28,13 @@ static void print_file(FILE *out, const struct compared *file)
     fprintf(out, ": %s%s\n", file->path, file->letter == 'A' ? " (baseline)" : "");
 }
 
-/* "machine/bench" for results/machine/bench.json, which is short enough for a legend. */
+/* "machine/bench" for results/machine/bench.jsonl, which is short enough for a legend. */
 static void short_path(char text[AXES_TEXT], const char *path)
 {
     const char *from = path + strlen(path);
     for (int slashes = 0; from > path && (from[-1] != '/' || ++slashes < 2);)
         from--;
-    size_t length = strlen(from), end = strlen(".json");
-    if (length > end && strcmp(from + length - end, ".json") == 0)
-        length -= end;
-    snprintf(text, AXES_TEXT, "%.*s", (int)length, from);
+    snprintf(text, AXES_TEXT, "%.*s", (int)record_name_length(from), from);
 }
 
 void compare_label(char text[AXES_TEXT], const struct comparison *c, size_t file)

@@ -5,7 +5,7 @@
  */
 #include "analysis/compare/comparison.h"
 
-#include "analysis/record/record.h"
+#include "analysis/record/lines.h"
 
 #include <math.h>
 
@@ -88,7 +88,7 @@ bool comparison_load(struct comparison *c, const char *const *paths, size_t coun
     for (; c->count < count; c->count++) {
         struct compared *file = &c->files[c->count];
         file->path = paths[c->count];
-        file->record = record_load_any(file->path, error);
+        file->record = record_load(file->path, error);
         if (!file->record)
             return false;
         file->rows = record_rows(file->record);

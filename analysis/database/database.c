@@ -1,8 +1,8 @@
 /* Opening a store, and its schema, which is derived from the lists of axes and of head fields. */
 #include "analysis/database/database.h"
 
+#include "analysis/record/checksum.h"
 #include "analysis/record/file.h"
-#include "analysis/record/journal.h"
 #include "analysis/record/message.h"
 #include "analysis/record/schema.h"
 
@@ -70,14 +70,15 @@ static char *schema_sql(void)
     if (!out)
         abort();
     fputs("CREATE TABLE machines (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
-          "CREATE TABLE files (id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, run TEXT NOT NULL UNIQUE,"
-          " bytes INTEGER NOT NULL, path TEXT NOT NULL, machine INTEGER NOT NULL REFERENCES machines",
+          "CREATE TABLE files (id INTEGER PRIMARY KEY, hash TEXT NOT NULL,"
+          " samples INTEGER NOT NULL, path TEXT NOT NULL, machine INTEGER NOT NULL REFERENCES machines",
           out);
     for (size_t i = 0; i < schema_head_count; i++)
         if (schema_head[i].kind == VALUE_TEXT)
             fprintf(out, ", \"%s\" TEXT", schema_head[i].name);
     fputs(
-        ");CREATE INDEX files_machine ON files(machine);"
+        ");CREATE INDEX files_machine ON files(machine);CREATE INDEX files_hash ON files(hash);"
+        "CREATE UNIQUE INDEX files_run ON files(run);"
         "CREATE TABLE tags (file INTEGER NOT NULL REFERENCES files ON DELETE CASCADE, key TEXT NOT NULL,"
         " value TEXT NOT NULL, PRIMARY KEY (file, key)) WITHOUT ROWID;"
         "CREATE TABLE rows (id INTEGER PRIMARY KEY, file INTEGER NOT NULL REFERENCES files ON DELETE CASCADE,"
@@ -108,7 +109,7 @@ static char *schema_sql(void)
 /* A number that changes with the schema. */
 static int schema_version(const char *sql)
 {
-    return (int)(base_of(sql, strlen(sql)).checksum & 0x7fffffff);
+    return (int)(checksum_of(sql, strlen(sql)) & 0x7fffffff);
 }
 
 /* The number that a statement gives. */
@@ -207,7 +208,7 @@ sqlite3 *database_open(const char *path, double timeout, char *error)
 {
     enum { STEPS = 10000 }; /* of SQLite's machine between two looks at the clock */
     if (access(path, R_OK) != 0) {
-        snprintf(error, MESSAGE_SIZE, "%.300s: %s; `import FILE.json ...` makes a store", path,
+        snprintf(error, MESSAGE_SIZE, "%.300s: %s; `import FILE.jsonl ...` makes a store", path,
                  strerror(errno));
         return NULL;
     }

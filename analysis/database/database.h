@@ -3,8 +3,8 @@
  * any time. Its tables:
  *
  *     machines  id, name
- *     files     id, hash (of the contents), run (hash of what identifies it), bytes, path, machine,
- *               and the texts of the record's head: benchmark, command, started, ...
+ *     files     id, hash (of the contents), samples (of the run), path, machine, and the texts of the
+ *               record's head: run, benchmark, command, started, ...; one for each run of a file
  *     tags      file, key, value
  *     rows      id, file, status, work, and the axes under the names of their flags
  *     texts     row, json (the row as it is in its file)

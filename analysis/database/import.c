@@ -4,8 +4,9 @@
 
 #include "analysis/database/database.h"
 #include "analysis/record/axes.h"
+#include "analysis/record/checksum.h"
 #include "analysis/record/file.h"
-#include "analysis/record/journal.h"
+#include "analysis/record/lines.h"
 #include "analysis/record/plain.h"
 #include "analysis/record/record.h"
 #include "analysis/record/row_json.h"
@@ -34,7 +35,7 @@ enum statement {
 };
 
 /* Columns before the texts of the head, the axes, and the numbers. */
-enum { FILE_COLUMNS = 6, ROW_COLUMNS = 4, PROGRAM_COLUMNS = 3 };
+enum { FILE_COLUMNS = 5, ROW_COLUMNS = 4, PROGRAM_COLUMNS = 3 };
 
 struct importer {
     sqlite3 *db;
@@ -46,10 +47,9 @@ struct importer {
 /* A result file. */
 struct source {
     const char *path;
-    char hash[HASH_TEXT]; /* of the file and its journal */
-    size_t bytes;         /* of both */
-    bool readable, known; /* known: the store has it */
-    struct record *record;
+    char hash[HASH_TEXT];
+    bool readable, known, good; /* known: the store has it; good: its runs were read */
+    struct file_runs runs;
     char error[MESSAGE_SIZE]; /* if it is not readable, or neither known nor a record */
 };
 
@@ -75,8 +75,8 @@ static sqlite3_stmt *prepare_insert(sqlite3 *db, const char *table, size_t colum
 static bool prepare_all(struct importer *im, char *error)
 {
     static const char *const texts[STATEMENTS] = {
-        [FIND_HASH] = "SELECT id, bytes FROM files WHERE hash = ?",
-        [FIND_RUN] = "SELECT id, bytes FROM files WHERE run = ?",
+        [FIND_HASH] = "SELECT id, samples FROM files WHERE hash = ?",
+        [FIND_RUN] = "SELECT id, samples FROM files WHERE run = ?",
         [DROP_FILE] = "DELETE FROM files WHERE id = ?",
         [ADD_MACHINE] = "INSERT OR IGNORE INTO machines(name) VALUES (?)",
         [FIND_MACHINE] = "SELECT id, 0 FROM machines WHERE name = ?",
@@ -147,38 +147,18 @@ static bool run_bound(struct importer *im, enum statement s, int64_t found[2])
 
 static void hash_source(struct source *s)
 {
-    char ignored[MESSAGE_SIZE], *beside = journal_path(s->path);
-    struct base file = {0}, journal;
-    s->readable = file_is_regular(s->path, s->error) && /* a pipe could not be read again */
-                  base_of_file(s->path, &file, s->error);
-    base_of_file(beside, &journal, ignored); /* empty if there is none */
-    free(beside);
-    s->bytes = file.bytes + journal.bytes;
-    snprintf(s->hash, HASH_TEXT, "%016llx%016llx", (unsigned long long)file.checksum,
-             (unsigned long long)journal.checksum);
+    size_t size;
+    char *text = file_is_regular(s->path, s->error) ? file_read(s->path, &size, s->error) : NULL;
+    s->readable = text; /* a pipe could not be read again */
+    if (text)
+        snprintf(s->hash, HASH_TEXT, "%016llx", (unsigned long long)checksum_of(text, size));
+    free(text);
 }
 
 static bool is_known(struct importer *im, const struct source *s)
 {
     bind_text(im, FIND_HASH, 1, s->hash);
     return run_bound(im, FIND_HASH, NULL);
-}
-
-/* The hash of what identifies a run: the texts of its head, which say when it began, and its machine. */
-static void hash_run(const struct value *head, char hash[HASH_TEXT])
-{
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        abort();
-    for (size_t i = 0; i < schema_head_count; i++)
-        if (schema_head[i].kind == VALUE_TEXT || strcmp(schema_head[i].name, "host") == 0)
-            value_write(value_get(head, schema_head[i].name), out);
-    if (fclose(out) != 0)
-        abort();
-    snprintf(hash, HASH_TEXT, "%016llx", (unsigned long long)base_of(text, size).checksum);
-    free(text);
 }
 
 /* The hash of a row's work and axes. */
@@ -192,7 +172,7 @@ static int64_t hash_configuration(const struct row *row)
         axes_text(row, schema_find(axis_columns[i].path), value);
         used += (size_t)snprintf(text + used, sizeof text - used, "\n%.*s", AXES_TEXT - 2, value);
     }
-    return (int64_t)base_of(text, used).checksum;
+    return (int64_t)checksum_of(text, used);
 }
 
 /* "family 26, model 2, AMD EPYC, stepping 1; 2 cores; 23.5 GiB", after the names of its GPUs. */
@@ -270,8 +250,13 @@ static void put_row(struct importer *im, struct place *at, const struct row *row
     at->row = sqlite3_last_insert_rowid(im->db);
     at->configuration = hash_configuration(row);
     bind_count(im, ADD_TEXT, 1, at->row);
-    bind_text(im, ADD_TEXT, 2, row_json(row));
+    struct buffer json = {0};
+    buffer_char(&json, '{');
+    row_put_members(row, &json);
+    buffer_put(&json, "}", 2);
+    bind_text(im, ADD_TEXT, 2, json.text);
     run_bound(im, ADD_TEXT, NULL);
+    free(json.text);
     for (size_t p = 0; p < TIMED; p++)
         put_program(im, at, row, p);
 }
@@ -304,29 +289,42 @@ static int64_t put_head(struct importer *im, const struct value *head)
     return sqlite3_last_insert_rowid(im->db);
 }
 
-/* Adds a record, unless the store has more of its run. */
-static bool put_record(struct importer *im, const struct source *from)
+/* How much was measured: a run that was continued has more. */
+static int64_t count_samples(const struct rows *rows)
 {
-    const struct value *head = record_head(from->record);
-    const struct rows *rows = record_rows(from->record);
+    int64_t all = (int64_t)rows_count(rows);
+    for (size_t i = 0; i < rows_count(rows); i++)
+        for (size_t p = 0; p < TIMED; p++) {
+            char path[SCHEMA_PATH];
+            snprintf(path, sizeof path, "%s.time.samples", program_name(p));
+            all += (int64_t)row_reals_count(rows_at(rows, i), path);
+        }
+    return all;
+}
+
+/* Adds a run, unless the store has more of it. */
+static bool put_run(struct importer *im, const struct source *from, const struct record *record)
+{
+    const struct value *head = record_head(record);
+    const struct rows *rows = record_rows(record);
     struct place at = {.machine = machine_of(im, head)};
-    int64_t there[2];
-    char run[HASH_TEXT], *path = scan_clean(from->path);
+    int64_t there[2], samples = count_samples(rows);
+    const char *run = "";
+    char *path = scan_clean(from->path);
     if (!path)
         abort();
-    hash_run(head, run);
+    value_get_text(head, "run", &run);
     bind_text(im, FIND_RUN, 1, run);
-    bool known = run_bound(im, FIND_RUN, there), more = !known || (int64_t)from->bytes >= there[1];
+    bool known = run_bound(im, FIND_RUN, there), more = !known || samples >= there[1];
     if (known && more) {
         bind_count(im, DROP_FILE, 1, there[0]);
         run_bound(im, DROP_FILE, NULL);
     }
     if (more) {
         bind_text(im, ADD_FILE, 2, from->hash);
-        bind_text(im, ADD_FILE, 3, run);
-        bind_count(im, ADD_FILE, 4, (int64_t)from->bytes);
-        bind_text(im, ADD_FILE, 5, path);
-        bind_count(im, ADD_FILE, 6, at.machine);
+        bind_count(im, ADD_FILE, 3, samples);
+        bind_text(im, ADD_FILE, 4, path);
+        bind_count(im, ADD_FILE, 5, at.machine);
         at.file = put_head(im, head);
         value_get_text(head, "started", &at.started);
         put_tags(im, at.file, value_get(head, "tags"));
@@ -348,22 +346,33 @@ static void read_batch(struct importer *im, struct source *batch, size_t n)
 #pragma omp parallel for schedule(dynamic)
     for (size_t i = 0; i < n; i++)
         if (batch[i].readable && !batch[i].known)
-            batch[i].record = record_load_any(batch[i].path, batch[i].error);
+            batch[i].good = runs_load(batch[i].path, &batch[i].runs, NULL, batch[i].error);
+}
+
+/* Adds the runs of a file; false if the store has all of them. */
+static bool put_runs(struct importer *im, const struct source *s, struct import_tally *tally)
+{
+    bool any = false;
+    for (size_t i = 0; i < s->runs.count; i++)
+        if (put_run(im, s, s->runs.list[i])) {
+            tally->rows += rows_count(record_rows(s->runs.list[i]));
+            any = true;
+        }
+    return any;
 }
 
 static void put_source(struct importer *im, const struct source *s, FILE *warnings,
                        struct import_tally *tally)
 {
-    if (!s->known && !s->record) {
+    if (!s->known && !s->good) {
         fputs("skipped: ", warnings);
         plain_put(warnings, s->error);
         putc('\n', warnings);
         tally->broken++;
-    } else if (s->known || is_known(im, s) || !put_record(im, s)) { /* it may be twice in a batch */
+    } else if (s->known || is_known(im, s) || !put_runs(im, s, tally)) { /* it may be twice in a batch */
         tally->known++;
     } else {
         tally->files++;
-        tally->rows += rows_count(record_rows(s->record));
     }
 }
 
@@ -380,7 +389,7 @@ static bool import_batch(struct importer *im, char *const *files, size_t n, FILE
     for (size_t i = 0; i < n && good; i++)
         put_source(im, &batch[i], warnings, tally);
     for (size_t i = 0; i < n; i++)
-        record_free(batch[i].record);
+        runs_free(&batch[i].runs);
     return good && !im->failed && database_run(im->db, "COMMIT", error);
 }
 

@@ -14,7 +14,7 @@ struct import_tally {
 };
 
 /*
- * Imports files with their journals. What is in the store already is left as it is; a file that continues a
+ * Imports files. What is in the store already is left as it is; a file that continues a
  * run of the store (--resume) replaces it. A file that cannot be read, or is no result file, is skipped with
  * a line to `warnings`. Commits every 32 files: a killed import loses these at most, and the store is whole.
  * False with a message in error[MESSAGE_SIZE] if the store cannot be opened or written.

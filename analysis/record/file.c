@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -76,7 +77,7 @@ static FILE *open_beside(const char *path, char **beside, char *error)
         snprintf(error, MESSAGE_SIZE, "%s: no memory", path);
         return NULL;
     }
-    int fd = open(*beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+    int fd = open(*beside, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
     if (file)
         setvbuf(file, NULL, _IOFBF, 1 << 18); /* thousands of rows are written at once */
@@ -106,14 +107,26 @@ static void sync_directory(const char *path)
     free(directory);
 }
 
-bool file_save(const char *path, bool write(const void *document, FILE *out), const void *document,
-               char *error)
+/* A second handle of a file, which is locked; -1 and errno if there is none. */
+static int kept_open(FILE *file)
+{
+    int fd = fcntl(fileno(file), F_DUPFD_CLOEXEC, 0);
+    if (fd >= 0)
+        flock(fd, LOCK_EX | LOCK_NB); /* nobody else knows the file yet */
+    return fd;
+}
+
+bool file_replace(const char *path, bool write(const void *document, FILE *out), const void *document,
+                  int *fd, char *error)
 {
     char *beside;
     FILE *file = open_beside(path, &beside, error);
+    if (fd)
+        *fd = -1;
     if (!file)
         return false;
-    bool good = write(document, file) && fflush(file) == 0 && fsync(fileno(file)) == 0;
+    bool good = write(document, file) && fflush(file) == 0 && fsync(fileno(file)) == 0 &&
+                (!fd || (*fd = kept_open(file)) >= 0);
     if (!good)
         system_error(error, path);
     if (fclose(file) != 0 && good)
@@ -124,8 +137,16 @@ bool file_save(const char *path, bool write(const void *document, FILE *out), co
         sync_directory(path);
     else
         unlink(beside);
+    if (!good && fd && *fd >= 0)
+        close(*fd);
     free(beside);
     return good;
+}
+
+bool file_save(const char *path, bool write(const void *document, FILE *out), const void *document,
+               char *error)
+{
+    return file_replace(path, write, document, NULL, error);
 }
 
 /* Removes the temporary files of killed processes: PATH.PID.tmp whose PID no longer exists. */

@@ -22,6 +22,10 @@ bool file_is_regular(const char *path, char *error);
 bool file_save(const char *path, bool write(const void *document, FILE *out), const void *document,
                char *error);
 
+/* The same; *fd is the new file, open for appending and locked (lock.h), or -1 on failure. */
+bool file_replace(const char *path, bool write(const void *document, FILE *out), const void *document,
+                  int *fd, char *error);
+
 /* Whether file_save could write there: tries it and cleans up, also after killed processes. */
 bool file_can_save(const char *path, char *error);
 

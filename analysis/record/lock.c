@@ -1,7 +1,7 @@
 /*
- * The holder removes the file before it releases the lock. Another process may have opened the file before
- * it was removed, and would then lock a file that no third process can find; so whoever gets the lock checks
- * that the path still names its file, and otherwise tries again.
+ * The holder may replace the file. Another process may have opened it before, and would then lock a file that
+ * no third process can find; so whoever gets the lock checks that the path still names its file, and
+ * otherwise tries again.
  */
 #include "analysis/record/lock.h"
 
@@ -32,7 +32,7 @@ static int lock_without_waiting(int file)
 enum lock_result lock_take(const char *path, int *file)
 {
     for (;;) {
-        *file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+        *file = open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
         if (*file < 0)
             return LOCK_IMPOSSIBLE;
         int error = lock_without_waiting(*file);
@@ -44,10 +44,4 @@ enum lock_result lock_take(const char *path, int *file)
         if (error)
             return LOCK_HELD;
     }
-}
-
-void lock_release(const char *path, int file)
-{
-    unlink(path);
-    close(file);
 }

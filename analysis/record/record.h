@@ -1,7 +1,8 @@
 /*
- * The record: one run of a benchmark, its context and its rows, as one JSON document and as a file.
+ * The record: one run of a benchmark, its context and its rows. As a file it is JSON lines (lines.h); as one
+ * JSON document
  *
- *     {"schema": 1, "benchmark": ..., "command": ..., "started": ..., "host": {...}, ..., "rows": [...]}
+ *     {"schema": 2, "benchmark": ..., "command": ..., "started": ..., "host": {...}, ..., "rows": [...]}
  *
  * The fields beside the rows are the HEAD lines of schema.def; additional ones are allowed. Functions return
  * false (or null) on failure and write a one-line reason to error[MESSAGE_SIZE].
@@ -22,7 +23,8 @@ struct record;
  * devices, ...).
  */
 struct record *record_new(const char *benchmark, const char *command, struct value *context);
-void record_free(struct record *record); /* null is allowed */
+struct record *record_of_head(struct value *head); /* of which it takes ownership */
+void record_free(struct record *record);           /* null is allowed */
 
 /* The head, an object with everything beside the rows; and the rows. Both may be changed in place. */
 struct value *record_head(const struct record *record);
@@ -48,30 +50,5 @@ bool record_validate(const struct record *record, char *error);
 
 /* Writes the document to a stream. False if the stream failed. */
 bool record_write(const struct record *record, FILE *out);
-
-/*
- * Writes a row on one line, with the head, except fits, under "record": the line is self-contained. False if
- * the stream failed.
- */
-bool record_write_line(const struct record *record, const struct row *row, FILE *out);
-
-/* Saves to a file that holds a complete document at every moment (file_save). */
-bool record_save(const struct record *record, const char *path, char *error);
-
-/*
- * Keeps an existing file, journal included, as PATH~, unless it is a record without rows, and replaces an
- * earlier one. False with a message on failure.
- */
-bool record_keep(const char *path, char *error);
-
-/* Loads a record from a file and its journal (journal.h), or parses it, and validates it; null on error. */
-struct record *record_load(const char *path, char *error);
-struct record *record_parse(const char *text, char *error);
-
-/*
- * The same for a file of an older or newer version: fields of rows may be missing or unknown. The format
- * version, the head fields and the status of every row are validated.
- */
-struct record *record_load_any(const char *path, char *error);
 
 #endif

@@ -38,6 +38,7 @@ struct row *row_new(void)
     struct row *row = some(calloc(1, sizeof *row));
     for (const struct field *f = schema_fields; schema_has(f); f++)
         field_clear(row, f);
+    row->id = -1;
     return row;
 }
 
@@ -59,7 +60,6 @@ void row_free(struct row *row)
     }
     free(row->reasons);
     free(row->flaw);
-    free(row->json);
     free(row);
 }
 
@@ -112,13 +112,6 @@ static void drop_reasons(struct row *row, const char *path)
     row->reason_count = kept;
 }
 
-/* Discards the text, which is out of date. */
-static void changed(struct row *row)
-{
-    free(row->json);
-    row->json = NULL;
-}
-
 /* The field of a path and type, for the caller to set. */
 static const struct field *to_set(struct row *row, const char *path, enum field_type type)
 {
@@ -126,7 +119,6 @@ static const struct field *to_set(struct row *row, const char *path, enum field_
     if (!field || field->type != type)
         misuse("the schema has no such field of this type", path);
     drop_reasons(row, path);
-    changed(row);
     return field;
 }
 
@@ -195,7 +187,7 @@ struct row *row_copy(const struct row *row)
     for (size_t i = 0; i < row->reason_count; i++)
         row_explain(copy, row->reasons[i].path, row->reasons[i].text);
     copy->flaw = row->flaw ? some(strdup(row->flaw)) : NULL;
-    copy->json = row->json ? some(strdup(row->json)) : NULL;
+    copy->id = row->id;
     return copy;
 }
 
@@ -208,7 +200,6 @@ void row_clear(struct row *row, const char *path)
     for (const struct field *f = first; schema_has(f) && field_is_under(f, path, length); f++)
         field_clear(row, f);
     drop_reasons(row, path);
-    changed(row);
 }
 
 void row_omit(struct row *row, const char *path, const char *reason)

@@ -13,6 +13,8 @@
 #ifndef GTMARK_ANALYSIS_ROW_H
 #define GTMARK_ANALYSIS_ROW_H
 
+#include "analysis/record/row_fields.h"
+#include "analysis/record/row_struct.h"
 #include "analysis/record/schema.h"
 #include "analysis/record/value.h"
 #include "analysis/statistics/states.h"
@@ -22,70 +24,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define COUNT_ABSENT INT64_MIN
-
-/* An item of a list, by the type of the list's field. */
-union item {
-    double real;
-    int64_t count;
-    const char *text;
-};
-
-struct items {
-    const union item *list; /* null: absent */
-    size_t count;
-};
-
-#define STRUCTURES
-#define MEMBER_TEXT                             const char *
-#define MEMBER_COUNT                            int64_t
-#define MEMBER_REAL                             double
-#define MEMBER_REALS                            struct items
-#define MEMBER_COUNTS                           struct items
-#define MEMBER_TEXTS                            struct items
-#define FIELD(group, name, type, unit, meaning) MEMBER_##type name;
-#define GROUP(name)                             struct {
-#define END(name)                                                                                            \
-    }                                                                                                        \
-    name;
-
-/* Samples, turns and statistics of something that was timed. */
-struct row_times {
-#include "analysis/record/schema_time.def"
-};
-
-/* A phase of a training step. */
-struct row_phase {
-#include "analysis/record/schema_phase.def"
-};
-
-/* A timed program. */
-struct row_program {
-#include "analysis/record/schema_program.def"
-};
-
-/* Why a field or group is absent. */
-struct reason {
-    char *path, *text;
-};
-
-struct row {
-#define OTHER(name, type, unit, symbol, meaning) MEMBER_##type name;
-#define WHOLE(min, max)                          int64_t
-#define NUMBER(min, max)                         double
-#define NAME(choices, first)                     const char *
-#define TEXT(examples, canonical)                const char *
-#define AXIS(id, flag, group, name, kind, place, standard, pace, work, dump, unit, symbol, help, meaning)    \
-    kind name;
-#include "analysis/record/schema.def"
-    struct reason *reasons;
-    size_t reason_count;
-    struct kept *kept; /* the memory of texts and lists */
-    char *flaw;        /* of a row from a file: what is wrong with it; null: nothing */
-    char *json;        /* the row as in a file; null: not made yet, or out of date */
-};
-#undef STRUCTURES
-
 /* What has times in a row, as "step.time.median": the benchmarks' programs in order, and the encoding. */
 enum { TIMED = 4 };
 const char *program_name(size_t index);
@@ -93,6 +31,9 @@ const char *program_name(size_t index);
 struct row *row_new(void); /* all fields are absent */
 struct row *row_copy(const struct row *row);
 void row_free(struct row *row); /* null is allowed */
+
+/* A copy of a list that lives as long as the row. */
+struct items row_keep_items(struct row *row, const union item *list, size_t n, enum field_type type);
 
 /* A copy of a text, in UTF-8, that lives as long as the row. */
 const char *row_keep(struct row *row, const char *text);
@@ -152,13 +93,9 @@ const union item *row_items(const struct row *row, const char *path, size_t *n);
 
 /* Whether the row has the field, or any field of the group. */
 bool row_has(const struct row *row, const char *path);
-bool row_has_field(const struct row *row, const struct field *field);
 
 /* Whether the field has the same value in both, or is absent in both. */
 bool row_same(const struct row *a, const struct row *b, const char *path);
-
-/* An order of rows by a field of the schema: negative, 0 if it is the same in both, positive. */
-int row_order(const struct row *a, const struct row *b, const struct field *field);
 
 /* Whether all fields and reasons are the same. */
 bool row_equal(const struct row *a, const struct row *b);
@@ -208,6 +145,9 @@ void rows_free(struct rows *rows); /* null is allowed */
 
 size_t rows_count(const struct rows *rows);
 struct row *rows_at(const struct rows *rows, size_t i); /* null beyond the end */
+
+/* Sorts by pointers to pointers of rows. */
+void rows_sort(struct rows *rows, int order(const void *a, const void *b, void *rows));
 
 void rows_append(struct rows *rows, struct row *row);
 void rows_insert(struct rows *rows, size_t i, struct row *row); /* before row i, or at the end */

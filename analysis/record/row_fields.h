@@ -1,8 +1,9 @@
-/* Internal to this folder: the members of a row, by the fields of the schema. */
+/* The members of a row, by the fields of the schema. */
 #ifndef GTMARK_ANALYSIS_ROW_FIELDS_H
 #define GTMARK_ANALYSIS_ROW_FIELDS_H
 
-#include "analysis/record/row.h"
+#include "analysis/record/row_struct.h"
+#include "analysis/record/schema.h"
 
 static inline const char **field_text(const struct row *row, const struct field *f)
 {
@@ -27,10 +28,10 @@ static inline struct items *field_items(const struct row *row, const struct fiel
 /* Makes a field absent. */
 void field_clear(struct row *row, const struct field *f);
 
-/* A copy of a list that lives as long as the row. */
-struct items row_keep_items(struct row *row, const union item *list, size_t n, enum field_type type);
+/* Whether the row has a field. */
+bool row_has_field(const struct row *row, const struct field *f);
 
-/* Reads a row from an object of a file, whose text is json[length]. */
-struct row *row_read(const struct value *object, const char *json, size_t length);
+/* An order of rows by a field: negative, 0 if it is the same in both or absent in both, positive. */
+int row_order(const struct row *a, const struct row *b, const struct field *f);
 
 #endif

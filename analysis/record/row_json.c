@@ -1,9 +1,4 @@
-/*
- * Rows as JSON: dotted paths are nested objects, of the fields that the row has; "absent" is an object beside
- * them, of the reasons. A row's text is made once, and again only after a change; a row from a file keeps the
- * text of the file.
- */
-#include "analysis/record/row.h"
+#include "analysis/record/row_json.h"
 
 #include "analysis/record/buffer.h"
 #include "analysis/record/row_fields.h"
@@ -103,12 +98,10 @@ static void read_fields(struct row *row, const struct value *object, const char 
             read_reasons(row, w.value);
         else if (fits && value_kind(w.value) == VALUE_OBJECT && schema_is_group(path))
             read_fields(row, w.value, path, next);
-        else
-            add_flaw(row, path, "no such field");
     }
 }
 
-struct row *row_read(const struct value *object, const char *json, size_t length)
+struct row *row_read(const struct value *object)
 {
     struct row *row = row_new();
     size_t next = 0;
@@ -116,16 +109,7 @@ struct row *row_read(const struct value *object, const char *json, size_t length
         read_fields(row, object, "", &next);
     else
         add_flaw(row, "the row", "not an object");
-    row->json = strndup(json, length);
-    if (!row->json)
-        no_memory();
     return row;
-}
-
-static void new_line(struct buffer *out, int level)
-{
-    static const char spaces[] = "\n                ";
-    buffer_put(out, spaces, (size_t)level + 1);
 }
 
 static void add_real(struct buffer *out, double real)
@@ -158,21 +142,18 @@ static void add_item(struct buffer *out, const union item *item, enum field_type
         value_put_text(item->text, strlen(item->text), out);
 }
 
-static void add_list(struct buffer *out, int level, const struct items *items, enum field_type type)
+static void add_list(struct buffer *out, const struct items *items, enum field_type type)
 {
     buffer_char(out, '[');
     for (size_t i = 0; i < items->count; i++) {
         if (i)
             buffer_char(out, ',');
-        new_line(out, level + 1);
         add_item(out, &items->list[i], type);
     }
-    if (items->count)
-        new_line(out, level);
     buffer_char(out, ']');
 }
 
-static void add_value(struct buffer *out, int level, const struct row *row, const struct field *f)
+static void add_value(struct buffer *out, const struct row *row, const struct field *f)
 {
     if (f->type == FIELD_TEXT)
         value_put_text(*field_text(row, f), strlen(*field_text(row, f)), out);
@@ -181,24 +162,16 @@ static void add_value(struct buffer *out, int level, const struct row *row, cons
     else if (f->type == FIELD_REAL)
         add_real(out, *field_real(row, f));
     else
-        add_list(out, level, field_items(row, f), f->type);
+        add_list(out, field_items(row, f), f->type);
 }
 
 /* Begins a member: the first of its object follows the bracket. */
-static void add_name(struct buffer *out, int level, const char *name, size_t length)
+static void add_name(struct buffer *out, const char *name, size_t length)
 {
-    if (out->text[out->size - 1] != '{')
+    if (out->size > 0 && out->text[out->size - 1] != '{' && out->text[out->size - 1] != ',')
         buffer_char(out, ',');
-    new_line(out, level);
     value_put_text(name, length, out);
-    buffer_put(out, ": ", 2);
-}
-
-static void close_object(struct buffer *out, int level)
-{
-    if (out->text[out->size - 1] != '{')
-        new_line(out, level);
-    buffer_char(out, '}');
+    buffer_char(out, ':');
 }
 
 /* The length of the group of a path without the last `length` bytes, with its dot; 0 if there is none. */
@@ -209,52 +182,42 @@ static size_t group_length(const char *path, size_t length)
     return length;
 }
 
-/* Writes the fields that are set; those of a group follow one another in the schema. */
-static void add_fields(const struct row *row, struct buffer *out, int level)
+/* Those of a group follow one another in the schema. */
+static void add_fields(const struct row *row, struct buffer *out)
 {
     const char *path = "";
     size_t group = 0; /* the first bytes of `path`: the object that is open, "step.time." */
-    for (size_t i = 0; i < schema_fields_count; i++) {
-        const struct field *f = &schema_fields[i];
+    for (const struct field *f = schema_fields; schema_has(f); f++) {
         if (!row_has_field(row, f))
             continue;
         for (; strncmp(path, f->path, group) != 0; group = group_length(path, group - 1))
-            close_object(out, --level);
+            buffer_char(out, '}');
         path = f->path;
         for (const char *dot; (dot = strchr(path + group, '.')); group = (size_t)(dot + 1 - path)) {
-            add_name(out, level++, path + group, (size_t)(dot - path) - group);
+            add_name(out, path + group, (size_t)(dot - path) - group);
             buffer_char(out, '{');
         }
-        add_name(out, level, path + group, f->length - group);
-        add_value(out, level, row, f);
+        add_name(out, path + group, f->length - group);
+        add_value(out, row, f);
     }
     for (; group > 0; group = group_length(path, group - 1))
-        close_object(out, --level);
+        buffer_char(out, '}');
 }
 
-static void add_reasons(const struct row *row, struct buffer *out, int level)
+static void add_reasons(const struct row *row, struct buffer *out)
 {
-    add_name(out, level, "absent", strlen("absent"));
+    add_name(out, "absent", strlen("absent"));
     buffer_char(out, '{');
     for (size_t i = 0; i < row->reason_count; i++) {
-        const struct reason *r = &row->reasons[i];
-        add_name(out, level + 1, r->path, strlen(r->path));
-        value_put_text(r->text, strlen(r->text), out);
+        add_name(out, row->reasons[i].path, strlen(row->reasons[i].path));
+        value_put_text(row->reasons[i].text, strlen(row->reasons[i].text), out);
     }
-    close_object(out, level);
+    buffer_char(out, '}');
 }
 
-const char *row_json(const struct row *row)
+void row_put_members(const struct row *row, struct buffer *out)
 {
-    enum { LEVEL = 3 }; /* of a row's members in a file */
-    struct buffer out = {0};
-    if (row->json)
-        return row->json;
-    buffer_char(&out, '{');
-    add_fields(row, &out, LEVEL);
+    add_fields(row, out);
     if (row->reason_count > 0)
-        add_reasons(row, &out, LEVEL);
-    close_object(&out, LEVEL - 1);
-    buffer_char(&out, '\0');
-    return ((struct row *)row)->json = buffer_end(&out); /* rows are never defined const */
+        add_reasons(row, out);
 }

@@ -19,8 +19,7 @@ struct name {
 
 struct scanner {
     const char *text, *at, *end;
-    const char *array; /* the member whose elements are recorded */
-    struct scan *found;
+    struct spans *numbers;
     struct name *names; /* of all open objects */
     size_t name_count, name_capacity;
     int depth;
@@ -193,7 +192,7 @@ static bool scan_number(struct scanner *s)
     errno = 0;
     if (scan_is_integer(copy) ? (strtoll(copy, NULL, 10), errno == ERANGE) : isinf(strtod(copy, NULL)))
         return fail(s, begin, scan_is_integer(copy) ? "integer out of range" : "real number out of range");
-    note(&s->found->numbers, s, begin);
+    note(s->numbers, s, begin);
     return true;
 }
 
@@ -206,21 +205,17 @@ static bool scan_word(struct scanner *s, const char *word)
     return true;
 }
 
-static bool scan_value(struct scanner *s, bool listed);
+static bool scan_value(struct scanner *s);
 
-/* `listed`: record the elements. */
-static bool scan_array(struct scanner *s, bool listed)
+static bool scan_array(struct scanner *s)
 {
     skip_space(s);
     if (take(s, ']'))
         return true;
     do {
         skip_space(s);
-        const char *begin = s->at;
-        if (!scan_value(s, false))
+        if (!scan_value(s))
             return false;
-        if (listed)
-            note(&s->found->elements, s, begin);
         skip_space(s);
     } while (take(s, ','));
     return take(s, ']') || fail(s, s->at, "expected , or ] in an array");
@@ -273,12 +268,6 @@ static bool scan_name(struct scanner *s)
     return true;
 }
 
-static bool is_array_to_find(const struct scanner *s, const struct name *name)
-{
-    return s->depth == 1 && s->array && strlen(s->array) == name->length &&
-           memcmp(name->plain ? name->plain : name->start, s->array, name->length) == 0;
-}
-
 static bool scan_members(struct scanner *s)
 {
     skip_space(s);
@@ -288,12 +277,11 @@ static bool scan_members(struct scanner *s)
         skip_space(s);
         if (!scan_name(s))
             return false;
-        bool listed = is_array_to_find(s, &s->names[s->name_count - 1]);
         skip_space(s);
         if (!take(s, ':'))
             return fail(s, s->at, "expected : after a key");
         skip_space(s);
-        if (!scan_value(s, listed))
+        if (!scan_value(s))
             return false;
         skip_space(s);
     } while (take(s, ','));
@@ -307,7 +295,7 @@ static bool scan_object(struct scanner *s)
     return close_names(s, first) && sound;
 }
 
-static bool scan_value(struct scanner *s, bool listed)
+static bool scan_value(struct scanner *s)
 {
     bool escaped, sound;
     char c = s->at < s->end ? *s->at : '\0';
@@ -321,17 +309,16 @@ static bool scan_value(struct scanner *s, bool listed)
         return fail(s, s->at, "nested too deeply");
     s->depth++;
     s->at++;
-    sound = c == '{' ? scan_object(s) : scan_array(s, listed);
+    sound = c == '{' ? scan_object(s) : scan_array(s);
     s->depth--;
     return sound;
 }
 
-bool scan_json(const char *text, size_t size, const char *array, struct scan *found, char *error)
+bool scan_json(const char *text, size_t size, struct spans *numbers, char *error)
 {
-    *found = (struct scan){0};
-    struct scanner s = {.text = text, .at = text, .end = text + size, .array = array, .found = found};
+    struct scanner s = {.text = text, .at = text, .end = text + size, .numbers = numbers};
     skip_space(&s);
-    bool sound = scan_value(&s, false);
+    bool sound = scan_value(&s);
     skip_space(&s);
     if (sound && s.at < s.end)
         sound = fail(&s, s.at, "unexpected data after the value");
@@ -344,11 +331,4 @@ bool scan_json(const char *text, size_t size, const char *array, struct scan *fo
     snprintf(error, MESSAGE_SIZE, "line %d: %s%s", line, s.wrong,
              s.place == s.end ? " at the end of the text" : "");
     return false;
-}
-
-void scan_free(struct scan *found)
-{
-    free(found->numbers.list);
-    free(found->elements.list);
-    *found = (struct scan){0};
 }

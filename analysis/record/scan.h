@@ -24,18 +24,11 @@ struct spans {
     size_t count, capacity;
 };
 
-/* The positions of a document's numbers, in order, and of the elements of one array. */
-struct scan {
-    struct spans numbers, elements;
-};
-
 /*
- * Whether text[size], followed by '\0', is valid JSON; if not, error[MESSAGE_SIZE] says "line 3: ...".
- * `array` names the member of the outermost object whose elements are found; null: none. The caller frees
- * *found in either case.
+ * Whether text[size] is valid JSON; if not, error[MESSAGE_SIZE] says "line 3: ...". Adds the positions of its
+ * numbers, in order, to a list that the caller frees in either case.
  */
-bool scan_json(const char *text, size_t size, const char *array, struct scan *found, char *error);
-void scan_free(struct scan *found);
+bool scan_json(const char *text, size_t size, struct spans *numbers, char *error);
 
 /* Whether a number is written as an integer: without point and exponent. */
 bool scan_is_integer(const char *number);

@@ -1,5 +1,7 @@
 /* The tables generated from schema.def and axes.def, and searches in them. */
-#include "analysis/record/row.h"
+#include "analysis/record/schema.h"
+
+#include "analysis/record/row_struct.h"
 
 #include <string.h>
 

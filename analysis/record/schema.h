@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    SCHEMA_VERSION = 1, /* file format; raised when older readers would misread a file */
+    SCHEMA_VERSION = 2, /* file format; raised when older readers would misread a file */
     SCHEMA_PATH = 64,   /* longest path, terminator included */
 };
 

@@ -25,38 +25,35 @@ static void keep_numbers(cJSON *json, const char *text, const struct span **next
         keep_numbers(child, text, next);
 }
 
-struct value *value_read(const char *text, size_t size, const char *array, struct scan *found, char *error)
+struct value *value_parse_part(const char *text, size_t size, char *error)
 {
     char wrong[MESSAGE_SIZE] = "no memory for it";
-    cJSON *json = scan_json(text, size, array, found, wrong) ? cJSON_ParseWithLength(text, size) : NULL;
-    const struct span *numbers = found->numbers.list;
+    struct spans found = {0};
+    cJSON *json = scan_json(text, size, &found, wrong) ? cJSON_ParseWithLength(text, size) : NULL;
+    const struct span *numbers = found.list;
     if (json)
         keep_numbers(json, text, &numbers);
     else
         snprintf(error, MESSAGE_SIZE, "not JSON: %.400s", wrong);
+    free(found.list);
     return value_of(json);
 }
 
 struct value *value_parse(const char *text, char *error)
 {
-    struct scan found;
-    struct value *v = value_read(text, strlen(text), NULL, &found, error);
-    scan_free(&found);
-    return v;
+    return value_parse_part(text, strlen(text), error);
 }
 
 struct value *value_load(const char *path, char *error)
 {
     char wrong[MESSAGE_SIZE];
     size_t size;
-    struct scan found;
     char *text = file_read(path, &size, error);
     if (!text)
         return NULL;
-    struct value *v = value_read(text, size, NULL, &found, wrong);
+    struct value *v = value_parse_part(text, size, wrong);
     if (!v)
         snprintf(error, MESSAGE_SIZE, "%.200s: %.300s", path, wrong);
-    scan_free(&found);
     free(text);
     return v;
 }
@@ -159,18 +156,6 @@ void value_lay_out(const char *json, int indent, int depth, FILE *out)
         if (c == ':' && indent >= 0)
             putc_unlocked(' ', out);
     }
-}
-
-char *value_laid_out(const char *json, int depth, size_t *size)
-{
-    char *text;
-    FILE *out = open_memstream(&text, size);
-    if (!out)
-        abort();
-    value_lay_out(json, 1, depth, out);
-    if (fclose(out) != 0)
-        abort();
-    return text;
 }
 
 bool value_write_indented(const struct value *v, int indent, FILE *out)

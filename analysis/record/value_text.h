@@ -6,11 +6,8 @@
 #include "analysis/record/scan.h"
 #include "analysis/record/value.h"
 
-/*
- * Like value_parse, for text[size] followed by '\0'; also finds the elements of an array (scan_json). The
- * caller frees *found in either case.
- */
-struct value *value_read(const char *text, size_t size, const char *array, struct scan *found, char *error);
+/* Like value_parse, for text[size]. */
+struct value *value_parse_part(const char *text, size_t size, char *error);
 
 /* Adds a text of this length, which is UTF-8, in quotes, as cJSON prints it. */
 void value_put_text(const char *text, size_t length, struct buffer *out);
@@ -20,8 +17,5 @@ void value_put_text(const char *text, size_t length, struct buffer *out);
  * first; on one line if `indent` is negative.
  */
 void value_lay_out(const char *json, int indent, int depth, FILE *out);
-
-/* The same with one space per level, to be freed. */
-char *value_laid_out(const char *json, int depth, size_t *size);
 
 #endif

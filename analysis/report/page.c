@@ -9,6 +9,7 @@
 #include <string.h>
 
 /* page_css and page_js with their hashes, made from page.css and page.js by the Makefile. */
+#include "analysis/record/lines.h"
 #include "analysis/report/page.inc"
 
 /* Rows of all tables together, so that a page has at most about 3 MB. */
@@ -31,9 +32,7 @@ static size_t common_directories(const struct page *page)
 static struct part part_of(const struct page *page, size_t i, size_t common)
 {
     const char *name = page->paths[i] + common;
-    size_t length = strlen(name);
-    if (length > 5 && strcmp(name + length - 5, ".json") == 0)
-        length -= 5;
+    size_t length = record_name_length(name);
     struct part p = {.path = page->paths[i],
                      .number = i + 1,
                      .record = page->records[i],

@@ -1,4 +1,5 @@
 #include "bench/base/paths.h"
+#include "analysis/record/lines.h"
 
 #include <errno.h>
 #include <string.h>
@@ -34,7 +35,7 @@ bool paths_default(const char *name, char path[PATH_MAX], struct message *error)
     strcat(directory, "/local");
     if (!made || !make_directory(directory))
         return complain(error, "%s: %s", directory, strerror(errno));
-    if (snprintf(path, PATH_MAX, "%s/%s.json", directory, name) >= PATH_MAX)
+    if (snprintf(path, PATH_MAX, "%s/%s.jsonl", directory, name) >= PATH_MAX)
         return complain(error, "%s: the path is too long", directory);
     return true;
 }
@@ -43,7 +44,7 @@ bool place_name(const char *name, char path[PATH_MAX])
 {
     char root[PATH_MAX];
     checkout(root);
-    return snprintf(path, PATH_MAX, "%s/results/local/%s.json", root, name) < PATH_MAX;
+    return snprintf(path, PATH_MAX, "%s/results/local/%s.jsonl", root, name) < PATH_MAX;
 }
 
 /* The directory of a path, and the last component of the path; null if there is no such directory. */
@@ -65,8 +66,5 @@ bool paths_same(const char *a, const char *b)
 
 void paths_prefix(const char *path, char prefix[PATH_MAX])
 {
-    size_t length = strlen(path), ending = strlen(".json");
-    if (length > ending && strcmp(path + length - ending, ".json") == 0)
-        length -= ending;
-    snprintf(prefix, PATH_MAX, "%.*s", (int)length, path);
+    snprintf(prefix, PATH_MAX, "%.*s", (int)record_name_length(path), path);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/record/lines.h"
 #include "bench/base/quantity.h"
 
 enum { PEAK, DRAM, RATES };
@@ -72,18 +73,22 @@ static bool add_link(void *links, const struct value *json)
     return good;
 }
 
-/* Adds each entry of an array of a result file. False with the reason. */
+/* Adds each entry of an array of a result file, or of the file of kept calibrations. False with the reason.
+ */
 static bool read_file(const char *path, const char *array, bool (*add)(void *to, const struct value *json),
                       void *to, char why[MESSAGE_SIZE])
 {
-    struct value *file = value_load(path, why);
-    bool good = file != NULL, any = false;
-    for (struct walk w = value_walk(value_get(file, array)); good && walk_next(&w); any = true)
+    struct record *record = record_load(path, why);
+    struct value *file = record ? NULL : value_load(path, why);
+    bool read = record || file, good = read, any = false;
+    const struct value *list = value_get(record ? record_head(record) : file, array);
+    for (struct walk w = value_walk(list); good && walk_next(&w); any = true)
         good = add(to, w.value);
-    if (file && !good)
+    if (read && !good)
         snprintf(why, MESSAGE_SIZE, "one of its %s is not well-formed", array);
-    else if (file && !any)
+    else if (read && !any)
         snprintf(why, MESSAGE_SIZE, "the file has no %s", array);
+    record_free(record);
     value_free(file);
     return good && any;
 }

@@ -135,14 +135,14 @@ static bool check_solvers(const struct options *o, struct message *error)
     return true;
 }
 
-/* The result file is JSON, and only one thing can be on stdout. */
+/* The result file has JSON lines, and only one thing can be on stdout. */
 static bool check_output(struct options *o, struct message *error)
 {
     const char *file = o->output.file, *end = file ? strrchr(file, '.') : NULL;
     if (end && strcasecmp(end, ".csv") == 0)
-        return complain(error,
-                        "--output %.300s: result files are JSON, NAME.json; for CSV: --format csv >%.100s",
-                        file, file);
+        return complain(
+            error, "--output %.300s: result files are JSON lines, NAME.jsonl; for CSV: --format csv >%.100s",
+            file, file);
     if (!file || strcmp(file, "-") != 0)
         return true;
     if (o->output.format == FORMAT_TABLE)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/record/record.h"
+#include "analysis/record/lines.h"
 #include "analysis/tables/columns.h"
 #include "bench/base/number.h"
 #include "bench/base/suggest.h"
@@ -137,7 +137,7 @@ static bool read_baseline(const struct argument *a, struct message *error)
     struct options *o = a->options;
     char why[MESSAGE_SIZE];
     record_free(o->baseline); /* given twice, which is refused later */
-    o->baseline = record_load_any(a->value, why);
+    o->baseline = record_load(a->value, why);
     return o->baseline || complain(error, "--baseline %.400s", why);
 }
 
@@ -260,7 +260,7 @@ static const struct flag flags[] = {
     {OUTPUT, "columns", "LIST", "columns of the table or CSV: fields of FIELDS.md, or forward, step, ...",
      .kind = FLAG_LIST, .read = read_column},
     {OUTPUT, "all", NULL, "print all rows of kernels, all tables of a model", ON(output.all)},
-    {OUTPUT, "output", "FILE", "result file, JSON (default results/local/BINARY.json); -: stdout",
+    {OUTPUT, "output", "FILE", "result file (default results/local/BINARY.jsonl); -: stdout",
      PATH(output.file, "a file")},
     {OUTPUT, "resume", NULL, "continue the result file: measure only what is missing or failed",
      ON(output.resume)},

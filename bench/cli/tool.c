@@ -6,19 +6,6 @@
 
 #include "bench/base/build.h"
 
-/* Removes the operands that name the file of calibrations, which a pattern for all results matches too.
- * Returns how many remain. */
-static int remove_calibrations(int count, char **operands)
-{
-    int kept = 0;
-    for (int i = 0; i < count; i++) {
-        const char *slash = strrchr(operands[i], '/');
-        if (strcmp(slash ? slash + 1 : operands[i], "calibration.json") != 0)
-            operands[kept++] = operands[i];
-    }
-    return kept;
-}
-
 int tool_main(const struct syntax *unnamed, struct tool_options *o, tool_run *run, int argc, char **argv)
 {
     struct syntax named = *unnamed, *s = &named;
@@ -28,8 +15,6 @@ int tool_main(const struct syntax *unnamed, struct tool_options *o, tool_run *ru
         return EXIT_MISSED;
     signal(SIGXFSZ, SIG_IGN); /* exceeding `ulimit -f` then fails as a write to a full disk does */
     int status = EXIT_GOOD, count = syntax_read(s, o, argc, argv, &error);
-    if (count > 0)
-        count = remove_calibrations(count, argv + 1);
     if (count < 0) {
         status = EXIT_USAGE;
     } else if (o->help) {

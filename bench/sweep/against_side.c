@@ -1,4 +1,5 @@
 #include "bench/sweep/against_side.h"
+#include "analysis/record/lines.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -162,7 +163,7 @@ struct record *side_run(const struct side *s, bool check, double budget, struct 
                            child_succeeded(s->program, status, error) || child_explain(log, error));
     if (!ran)
         return NULL;
-    struct record *record = record_load_any(file, why); /* the old build may be of another version */
+    struct record *record = record_load(file, why);
     if (!record)
         complain(error, "%s left no rows: %.300s", s->program, why);
     unlink(file);

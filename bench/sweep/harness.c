@@ -150,13 +150,19 @@ static bool check_apart(const struct options *o, const char *path, struct messag
            complain(error, "--trace %.300s: this is the result file; choose another", o->output.trace);
 }
 
-/* Checks that the result file can be written, and takes its lock. */
+/* Takes the lock of the result file, before it is read. */
 static bool claim_path(const char *path, struct store **store, struct message *error)
 {
     char why[MESSAGE_SIZE];
-    if (path && file_can_save(path, why))
+    if (path && file_is_regular(path, why))
         *store = store_open(path, stderr, why);
     return !path || *store || complain(error, "--output %s", why);
+}
+
+static bool can_save(const char *path, struct message *error)
+{
+    char why[MESSAGE_SIZE];
+    return !path || file_can_save(path, why) || complain(error, "--output %s", why);
 }
 
 /* Reports the signal and returns the exit status. */
@@ -190,7 +196,7 @@ static int find_sizes(const struct bench *b, struct options *o, const char *path
     struct message error;
     if (o->largest.kind == LARGEST_NONE && o->crossover.kind == CROSSOVER_NONE)
         return EXIT_GOOD;
-    if (!claim_path(path, store, &error))
+    if (!claim_path(path, store, &error) || !can_save(path, &error))
         return message_fail(b->name, &error, EXIT_USAGE);
     if (o->crossover.kind ? crossover_find(o) : largest_find(o, &error))
         return EXIT_GOOD;
@@ -270,10 +276,10 @@ static int run_sweep(const struct bench *b, struct options *o, int argc, char **
         store_close(store, error.text);
         return status;
     }
-    struct resume resume;
+    struct resume resume = {0};
     struct record *record = new_record(b, o, argc, argv);
-    if (resume_open(&resume, o, path, &record, &error) && (store || claim_path(path, &store, &error)) &&
-        resume_is_current(&resume, path, &error)) {
+    if ((store || claim_path(path, &store, &error)) && resume_open(&resume, o, path, &record, &error) &&
+        can_save(path, &error)) {
         struct ceilings ceilings;
         struct ceilings_request request = options_ceilings(o);
         print_context(b, o, path);

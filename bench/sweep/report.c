@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/fits/fits.h"
+#include "analysis/record/lines.h"
 #include "analysis/record/record.h"
 #include "analysis/tables/csv.h"
 #include "analysis/tables/kernel_table.h"
@@ -16,6 +17,21 @@
 #include "kernels/blas.h"
 
 #define TRACE_SECONDS 1.0 /* between two saves of the trace, which is always written whole */
+
+/* Prints lines of the result file. */
+static void print_json(struct buffer lines)
+{
+    fwrite(lines.text, 1, lines.size, stdout);
+    free(lines.text);
+}
+
+/* The first line of the result file. */
+static void print_json_head(const struct record *record)
+{
+    struct buffer line = {0};
+    lines_put_head(record_head(record), &line);
+    print_json(line);
+}
 
 static bool save_trace(struct report *r, struct message *error)
 {
@@ -52,6 +68,8 @@ bool report_start(struct report *r, const struct options *o, struct record *reco
         csv_header(stdout, NULL, 0);
     else if (o->output.format == FORMAT_CSV_PROFILE)
         profile_csv_header(stdout);
+    else if (o->output.format == FORMAT_JSONL)
+        print_json_head(record);
     return fflush(stdout) == 0 || complain(error, "stdout: cannot be written");
 }
 
@@ -62,6 +80,13 @@ static void keep_line(struct report *r, const struct table_line *line)
     if (!r->lines)
         abort();
     r->lines[r->count++] = *line;
+}
+
+static void print_json_row(const struct report *r, const struct row *row)
+{
+    struct buffer line = {0};
+    lines_put_row(record_head(r->record), row, &line);
+    print_json(line);
 }
 
 /* Write errors are detected when stdout is flushed. */
@@ -83,7 +108,7 @@ static void print_row(struct report *r, const struct table_line *line)
         profile_csv(stdout, row);
         break;
     case FORMAT_JSONL:
-        record_write_line(r->record, row, stdout);
+        print_json_row(r, row);
         break;
     case FORMAT_JSON: /* at the end, as one document */
         break;
@@ -115,7 +140,7 @@ bool report_row(struct report *r, int64_t index, struct row *row, struct message
     if (!record_put(r->record, at, replace, row, error->text))
         return false;
     r->resume->state[index] = ROW_REDONE;
-    bool saved = !r->store || store_row(r->store, at, replace, error->text);
+    bool saved = !r->store || store_row(r->store, at, error->text);
     r->trace_changed = r->trace;
     if (saved && r->trace && clock_now() - r->trace_saved >= TRACE_SECONDS)
         saved = save_trace(r, error);

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
-#include "analysis/record/record.h"
+#include "analysis/record/lines.h"
 #include "analysis/record/schema.h"
 #include "bench/cli/config.h"
 #include "bench/cli/flags.h"
@@ -224,12 +224,15 @@ static void match(struct resume *r, const struct options *o, struct record *reco
         if (!row)
             continue;
         r->state[i] = state_of(row, o, complete);
+        row->place = c.place; /* in this sweep */
         rows_append(asked, row);
     }
     qsort(old, old_count, sizeof *old, old_rows_by_place);
     for (size_t i = 0; i < old_count; i++)
-        if (!old[i].taken)
+        if (!old[i].taken) {
+            old[i].row->place = COUNT_ABSENT;
             rows_append(rows, old[i].row);
+        }
     r->others = rows_count(rows);
     for (size_t i = 0; i < rows_count(asked); i++)
         rows_append(rows, rows_at(asked, i));
@@ -249,6 +252,12 @@ static struct value *note_resumed(struct value *head, const struct value *by)
     return entry;
 }
 
+static bool has_text(const char *path)
+{
+    struct stat there;
+    return stat(path, &there) == 0 && there.st_size > 0;
+}
+
 bool resume_open(struct resume *r, const struct options *o, const char *path, struct record **record,
                  struct message *error)
 {
@@ -257,9 +266,8 @@ bool resume_open(struct resume *r, const struct options *o, const char *path, st
     *r = (struct resume){.state = calloc(rows, sizeof *r->state), .run = record_head(*record)};
     if (!r->state)
         return complain(error, "no memory for %zu rows", rows);
-    if (!o->output.resume || !path || access(path, F_OK) != 0)
+    if (!o->output.resume || !path || !has_text(path))
         return true;
-    store_state(path, r->seen);
     struct record *old = record_load(path, why.text);
     if (!old)
         return complain(error, "--resume: %.400s", why.text);
@@ -273,16 +281,6 @@ bool resume_open(struct resume *r, const struct options *o, const char *path, st
     record_free(*record);
     *record = old;
     return true;
-}
-
-bool resume_is_current(const struct resume *r, const char *path, struct message *error)
-{
-    char now[STORE_STATE];
-    if (!*r->seen)
-        return true;
-    store_state(path, now);
-    return strcmp(now, r->seen) == 0 ||
-           complain(error, "--resume: %.300s: another program has written this file just now", path);
 }
 
 void resume_close(struct resume *r)

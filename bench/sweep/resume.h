@@ -11,17 +11,15 @@
 #define GTMARK_BENCH_RESUME_H
 
 #include "analysis/record/record.h"
-#include "analysis/record/store.h"
 #include "bench/cli/options.h"
 
 /* partial: ok, but with fewer turns than asked for */
 enum row_state { ROW_MISSING, ROW_REDONE, ROW_PARTIAL, ROW_KEPT };
 
 struct resume {
-    size_t others;          /* rows of other configurations, first in the record */
-    enum row_state *state;  /* per configuration, device by device */
-    struct value *run;      /* the record's entry for this run: its head, or the last entry under "resumed" */
-    char seen[STORE_STATE]; /* of the file that was read; empty: none */
+    size_t others;         /* rows of other configurations, first in the record */
+    enum row_state *state; /* per configuration, device by device */
+    struct value *run;     /* the record's entry for this run: its head, or the last entry under "resumed" */
 };
 
 /* What determines a row besides axes and seed; part of the record's head. */
@@ -34,9 +32,6 @@ struct value *resume_settings(const struct options *o);
  */
 bool resume_open(struct resume *r, const struct options *o, const char *path, struct record **record,
                  struct message *error);
-
-/* To be asked with the file locked: whether no other program has written it since. False with a message. */
-bool resume_is_current(const struct resume *r, const char *path, struct message *error);
 
 void resume_close(struct resume *r);
 

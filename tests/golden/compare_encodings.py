@@ -183,7 +183,7 @@ def compare(o, graph, nodes, k):
         found = document["rows"][0]["encoding"]["time"]
         samples = {name: [peer.run() for _ in range(RUNS)] for name, peer in peers.items()}
         samples = {"ours": found["samples"][1:], **samples}
-        rounds.append({"ping": found["state"]["ping"] or 0, "samples": samples})
+        rounds.append({"ping": found["state"].get("ping", 0), "samples": samples})
     for peer in peers.values():
         peer.end()
     record(o, document, rounds)

@@ -100,8 +100,8 @@ class Gtmark:
     def median(self):
         self.document = json.loads(call([*self.command, "--runs", str(self.runs)]))
         program = self.document["rows"][0][self.kind]
-        found, self.bound = program["time"], program["bound"]["time"]
-        self.ping, self.samples = found["state"]["ping"] or 0, found["samples"]
+        found, self.bound = program["time"], program.get("bound", {}).get("time")
+        self.ping, self.samples = found["state"].get("ping", 0), found["samples"]
         self.runs = min(max(math.ceil(self.seconds / found["median"]), FEWEST), MOST)
         return found["median"]
 

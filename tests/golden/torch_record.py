@@ -62,7 +62,7 @@ def add(folder: Path, document, rows, libraries, command):
     for device, its in rows.items():
         path = folder / f"{'ours' if device == OURS else device}.json"
         before = json.loads(path.read_text())["rows"] if path.exists() else []
-        others = [old for old in before if any(old[name] != its[name] for name in SAME)]
+        others = [old for old in before if any(old.get(name) != its.get(name) for name in SAME)]
         head = {name: value for name, value in document.items() if name != "rows"}
         if device != OURS:
             head |= {"devices": [device], "libraries": libraries, "compiler": "", "flags": ""}

@@ -100,7 +100,7 @@ def random_flags(rng: random.Random, scratch: str) -> dict[str, object]:
 def verdict(flags: str, command: list[str], record: Path) -> bool:
     """Whether the benchmark calls both programs ok; prints what it says otherwise."""
     subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    row = json.loads(record.read_text())["rows"][0]
+    row = next(line for line in map(json.loads, record.read_text().splitlines()) if line["kind"] == "row")
     if row["status"] != "ok":
         print(f"{flags}: {row['status']}: {row['reason']}", flush=True)
     return row["status"] == "ok"
@@ -118,7 +118,7 @@ def main() -> int:
     for _ in range(arguments.count):
         with tempfile.TemporaryDirectory() as scratch:
             flags = " ".join(f"--{name} {value}" for name, value in random_flags(rng, scratch).items())
-            dump, record = Path(scratch, "dump"), Path(scratch, "row.json")
+            dump, record = Path(scratch, "dump"), Path(scratch, "row.jsonl")
             command = [str(arguments.bench), *flags.split(), "--runs", "1", "--warmup", "0", "--output", str(record)]
             if arguments.statuses:
                 command += ["--turns", "1", "--no-roofline", "--no-charts"]
