@@ -174,17 +174,12 @@ static const struct syntax syntax = {
 /* The default is results/local/store.db; with `create` its directory is made. */
 static bool find_store(const struct options *o, bool create, char path[PATH_MAX], struct message *error)
 {
-    char name[PATH_MAX], prefix[PATH_MAX];
     if (o->store)
         return snprintf(path, PATH_MAX, "%s", o->store) < PATH_MAX ||
                complain(error, "--store %.200s: the path is too long", o->store);
-    if (create && !paths_default("store", name, error))
-        return false;
-    if (!create && !place_name("store", name))
-        return complain(error, "results/local/store.db: the path is too long");
-    paths_prefix(name, prefix);
-    return snprintf(path, PATH_MAX, "%s.db", prefix) < PATH_MAX ||
-           complain(error, "%.200s: the path is too long", prefix);
+    if (create)
+        return paths_default("store.db", path, error);
+    return place_name("store.db", path) || complain(error, "results/local/store.db: the path is too long");
 }
 
 /* Whether any flag asks for rows. */

@@ -300,9 +300,9 @@ static void test_place(void **state)
         assert_string_equal(prefix, prefixes[i][1]);
     }
     struct message error = {""};
-    assert_true(paths_default("no_such_bench", path, &error));
-    char *end = strstr(path, "/results/local/no_such_bench.json");
-    assert_true(end && strlen(end) == strlen("/results/local/no_such_bench.json"));
+    assert_true(paths_default("no_such_bench.jsonl", path, &error));
+    char *end = strstr(path, "/results/local/no_such_bench.jsonl");
+    assert_true(end && strlen(end) == strlen("/results/local/no_such_bench.jsonl"));
     assert_int_equal(access(path, F_OK), -1); /* a path, not yet a file */
     ssize_t length = readlink("/proc/self/exe", self, sizeof self);
     assert_true(length > end - path && strncmp(self, path, (size_t)(end - path)) == 0);

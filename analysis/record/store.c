@@ -60,7 +60,7 @@ struct store *store_open(const char *path, FILE *warnings, char *error)
         snprintf(error, MESSAGE_SIZE, "%.300s: another program is writing this file", path);
         break;
     case LOCK_IMPOSSIBLE:
-        snprintf(error, MESSAGE_SIZE, "%.300s: cannot be opened: %s", path, strerror(errno));
+        snprintf(error, MESSAGE_SIZE, "%.300s: cannot be written: %s", path, strerror(errno));
         break;
     }
     free_store(store);

@@ -10,7 +10,7 @@
 /* A result file. */
 struct part {
     const char *path;
-    char name[256]; /* the path without ".json" and the directories that all files have in common */
+    char name[256]; /* the path without ".jsonl" and the directories that all files have in common */
     size_t number;  /* from 1; the part is #fileN of the page */
     size_t shown;   /* rows that tables have room for */
     const struct record *record;

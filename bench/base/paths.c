@@ -35,7 +35,7 @@ bool paths_default(const char *name, char path[PATH_MAX], struct message *error)
     strcat(directory, "/local");
     if (!made || !make_directory(directory))
         return complain(error, "%s: %s", directory, strerror(errno));
-    if (snprintf(path, PATH_MAX, "%s/%s.jsonl", directory, name) >= PATH_MAX)
+    if (snprintf(path, PATH_MAX, "%s/%s", directory, name) >= PATH_MAX)
         return complain(error, "%s: the path is too long", directory);
     return true;
 }
@@ -44,7 +44,7 @@ bool place_name(const char *name, char path[PATH_MAX])
 {
     char root[PATH_MAX];
     checkout(root);
-    return snprintf(path, PATH_MAX, "%s/results/local/%s.jsonl", root, name) < PATH_MAX;
+    return snprintf(path, PATH_MAX, "%s/results/local/%s", root, name) < PATH_MAX;
 }
 
 /* The directory of a path, and the last component of the path; null if there is no such directory. */

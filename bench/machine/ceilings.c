@@ -149,7 +149,7 @@ void ceilings_get(struct ceilings *c, const struct ceilings_request *r)
 {
     struct message error;
     *c = start(r, "the calibration failed");
-    if (c->peak && !paths_default("calibration", c->path, &error)) {
+    if (c->peak && !paths_default("calibration.json", c->path, &error)) {
         note_not_kept(&error);
         *c->path = '\0';
     }
@@ -170,7 +170,7 @@ void ceilings_get(struct ceilings *c, const struct ceilings_request *r)
 void ceilings_kept(struct ceilings *c, const struct ceilings_request *r)
 {
     *c = start(r, "no calibration yet; a run makes one");
-    if (c->peak && !place_name("calibration", c->path))
+    if (c->peak && !place_name("calibration.json", c->path))
         *c->path = '\0';
     for (int i = 0; i < r->count && c->peak; i++)
         if (!ceilings_for(c, machine_threads(r->threads[i])))

@@ -132,7 +132,8 @@ static bool choose_path(const struct bench *b, const struct options *o, char pla
     if (!*path && !o->device.meta && !to_stdout) {
         struct message why;
         char name[NAME_MAX];
-        snprintf(name, sizeof name, o->shard.of ? "%s-%d-of-%d" : "%s", b->name, o->shard.index, o->shard.of);
+        snprintf(name, sizeof name, o->shard.of ? "%s-%d-of-%d.jsonl" : "%s.jsonl", b->name, o->shard.index,
+                 o->shard.of);
         if (!paths_default(name, place, &why))
             return complain(error, "%.400s; choose a file with --output", why.text);
         *path = place;

@@ -18,21 +18,6 @@
 
 #define TRACE_SECONDS 1.0 /* between two saves of the trace, which is always written whole */
 
-/* Prints lines of the result file. */
-static void print_json(struct buffer lines)
-{
-    fwrite(lines.text, 1, lines.size, stdout);
-    free(lines.text);
-}
-
-/* The first line of the result file. */
-static void print_json_head(const struct record *record)
-{
-    struct buffer line = {0};
-    lines_put_head(record_head(record), &line);
-    print_json(line);
-}
-
 static bool save_trace(struct report *r, struct message *error)
 {
     bool saved = value_save(r->trace, r->options->output.trace, 1, error->text);
@@ -68,8 +53,6 @@ bool report_start(struct report *r, const struct options *o, struct record *reco
         csv_header(stdout, NULL, 0);
     else if (o->output.format == FORMAT_CSV_PROFILE)
         profile_csv_header(stdout);
-    else if (o->output.format == FORMAT_JSONL)
-        print_json_head(record);
     return fflush(stdout) == 0 || complain(error, "stdout: cannot be written");
 }
 
@@ -82,11 +65,16 @@ static void keep_line(struct report *r, const struct table_line *line)
     r->lines[r->count++] = *line;
 }
 
-static void print_json_row(const struct report *r, const struct row *row)
+/* Prints a line of the result file; before the first one, its head. */
+static void print_json_row(struct report *r, const struct row *row)
 {
-    struct buffer line = {0};
-    lines_put_row(record_head(r->record), row, &line);
-    print_json(line);
+    struct buffer lines = {0};
+    if (!r->has_head)
+        lines_put_head(record_head(r->record), &lines);
+    r->has_head = true;
+    lines_put_row(record_head(r->record), row, &lines);
+    fwrite(lines.text, 1, lines.size, stdout);
+    free(lines.text);
 }
 
 /* Write errors are detected when stdout is flushed. */

@@ -27,6 +27,7 @@ struct report {
     char *profile;  /* their text */
     size_t profile_size;
     struct value *trace; /* --trace; null without it */
+    bool has_head;       /* of JSON lines on stdout */
     bool trace_changed;  /* since it was saved */
     double trace_saved;  /* when */
 };
