@@ -344,21 +344,21 @@ static void test_doubts(void **state)
     set_noisy(noisy, "forward.time", 1);
     assert_not_said(rows_of(checked_row(8), checked_row(8), NULL), "Of 2");
     assert_said(rows_of(checked_row(8), unchecked, failed_row(8, "oom", "needs 17 GiB")),
-                "- Of 3 rows 1 is not ok (needs 17 GiB); 1 was not checked (--no-check).\n");
+                "- Of 3 rows, 1 is not ok (needs 17 GiB); 1 was not checked (--no-check).\n");
     assert_said(
         rows_of(noisy, row_copy(noisy), NULL),
-        "- Of 2 rows 2 have noisy times (3 turns, fewer than 7, ...), and support no finding: a larger "
-        "--budget takes more turns.\n");
+        "- All 2 rows have noisy times (3 turns, fewer than 7, ...), left out of findings: a larger --budget "
+        "takes more turns.\n");
     row_omit(encoded, "encoding.checked", "made up");
-    assert_said(rows_of(row_copy(encoded), NULL, NULL), "- Of 1 row 1 was not checked (made up).\n");
+    assert_said(rows_of(row_copy(encoded), NULL, NULL), "- The row was not checked (made up).\n");
     row_set_text(encoded, "encoding.checked", "64 nodes by full powers in double");
     assert_not_said(rows_of(row_copy(encoded), NULL, NULL), "Of 1");
     row_set_count(encoded, "encoding.nullity", 16);
     row_set_count(encoded, "encoding.iterated", 0);
     row_set_text(encoded, "forward.roofline.fault", "calibrate again");
-    assert_said(rows_of(encoded, NULL, NULL), "- Of 1 row 1 is faster than its ceiling: measure them again "
-                                              "(--ceilings measure); 1 is an encoding that took "
-                                              "no solver, of eigenvalue 0 alone, and support");
+    assert_said(rows_of(encoded, NULL, NULL), "- The row is faster than its ceiling: measure them again "
+                                              "(--ceilings measure); it is an encoding of eigenvalue 0 "
+                                              "alone, which needs no solver");
     assert_not_said(rows_new(), "-");
 }
 
@@ -386,7 +386,7 @@ static void test_several_records(void **state)
     assert_int_equal(strncmp(text, "sweep: From 100 to 3200 nodes, a training step takes ", 50), 0);
     assert_non_null(strstr(text, "\nprofile: With "));
     assert_non_null(strstr(text, "\nsweep: With 3200 nodes, a training step needs 100 MiB"));
-    assert_non_null(strstr(text, "\nOf 8 rows 1 is not ok (made up); 1 of these is in profile.\n"));
+    assert_non_null(strstr(text, "\nOf 8 rows, 1 is not ok (made up); 1 of these is in profile.\n"));
     free(text);
     record_free(records[0]);
     record_free(records[1]);

@@ -7,18 +7,19 @@
 
 enum doubt { NOT_OK, UNCHECKED, NOISY, ABOVE_ROOF, UNSOLVED, DOUBTS };
 
-/* What is said of rows, after their number, and after the first one's reason in brackets. */
+/* What is said of rows, after their number, and after the first one's reason in brackets. A row that is in
+ * doubt for its time may still support findings of memory. */
 static const struct {
     const char *one, *several, *remedy;
 } words[DOUBTS] = {
     [NOT_OK] = {"is not ok", "are not ok", ""},
     [UNCHECKED] = {"was not checked", "were not checked", ""},
     [NOISY] = {"has a noisy time", "have noisy times",
-               ", and support no finding: a larger --budget takes more turns"},
+               ", left out of findings: a larger --budget takes more turns"},
     [ABOVE_ROOF] = {"is faster than its ceiling", "are faster than their ceilings",
                     ": measure them again (--ceilings measure)"},
-    [UNSOLVED] = {"is an encoding that took no solver", "are encodings that took no solver",
-                  ", of eigenvalue 0 alone, and support no finding"},
+    [UNSOLVED] = {"is an encoding of eigenvalue 0 alone", "are encodings of eigenvalue 0 alone",
+                  ", which needs no solver: left out of findings"},
 };
 
 struct tally {
@@ -65,6 +66,19 @@ static bool add_row(struct tally *t, const struct row *row)
     return unchecked || noisy || *fault || row_solved_nothing(row);
 }
 
+/* How many of the rows, where a sentence begins or goes on. */
+static void put_number(FILE *out, size_t count, size_t rows, bool begins)
+{
+    if (rows == 1)
+        fputs(begins ? "The row " : "; it ", out);
+    else if (count == rows)
+        fprintf(out, begins ? "All %zu rows " : "; all %zu ", rows);
+    else if (begins)
+        fprintf(out, "Of %zu rows, %zu ", rows, count);
+    else
+        fprintf(out, "; %zu ", count);
+}
+
 bool sentence_doubts(FILE *out, const struct facts *facts, const char *const *names, size_t n)
 {
     struct tally t = {0};
@@ -80,11 +94,8 @@ bool sentence_doubts(FILE *out, const struct facts *facts, const char *const *na
     for (int d = 0; d < DOUBTS; d++) {
         if (t.count[d] == 0)
             continue;
-        if (any)
-            fputs("; ", out);
-        else
-            fprintf(out, "Of %zu row%s ", t.rows, t.rows == 1 ? "" : "s");
-        fprintf(out, "%zu %s", t.count[d], t.count[d] == 1 ? words[d].one : words[d].several);
+        put_number(out, t.count[d], t.rows, !any);
+        fputs(t.count[d] == 1 ? words[d].one : words[d].several, out);
         if (*t.reason[d]) {
             fputs(" (", out);
             plain_put(out, t.reason[d]);

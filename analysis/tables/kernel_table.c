@@ -156,12 +156,13 @@ static void print_slower(struct table *t, const struct timed_kernel *slower, siz
     struct grid g = {.columns = 5};
     char title[160];
     if (n == 0) {
-        put_part_title(t, "no kernel is slower than the reference, or default and slower than another, with "
-                          "intervals apart");
+        put_part_title(t,
+                       "no kernel is slower than the reference, and no default slower than another, beyond "
+                       "the intervals");
         return;
     }
     snprintf(title, sizeof title,
-             "kernels slower than the reference, or default and slower than another, %zu of %zu",
+             "kernels slower than the reference, and defaults slower than another, %zu of %zu",
              n < KERNEL_TABLE_MOST ? n : KERNEL_TABLE_MOST, n);
     put_part_title(t, title);
     static const char *const titles[] = {"op", "kernel", "time", "slower than", "by"};

@@ -221,7 +221,7 @@ static const struct flag flags[] = {
     {WHERE, "weak", NULL, "weak scaling: --batch graphs (--parallel halo: --nodes) for each rank", ON(weak)},
 
     {WHAT, "data", "KIND=FILE",
-     "features, edge-features or labels of a graph file, as .npy or text; none: not its folder's",
+     "features, edge-features or labels of a graph file, as .npy or text; none: not those of its folder",
      OTHER(data_read), FIELD(tables), .repeats = true},
     {WHAT, "phase", "LIST", "programs to time: forward, step, none (default: both; encodings: step)",
      OTHER(read_phase)},
@@ -238,8 +238,9 @@ static const struct flag flags[] = {
      "check a program whole if that takes at most this, else by rows (default 5)", SECONDS(check.budget)},
     {WHAT, "no-check", NULL, "do not check the results", OFF(check.wanted)},
     {WHAT, "ceilings", "HOW",
-     "measure: the machine's again (default: once, kept in results/local); with --device meta predict times "
-     "at those of a result FILE or peak=RATE,dram=RATE, and of link=FILE or link=400Gb/s,2us between ranks",
+     "measure: calibrate the machine again (default: once, kept in results/local); with --device meta, "
+     "predict times: FILE (ceilings of a result file), or peak=RATE,dram=RATE; link=FILE or "
+     "link=400Gb/s,2us between ranks",
      OTHER(read_ceilings), .repeats = true},
     {WHAT, "no-roofline", NULL, "do not measure or use the machine's ceilings; probe its state by pings only",
      OFF(roofline)},
@@ -288,7 +289,7 @@ static const struct flag flags[] = {
     {GATES, "against", "BINARY", "run an old build and this one in turns; exit 1 if this one is slower",
      PATH(against, "an executable file")},
     {GATES, "gate", "LIST",
-     "of these two: strict (exit 1 also if it is inconclusive), allow-uncompared (pass what has no partner)",
+     "strict: exit 1 also if a comparison is inconclusive; allow-uncompared: pass rows without a partner",
      .kind = FLAG_LIST, .read = read_lenience},
 
     {ABOUT, "dry-run", NULL, "print the rows with their minimum time and memory; run and write nothing",
