@@ -255,6 +255,14 @@ static void test_memory(void **state)
                 "500 MiB of memory.\n");
     assert_said(rows_of(memory_row(500, "none", 0.1, 500), failed_row(900, "oom", "needs 17 GiB"), NULL),
                 "; out of memory with 900 nodes (needs 17 GiB).\n");
+    struct row *batch = memory_row(30, "none", 0.1, 500), *preset = memory_row(30, "none", 0.1, 500),
+               *other = memory_row(20, "none", 0.1, 400);
+    row_set_count(batch, "batch", 4);
+    assert_said(rows_of(batch, NULL, NULL), "With 4 graphs, 30 nodes, a training step needs");
+    row_set_text(preset, "preset", "zinc");
+    assert_said(rows_of(row_copy(preset), NULL, NULL), "With preset zinc, a training step needs");
+    row_set_text(other, "preset", "mnist");
+    assert_said(rows_of(preset, other, NULL), "With zinc, a training step needs");
     assert_not_said(rows_of(checked_row(500), NULL, NULL), "memory");
 }
 

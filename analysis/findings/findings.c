@@ -60,16 +60,37 @@ const char *subject_of(const char *program)
     return strcmp(program, "step") == 0 ? "a training step" : "inference";
 }
 
+/* Without varying axes: the preset, or the nodes, of a batch also the graphs. */
+static void describe_size(const struct row *row, char text[AXES_TEXT])
+{
+    const struct field *size[] = {schema_find("batch"), schema_find("nodes")};
+    const char *preset;
+    int64_t graphs;
+    bool batch = row_get_count(row, "batch", &graphs) && graphs > 1;
+    if (row_get_text(row, "preset", &preset) && strcmp(preset, "none") != 0)
+        snprintf(text, AXES_TEXT, "preset %.*s", AXES_TEXT / 2, preset);
+    else
+        axes_describe_all(row, size + !batch, 1 + batch, text);
+}
+
+/* Whether a row is better named without this varying axis. */
+static bool tells_nothing(const struct rows *rows, const struct field *axis)
+{
+    const struct field *preset = schema_find("preset");
+    return strcmp(axis->path, "op") == 0 || strcmp(axis->path, "variant") == 0 ||
+           (axis != preset && axes_vary(rows, preset) && axes_determine(rows, preset, axis));
+}
+
 void describe_row(const struct rows *rows, const struct row *row, char text[AXES_TEXT])
 {
     const struct field *axes[AXES_MAX];
     size_t n = axes_varying(rows, axes), kept = 0;
     for (size_t i = 0; i < n; i++)
-        if (strcmp(axes[i]->path, "op") != 0 && strcmp(axes[i]->path, "variant") != 0)
+        if (!tells_nothing(rows, axes[i]))
             axes[kept++] = axes[i];
     axes_describe_all(row, axes, kept, text);
     if (!*text)
-        axes_describe(row, schema_find("nodes"), text);
+        describe_size(row, text);
 }
 
 FILE *open_text(char **text, size_t *size)

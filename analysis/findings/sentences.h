@@ -64,7 +64,8 @@ const struct row *row_of_most_work(const struct rows *rows, bool (*use)(const st
 /* "a training step" or "inference". */
 const char *subject_of(const char *program);
 
-/* The row's values of the varying axes without op and variant, or its nodes if there are none. */
+/* The row's values of the varying axes, without op and variant and what presets determine; if there are none,
+ * its preset or size. */
 void describe_row(const struct rows *rows, const struct row *row, char text[AXES_TEXT]);
 
 #endif
