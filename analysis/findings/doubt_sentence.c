@@ -67,7 +67,7 @@ static bool add_row(struct tally *t, const struct row *row)
 }
 
 /* How many of the rows, where a sentence begins or goes on. */
-static void put_number(FILE *out, size_t count, size_t rows, bool begins)
+static void put_count_of_rows(FILE *out, size_t count, size_t rows, bool begins)
 {
     if (rows == 1)
         fputs(begins ? "The row " : "; it ", out);
@@ -94,7 +94,7 @@ bool sentence_doubts(FILE *out, const struct facts *facts, const char *const *na
     for (int d = 0; d < DOUBTS; d++) {
         if (t.count[d] == 0)
             continue;
-        put_number(out, t.count[d], t.rows, !any);
+        put_count_of_rows(out, t.count[d], t.rows, !any);
         fputs(t.count[d] == 1 ? words[d].one : words[d].several, out);
         if (*t.reason[d]) {
             fputs(" (", out);
