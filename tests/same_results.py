@@ -32,16 +32,23 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 VOLATILE = (
     ("when, and by which build", "run started command commit flags compiler"),
     ("the machine's state", "host.load noise.* *.noise.* *.gpu.*"),
-    ("times, and samples taken within a time", "*.cold.n *.time.* *.time first_answer.* cold_start.* *.cold.median *.cold.min *.launch.median *.launch.per_entry"
+    ("times, and samples taken within a time", "*.cold.n *.time.* *.time first_answer.* cold_start.* *.cold.median *.cold.min *.launch.median"
                                            " *.launched.*"),
-    ("rates and shares of times", "*.gflops *.bandwidth *.throughput *.nodes_per_second *.edges_per_second"
-                                  " *.percent *.roofline.fault *.roofline.calibrated encoding.break_even_*"),
+    ("rates and shares of times", "*.exchange.bandwidth *.percent *.roofline.fault *.roofline.calibrated"),
     ("fits of times", "fits"),
     ("resident memory", "*.memory.resident *.memory.libraries"),
     ("wording", "reason absent.*"),
 )
 # Of these only the presence is compared: measured and null, given and absent, must not be exchanged.
 PATTERNS = [pattern for _, patterns in VOLATILE for pattern in patterns.split()]
+
+
+def derived():
+    """Fields that follow from others: builds before wrote them to files."""
+    with open(os.path.join(HERE, "../FIELDS.md"), encoding="utf-8") as file:
+        paths = re.findall(r"^\| `([^`]+)` \|[^|]*\| \(derived\)", file.read(), re.M)
+    programs = "forward", "step", "kernel"
+    return {re.sub(r"^P\b", program, path) for path in paths for program in programs}
 
 
 def is_volatile(path):
@@ -62,7 +69,7 @@ def axes():
     paths = []
     for name in sorted(glob.glob(os.path.join(HERE, "../analysis/record/*.def"))):
         with open(name, encoding="utf-8") as file:
-            paths += re.findall(r'^AXIS\("([^"]+)"', file.read(), re.M)
+            paths += map("".join, re.findall(r'^AXIS\(\w+, "[^"]*", ([\w.]*), (\w+),', file.read(), re.M))
     return paths
 
 
@@ -82,7 +89,7 @@ def same(a, b):
 
 def differences(a, b):
     """Of two flat objects: "PATH: A, B"."""
-    for path in sorted(a.keys() | b.keys()):
+    for path in sorted((a.keys() | b.keys()) - derived()):
         if path not in a or path not in b:
             yield f"{path}: only in the {'first' if path in a else 'second'}"
         elif is_volatile(path):

@@ -90,7 +90,8 @@ static struct value *object_of(const struct field *fields, size_t count)
 {
     struct value *object = closed_object();
     for (size_t i = 0; i < count; i++)
-        add_field(object, &fields[i]);
+        if (!fields[i].is_derived)
+            add_field(object, &fields[i]);
     value_set(value_get(object, "properties"), "absent", reasons_schema());
     return object;
 }

@@ -133,6 +133,75 @@ static struct value *row_in(const struct value *document)
     return value_at(value_get(document, "rows"), 0);
 }
 
+/* What follows from other fields is not in a file, and ignored where another program wrote it. */
+static void test_derived_fields(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path;
+        double value;
+    } expected[] = {
+        {"step.time.turns", 3},
+        {"step.time.other_turns", 0},
+        {"step.time.range_low", 1},
+        {"step.time.range_high", 6},
+        {"step.time.cv", sqrt(7) / 3},
+        {"step.time.range_confidence", 0.75},
+        {"step.memory.per_graph", 500},
+        {"step.memory.per_node", 50},
+        {"step.memory.efficiency", 0.75},
+        {"step.intensity", 4},
+        {"step.gflops", 4},
+        {"step.model_gflops", 3.5},
+        {"step.bandwidth", 1},
+        {"step.throughput", 1},
+        {"step.nodes_per_second", 10},
+        {"step.edges_per_second", 30},
+        {"step.launch.per_entry", 0.125},
+        {"step.bound.ratio", 8},
+        {"step.exchange.error", -0.25},
+        {"graph.degree_mean", 3},
+        {"graph.padding_waste", 0.25},
+        {"encoding.break_even_step", 397},
+    };
+    char error[MESSAGE_SIZE] = "";
+    struct row *row = good_row(10);
+    row->batch = 2;
+    row->graph.nodes = 20;
+    row->graph.edges = 60;
+    row->graph.pairs = 300;
+    row->graph.padded_pairs = 400;
+    row_set_samples(row, "step.time", (double[]){1, 2, 6}, 3);
+    row_set_samples(row, "encoding.time", (double[]){8}, 1);
+    row->step.memory.planned = 1000;
+    row->step.memory.peak_live = 750;
+    row->step.flops.analytic = 8000000000;
+    row->step.recompute.flops = 1000000000;
+    row->step.bytes = 2000000000;
+    row->step.launch.median = 1;
+    row->step.launch.entries = 8;
+    row->step.bound.time = 0.25;
+    row->step.exchange.predicted = 3;
+    row->step.exchange.time = 4;
+    row_derive(row);
+    struct value *document = document_of(row);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        assert_null(value_get(row_in(document), expected[i].path));
+    value_set_text(value_get(row_in(document), "step"), "gflops", "much");
+    char *text = value_print(document);
+    struct record *record = record_parse(text, error);
+    assert_non_null(record);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        double value = 0;
+        if (!row_get_real(rows_at(record_rows(record), 0), expected[i].path, &value) ||
+            !(fabs(value - expected[i].value) <= 1e-12 * fabs(expected[i].value)))
+            fail_msg("%s: %g", expected[i].path, value);
+    }
+    record_free(record);
+    value_free(document);
+    free(text);
+}
+
 static void assert_refused(struct value *document, const char *part_of_message)
 {
     char error[MESSAGE_SIZE] = "", *text = value_print(document);
@@ -374,6 +443,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_round_trip, make_directory, remove_directory),
         cmocka_unit_test(test_getters_say_when_there_is_nothing),
+        cmocka_unit_test(test_derived_fields),
         cmocka_unit_test(test_what_a_row_may_not_hold),
         cmocka_unit_test(test_what_a_row_of_a_file_may_not_hold),
         cmocka_unit_test(test_nulls_and_reasons),

@@ -45,6 +45,7 @@ static struct row *row_at_pings(const struct ceilings *c, double seconds, const 
     p->entries = 2;
     p->cost[PHASE_FORWARD] = (struct cost){.flops = 1000000000, .bytes = 1000000, .written = 500000};
     struct row *row = result_row(&r, &r.outcome);
+    row_derive(row);
     options_free(&o);
     return row;
 }

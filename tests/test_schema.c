@@ -114,7 +114,7 @@ static void test_what_is_not_valid(void **state)
 {
     static const char *const changes[][3] = {
         {"\"kind\":\"row\"", "\"nodes\":8,", "\"nodes\":8.5,"},
-        {"\"kind\":\"row\"", "\"cv\":", "\"vc\":"},
+        {"\"kind\":\"row\"", "\"std\":", "\"sdt\":"},
         {"\"kind\":\"row\"", "\"nodes\":8,", "\"node\":8,"},
         {"\"kind\":\"row\"", "\"status\":\"ok\"", "\"status\":\"good\""},
         {"\"kind\":\"end\"", "\"change\":", "\"change\":\"2\",\"change_by\":"},

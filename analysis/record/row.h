@@ -78,6 +78,15 @@ struct turn *row_turns(const struct row *row, const char *group, size_t *n);
 /* The same as row_set_times for turns of one sample each, without probes. */
 void row_set_samples(struct row *row, const char *group, const double *samples, size_t n);
 
+/* Sets the fields that follow from others, to be called when all others are set. */
+void row_derive(struct row *row);
+
+/* The same for a time, of which row_set_times has the rest. */
+void row_derive_times(struct row_times *time);
+
+/* A program of the row, in the order of program_name, and a phase of its training step. */
+struct row_program *row_program(const struct row *row, size_t program);
+
 /* Getters: false, with *value unchanged, if there is no row or field, or it is absent or of another type. */
 bool row_get_text(const struct row *row, const char *path, const char **value);
 bool row_get_count(const struct row *row, const char *path, int64_t *value);

@@ -92,7 +92,7 @@ static void read_fields(struct row *row, const struct value *object, const char 
         char path[SCHEMA_PATH];
         bool fits = snprintf(path, sizeof path, "%s%s%s", prefix, *prefix ? "." : "", w.key) < SCHEMA_PATH;
         const struct field *field = fits ? find_field(path, next) : NULL;
-        if (field)
+        if (field && !field->is_derived)
             read_field(row, field, w.value);
         else if (fits && strcmp(path, "absent") == 0)
             read_reasons(row, w.value);
@@ -109,6 +109,7 @@ struct row *row_read(const struct value *object)
         read_fields(row, object, "", &next);
     else
         add_flaw(row, "the row", "not an object");
+    row_derive(row);
     return row;
 }
 
@@ -188,7 +189,7 @@ static void add_fields(const struct row *row, struct buffer *out)
     const char *path = "";
     size_t group = 0; /* the first bytes of `path`: the object that is open, "step.time." */
     for (const struct field *f = schema_fields; schema_has(f); f++) {
-        if (!row_has_field(row, f))
+        if (f->is_derived || !row_has_field(row, f))
             continue;
         for (; strncmp(path, f->path, group) != 0; group = group_length(path, group - 1))
             buffer_char(out, '}');

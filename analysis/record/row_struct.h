@@ -27,6 +27,7 @@ struct items {
 #define MEMBER_COUNTS                           struct items
 #define MEMBER_TEXTS                            struct items
 #define FIELD(group, name, type, unit, meaning) MEMBER_##type name;
+#define DERIVED                                 FIELD
 #define GROUP(name)                             struct {
 #define END(name)                                                                                            \
     }                                                                                                        \

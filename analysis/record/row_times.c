@@ -81,8 +81,6 @@ static void set_turns(struct row *row, struct row_times *time, const struct turn
         sizes[i] = (double)t->list[i].samples;
     time->blocks = keep_reals(row, sizes, t->count);
     free(sizes);
-    time->turns = (int64_t)r->turns;
-    time->other_turns = (int64_t)r->others;
     describe_noise(t, r, noisy);
     time->noisy = row_keep(row, noisy);
 }
@@ -128,7 +126,7 @@ static size_t interval_rank(size_t turns)
     return rank ? rank : median_interval_rank(turns);
 }
 
-/* The turns' medians, their interval by ranks, and their range. */
+/* The turns' medians, and their interval by ranks. */
 static void set_intervals(struct row *row, struct row_times *time, const struct reported *r)
 {
     double *sorted = new_array(r->turns);
@@ -139,9 +137,6 @@ static void set_intervals(struct row *row, struct row_times *time, const struct 
     time->median = quantile(sorted, r->turns, 0.5);
     time->ci95_low = rank ? sorted[rank - 1] : NAN;
     time->ci95_high = rank ? sorted[r->turns - rank] : NAN;
-    time->range_low = sorted[0];
-    time->range_high = sorted[r->turns - 1];
-    time->range_confidence = 1 - exp2(1 - (double)r->turns);
     free(sorted);
 }
 
@@ -157,7 +152,6 @@ static void set_summary(struct row_times *time, const double *samples, size_t n)
     time->max = s.max;
     time->p95 = s.p95;
     time->p99 = s.p99;
-    time->cv = s.cv;
     time->outliers = (int64_t)s.outliers;
     time->drift = drift.change;
     time->drift_p = drift.p;
@@ -175,6 +169,7 @@ void row_set_part_times(struct row *row, const char *group, const struct turns *
     time->samples = keep_reals(row, t->samples, all);
     set_intervals(row, time, r);
     set_summary(time, samples, n);
+    row_derive_times(time);
     free(samples);
 }
 
@@ -183,6 +178,7 @@ void row_set_times(struct row *row, const char *group, const struct turns *t, co
     struct row_times *time = row_times(row, group);
     row_set_part_times(row, group, t, r);
     set_turns(row, time, t, r);
+    row_derive_times(time);
     set_state(row, time, t, r);
 }
 

@@ -5,19 +5,26 @@
 
 #include <string.h>
 
-#define ENTRY(group, name, type, unit, symbol, meaning)                                                      \
-    {SCHEMA_PATH_OF(group, name),     sizeof SCHEMA_PATH_OF(group, name) - 1, type, unit, symbol, meaning,   \
-     offsetof(struct row, group name)},
+#define ENTRY(group, name, type, unit, symbol, meaning, derived)                                             \
+    {SCHEMA_PATH_OF(group, name),                                                                            \
+     sizeof SCHEMA_PATH_OF(group, name) - 1,                                                                 \
+     type,                                                                                                   \
+     unit,                                                                                                   \
+     symbol,                                                                                                 \
+     meaning,                                                                                                \
+     offsetof(struct row, group name),                                                                       \
+     derived},
 
 const struct field schema_fields[] = {
-#define FIELD(group, name, type, unit, meaning)  ENTRY(group, name, FIELD_##type, unit, NULL, meaning)
-#define OTHER(name, type, unit, symbol, meaning) ENTRY(, name, FIELD_##type, unit, symbol, meaning)
-#define WHOLE(min, max)                          FIELD_COUNT
-#define NUMBER(min, max)                         FIELD_REAL
-#define NAME(choices, first)                     FIELD_TEXT
-#define TEXT(examples, canonical)                FIELD_TEXT
+#define FIELD(group, name, type, unit, meaning)   ENTRY(group, name, FIELD_##type, unit, NULL, meaning, false)
+#define DERIVED(group, name, type, unit, meaning) ENTRY(group, name, FIELD_##type, unit, NULL, meaning, true)
+#define OTHER(name, type, unit, symbol, meaning)  ENTRY(, name, FIELD_##type, unit, symbol, meaning, false)
+#define WHOLE(min, max)                           FIELD_COUNT
+#define NUMBER(min, max)                          FIELD_REAL
+#define NAME(choices, first)                      FIELD_TEXT
+#define TEXT(examples, canonical)                 FIELD_TEXT
 #define AXIS(id, flag, group, name, kind, place, standard, pace, work, dump, unit, symbol, help, meaning)    \
-    ENTRY(group, name, kind, unit, symbol, meaning)
+    ENTRY(group, name, kind, unit, symbol, meaning, false)
 #include "analysis/record/schema.def"
 };
 const size_t schema_fields_count = sizeof schema_fields / sizeof *schema_fields;
@@ -40,7 +47,7 @@ const struct head_field schema_head[] = {
 const size_t schema_head_count = sizeof schema_head / sizeof *schema_head;
 
 const struct field schema_fit[] = {
-#define FIT(name, type, unit, meaning) {name, sizeof name - 1, FIELD_##type, unit, NULL, meaning, 0},
+#define FIT(name, type, unit, meaning) {name, sizeof name - 1, FIELD_##type, unit, NULL, meaning, 0, false},
 #include "analysis/record/schema.def"
 };
 const size_t schema_fit_count = sizeof schema_fit / sizeof *schema_fit;
@@ -128,9 +135,10 @@ void schema_write_markdown(FILE *out)
         if (is_repeated(f->path))
             continue;
         bool shared = schema_is_under(f->path, "forward");
-        fprintf(out, "| `%s%s` | %s | %s |\n", shared ? "P" : "",
+        fprintf(out, "| `%s%s` | %s | %s%s |\n", shared ? "P" : "",
                 shared ? f->path + strlen("forward") : f->path,
-                f->type == FIELD_TEXT || f->type == FIELD_TEXTS ? "" : f->unit, f->meaning);
+                f->type == FIELD_TEXT || f->type == FIELD_TEXTS ? "" : f->unit,
+                f->is_derived ? "(derived) " : "", f->meaning);
     }
 }
 

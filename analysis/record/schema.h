@@ -24,7 +24,8 @@ struct field {
     const char *unit;   /* empty if none */
     const char *symbol; /* of an axis, empty for texts; null: not an axis */
     const char *meaning;
-    size_t offset; /* of its member in struct row */
+    size_t offset;   /* of its member in struct row */
+    bool is_derived; /* from others: by row_derive, and not in files */
 };
 
 /* The path of a field that schema.def or axes.def gives as group and name. */

@@ -33,7 +33,4 @@ void fields_ranks(struct row *row, const struct result *r);
 /* The clocks, throttling and energy of the GPU. */
 void fields_gpu(struct row *row, enum program_kind kind, const struct program_result *p);
 
-/* After how many runs the encoding is 1 % of the total time, for each program with times. */
-void fields_break_even(struct row *row);
-
 #endif

@@ -62,17 +62,3 @@ void fields_encoding_bound(struct row *row, const struct encoding_bound *b, int6
     row_set_count_or_null(row, "encoding.bound.peak", b->peak);
     row_set_text(row, "encoding.bound.label", b->label);
 }
-
-void fields_break_even(struct row *row)
-{
-    double once, each;
-    if (!row_get_real(row, "encoding.time.median", &once))
-        return;
-    for (enum program_kind p = 0; p < MODEL_PROGRAMS; p++) {
-        char time[SCHEMA_PATH], field[SCHEMA_PATH];
-        snprintf(time, sizeof time, "%s.time.median", program_name(p));
-        snprintf(field, sizeof field, "encoding.break_even_%s", program_name(p));
-        if (row_get_real(row, time, &each))
-            row_set_count(row, field, (int64_t)(99 * once / each) + 1); /* once < 0.01 (once + runs each) */
-    }
-}

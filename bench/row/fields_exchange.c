@@ -25,8 +25,7 @@ static void set_predicted(struct row *row, enum program_kind kind, const struct 
     const struct forecast *f = &p->forecast;
     const struct value_of of_exchange[] = {{"exchange.predicted", f->alone}},
                           of_run[] = {{"exchange.predicted_run", f->run},
-                                      {"exchange.predicted_exposed", f->exposed}},
-                          of_error[] = {{"exchange.error", f->alone / p->exchange.alone - 1}};
+                                      {"exchange.predicted_exposed", f->exposed}};
     const char *missing = *f->missing.text ? f->missing.text : f->bytes == 0 ? "nothing is exchanged" : NULL;
     set_all(row, kind, of_exchange, 1, missing);
     set_all(row, kind, of_run, 2,
@@ -34,7 +33,6 @@ static void set_predicted(struct row *row, enum program_kind kind, const struct 
             : p->samples    ? "what runs has no ceilings of several ranks"
             : isnan(f->run) ? "no ceilings (--ceilings)"
                             : NULL);
-    set_all(row, kind, of_error, 1, !p->samples ? "planned only (--device meta)" : missing);
     if (missing)
         program_omit(row, kind, "exchange.link", missing);
     else

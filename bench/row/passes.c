@@ -94,7 +94,6 @@ static void launching_write(struct row *row, enum program_kind kind, const struc
     program_set_count(row, kind, "launch.n", l->n);
     program_set_count(row, kind, "launch.entries", l->entries);
     program_set_real(row, kind, "launch.median", l->median);
-    program_set_real(row, kind, "launch.per_entry", l->median / l->entries);
 }
 
 /* --- runs launched entry by entry, beside samples of a graph */

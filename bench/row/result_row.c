@@ -26,11 +26,10 @@ static void write_degrees(struct row *row, struct degrees d)
 
 static void write_batch(struct row *row, const struct graph_result *g)
 {
-    const struct batching_work *padded = &g->work[BATCHING_PADDED];
     row_set_count(row, "nodes", g->nodes / g->graphs); /* known only after a */
     row_set_count(row, "batch", g->graphs);            /* file has been read */
+    row_set_count(row, "graph.nodes", g->nodes);
     row_set_count(row, "graph.edges", g->edges);
-    row_set_real(row, "graph.degree_mean", (double)g->edges / (double)g->nodes);
     row_set_count(row, "graph.pairs", g->pairs);
     for (enum batching way = BATCHING_PADDED; way < BATCHINGS; way++) {
         char pairs[SCHEMA_PATH], rows[SCHEMA_PATH];
@@ -39,10 +38,6 @@ static void write_batch(struct row *row, const struct graph_result *g)
         row_set_count_or_null(row, pairs, g->work[way].pairs);
         row_set_count(row, rows, g->work[way].rows);
     }
-    if (padded->pairs >= 0)
-        row_set_real(row, "graph.padding_waste", 1 - (double)g->pairs / (double)padded->pairs);
-    else
-        row_omit(row, "graph.padding_waste", "the padded pairs exceed 63 bits");
     row_set_count(row, "graph.bytes", g->bytes);
     if (g->planned)
         return;
@@ -70,21 +65,12 @@ static void set_bytes(struct row *row, enum program_kind kind, const char *field
     program_set_count(row, kind, field, bytes < BYTES_MOST ? bytes : -1);
 }
 
-static void write_memory(struct row *row, enum program_kind kind, const struct program_result *p,
-                         const struct graph_result *g)
+static void write_memory(struct row *row, enum program_kind kind, const struct program_result *p)
 {
-    static const char *const fields[] = {"memory.efficiency", "memory.per_graph", "memory.per_node"};
     const struct plan *plan = &p->plan;
     set_bytes(row, kind, "memory.planned", plan->arena);
     set_bytes(row, kind, "memory.peak_live", plan->peak);
     set_bytes(row, kind, "memory.average", plan->average);
-    double ratios[] = {(double)plan->peak / (double)plan->arena, (double)plan->arena / (double)g->graphs,
-                       (double)plan->arena / (double)g->nodes};
-    for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++)
-        if (plan->arena < BYTES_MOST)
-            program_set_real(row, kind, fields[i], ratios[i]);
-        else
-            program_omit(row, kind, fields[i], "the plan exceeds 63 bits");
     for (enum category c = 0; c < MEMORY_CATEGORIES; c++) {
         char field[40];
         snprintf(field, sizeof field, "memory.%s", category_name(c));
@@ -122,8 +108,6 @@ static void write_costs(struct row *row, enum program_kind kind, const struct pr
     }
     program_set_count(row, kind, "bytes", total.bytes);
     program_set_count(row, kind, "bytes_no_reuse", total.no_reuse);
-    program_set_real(row, kind, "intensity",
-                     total.flops < 0 || total.bytes < 0 ? NAN : (double)total.flops / (double)total.bytes);
 }
 
 /* Removes what is NAN and returns how many remain. */
@@ -213,22 +197,6 @@ static void write_times(struct row *row, enum program_kind kind, const struct pr
     write_phases(row, kind, p, r);
 }
 
-static void write_rates(struct row *row, enum program_kind kind, const struct program_result *p,
-                        double median, const struct graph_result *g)
-{
-    struct cost cost = result_cost(p);
-    int64_t again = p->cost[PHASE_RECOMPUTE].flops;
-    if (cost.flops >= 0)
-        program_set_real(row, kind, "gflops", 1e-9 * (double)cost.flops / median);
-    if (cost.flops >= 0 && kind == PROGRAM_STEP)
-        program_set_real(row, kind, "model_gflops", 1e-9 * (double)(cost.flops - again) / median);
-    if (cost.bytes >= 0)
-        program_set_real(row, kind, "bandwidth", 1e-9 * (double)cost.bytes / median);
-    program_set_real(row, kind, "throughput", (double)g->graphs / median);
-    program_set_real(row, kind, "nodes_per_second", (double)g->nodes / median);
-    program_set_real(row, kind, "edges_per_second", (double)g->edges / median);
-}
-
 /* The ceilings for the state in which a program is reported; null with the reason if there are none. */
 static const struct calibration *ceilings_of(const struct result *r, const struct program_result *p,
                                              const struct reported *reported, const char **missing)
@@ -269,13 +237,12 @@ static void write_roofline(struct row *row, enum program_kind kind, const struct
 
 /* What good kernels take, in the same state. */
 static void write_bound(struct row *row, enum program_kind kind, const struct program_result *p,
-                        double median, const struct calibration *c)
+                        const struct calibration *c)
 {
     double bound = 0;
     for (int i = 0; i < p->entries; i++)
         bound += roofline_bound(c, &p->entry[i]);
     program_set_real(row, kind, "bound.time", bound);
-    program_set_real(row, kind, "bound.ratio", median / bound);
 }
 
 static void write_timed(struct row *row, const struct result *r, enum program_kind kind)
@@ -287,11 +254,10 @@ static void write_timed(struct row *row, const struct result *r, enum program_ki
     const char *missing;
     const struct calibration *c = ceilings_of(r, p, &reported, &missing);
     write_times(row, kind, p, &reported);
-    write_rates(row, kind, p, median, &r->graph);
     passes_write(row, kind, p);
     if (c) {
         write_roofline(row, kind, p, median, c);
-        write_bound(row, kind, p, median, c);
+        write_bound(row, kind, p, c);
     } else {
         program_omit(row, kind, "roofline", missing);
         program_omit(row, kind, "bound", missing);
@@ -310,7 +276,7 @@ static void write_program(struct row *row, const struct result *r, enum program_
         row_omit(row, program_name(kind), p->unwanted);
     if (!p->planned)
         return;
-    write_memory(row, kind, p, &r->graph);
+    write_memory(row, kind, p);
     write_costs(row, kind, p);
     write_ways(row, kind, p, &r->graph);
     if (p->samples)
@@ -369,7 +335,6 @@ static void write_work(struct row *row, const struct result *r)
     write_encoding(row, r);
     for (enum program_kind p = 0; p < PROGRAMS; p++)
         write_program(row, r, p);
-    fields_break_even(row);
     cold_start_write(row, &r->cold_start);
     write_checked(row, &r->checked, r->encoded);
 }

@@ -328,7 +328,10 @@ struct row *measurement_row(const struct measurement *m)
 {
     struct outcome outcome = judge_samples(m);
     struct row *row = result_row(&m->result, &outcome);
-    return m->from ? row_over(row, m->from) : row;
+    if (m->from)
+        row = row_over(row, m->from);
+    row_derive(row);
+    return row;
 }
 
 struct measurement *measurement_begin(const struct job *job, const struct row *from)

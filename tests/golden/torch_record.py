@@ -31,17 +31,16 @@ def by_state(rounds):
 def times(measured, who):
     """The fields of a time."""
     rounds = max(by_state(measured), key=len)
-    blocks = [r["samples"][who] for r in rounds]
-    samples, medians = sum(blocks, []), [statistics.median(block) for block in blocks]
-    pings = [r["ping"] for r in rounds]
+    blocks = [r["samples"][who] for r in measured]
+    samples = sum((r["samples"][who] for r in rounds), [])
+    medians = [statistics.median(r["samples"][who]) for r in rounds]
     few = f"{len(rounds)} turns, fewer than {FEWEST_TURNS}" if len(rounds) < FEWEST_TURNS else ""
     return {
-        "samples": samples, "blocks": [float(len(block)) for block in blocks], "turns": len(rounds),
-        "other_turns": len(measured) - len(rounds),
+        "samples": sum(blocks, []), "blocks": [float(len(block)) for block in blocks],
         "turn_medians": medians, "noisy": few, "n": len(samples), "mean": statistics.fmean(samples),
-        "min": min(samples), "max": max(samples), "median": statistics.median(medians), "range_low": min(medians),
-        "range_high": max(medians), "range_confidence": 1 - 2.0 ** (1 - len(rounds)),
-        "state": {"ping": statistics.median(pings), "ping_probes": [p for p in pings for _ in "12"]},
+        "min": min(samples), "max": max(samples), "median": statistics.median(medians),
+        "state": {"ping": statistics.median(r["ping"] for r in rounds),
+                  "ping_probes": [r["ping"] for r in measured for _ in "12"]},
     }
 
 
