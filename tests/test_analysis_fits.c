@@ -58,7 +58,7 @@ static const double flat[ROWS] = {1, 1, 1, 1, 1, 1};
 static const struct fit *step_fit(const struct rows *rows, struct fits *fits)
 {
     *fits = fits_find(rows);
-    return fits_get(fits, "step", "nodes", "");
+    return fits_get(fits, TIMED_STEP, schema_find("nodes"), "");
 }
 
 static void free_both(struct fits *fits, struct rows *rows)
@@ -95,7 +95,7 @@ static char *warning_of(struct rows *rows)
 {
     struct fits fits = fits_find(rows), step = {0};
     for (size_t i = 0; i < fits.count; i++)
-        if (strcmp(fits.list[i].program, "step") == 0)
+        if (fits.list[i].program == TIMED_STEP)
             step = (struct fits){1, &fits.list[i]};
     char *text = written(fits_warn, &step);
     unwrap(text);
@@ -484,8 +484,8 @@ static void test_combinations(void **state)
     }
     struct fits fits = fits_find(rows);
     assert_int_equal(fits.count, 2 * (2 + 4)); /* programs; layers, nodes; layers at each size */
-    assert_non_null(fits_get(&fits, "step", "layers", "200 nodes"));
-    assert_null(fits_get(&fits, "step", "layers", ""));
+    assert_non_null(fits_get(&fits, TIMED_STEP, schema_find("layers"), "200 nodes"));
+    assert_null(fits_get(&fits, TIMED_STEP, schema_find("layers"), ""));
     char *text = written(fits_print, &fits);
     assert_non_null(strstr(text, "  step, 1 layer over nodes 100-800:\n    1.00 ms + 10.0"));
     assert_non_null(strstr(text, "  forward, 2 layers over nodes 100-800:\n"));

@@ -195,7 +195,7 @@ static void test_model(void **state)
         h, "--nodes 8 --hidden 16 --heads 2 --layers 1 --phase forward --runs 20 --threads 1 --output x.json",
         0);
     record = record_in(h, "work/x.json");
-    bool steady = !row_noisy(row_at(record, 0), "forward"); /* the profile of a noisy row is not drawn */
+    bool steady = !row_noisy(row_at(record, 0), TIMED_FORWARD); /* the profile of a noisy row is not drawn */
     assert_true(!draws || !strstr(e.err, "x_{profile,") == !steady);
     record_free(record);
     ended_free(&e);

@@ -156,7 +156,7 @@ static void test_profile(void **state)
     };
     assert_true(record_add(record, row, message));
     assert_int_equal(draw_added(profile_chart_add, record, p->prefix, message), CHART_SKIPPED);
-    profile_write(&(struct profile){10, 2, entries, ""}, row, "step");
+    profile_write(&(struct profile){10, 2, entries, ""}, row, TIMED_STEP);
     draw_added(profile_chart_add, record, p->prefix, message);
     assert_title(p, "_profile.gp", "Time of the ops of a training step, 500 nodes");
     char *script = content(p, "_profile.gp");

@@ -57,11 +57,12 @@ static void check_peak(const struct profile *p, const struct row *row, const cha
 }
 
 /* Its sums are the totals of the program. */
-static void check_plan(const struct row *row, const char *program)
+static void check_plan(const struct row *row, size_t kind)
 {
+    const char *program = program_name(kind);
     struct profile p;
     char path[SCHEMA_PATH];
-    assert_true(profile_read(&p, row, program));
+    assert_true(profile_read(&p, row, kind));
     check_entries(&p);
     check_peak(&p, row, program);
     struct profile_group total = profile_total(&p);
@@ -87,8 +88,8 @@ static void test_row(void **state)
     struct record *record = run_json(*state, PLAN RATES "--pe lap:4,rwse:4", 0);
     for (size_t i = 0; i < 2; i++) {
         const struct row *row = row_at(record, i);
-        check_plan(row, "forward");
-        check_plan(row, "step");
+        check_plan(row, TIMED_FORWARD);
+        check_plan(row, TIMED_STEP);
         assert_null_because(row, "step.time.median", "--device meta");
         assert_null_because(row, "encoding.flops", "--device meta");
         assert_true(count_at(row, "encoding.bound.flops") > 0 && count_at(row, "encoding.bound.bytes") > 0);
@@ -112,7 +113,7 @@ static void test_without_ceilings(void **state)
     assert_absent(row_at(record, 0), "step.profile.flops");
     record_free(record);
     record = run_json(h, PLAN RATES, 0);
-    check_plan(row_at(record, 0), "step");
+    check_plan(row_at(record, 0), TIMED_STEP);
     record_free(record);
     house_teardown(&h);
 }

@@ -39,7 +39,7 @@ static struct row *row_with(const struct profile *p)
     row_set_text(row, "status", "ok");
     row_set_text(row, "reason", "");
     set_axes(row, 500);
-    profile_write(p, row, "step");
+    profile_write(p, row, TIMED_STEP);
     if (!row_validate(row, error))
         fail_msg("%s", error);
     return row;
@@ -51,7 +51,7 @@ static void test_row(void **state)
     for (int ceilings = 0; ceilings < 2; ceilings++) {
         struct profile in = made_up(ceilings), out, none;
         struct row *row = row_with(&in);
-        assert_true(profile_read(&out, row, "step"));
+        assert_true(profile_read(&out, row, TIMED_STEP));
         assert_int_equal(out.runs, 10);
         assert_int_equal(out.count, ENTRIES);
         for (int i = 0; i < ENTRIES; i++) {
@@ -65,7 +65,7 @@ static void test_row(void **state)
             assert_true(ceilings ? out.entries[i].least == 0.5 : isnan(out.entries[i].least));
             assert_true(ceilings == (out.entries[i].bound != NULL));
         }
-        assert_false(profile_read(&none, row, "forward"));
+        assert_false(profile_read(&none, row, TIMED_FORWARD));
         assert_null(none.entries);
         profile_free(&out);
         row_free(row);
@@ -79,12 +79,12 @@ static void test_malformed(void **state)
     struct profile in = made_up(true), out;
     struct row *row = row_with(&in);
     row_set_reals(row, "step.profile.least", (double[]){1, 2}, 2);
-    assert_false(profile_read(&out, row, "step"));
+    assert_false(profile_read(&out, row, TIMED_STEP));
     row_omit(row, "step.profile.least", "made up");
-    assert_true(profile_read(&out, row, "step"));
+    assert_true(profile_read(&out, row, TIMED_STEP));
     profile_free(&out);
     row_omit(row, "step.profile.span", "made up");
-    assert_false(profile_read(&out, row, "step"));
+    assert_false(profile_read(&out, row, TIMED_STEP));
     assert_int_equal(out.count, 0);
     row_free(row);
 }
@@ -153,7 +153,7 @@ static struct rows *step_of(double seconds, bool profiled)
     };
     set_equal_turns(row, "step.time", seconds);
     if (profiled)
-        profile_write(&(struct profile){10, 2, e, ""}, row, "step");
+        profile_write(&(struct profile){10, 2, e, ""}, row, TIMED_STEP);
     rows_append(rows, row);
     return rows;
 }
@@ -190,21 +190,18 @@ static void test_compared(void **state)
 }
 
 /* Sums of FLOPs and bytes are those of the program, the most live bytes its peak. */
-static void check_totals(const struct row *row, const char *program)
+static void check_totals(const struct row *row, size_t kind)
 {
+    const struct row_program *program = row_program(row, kind);
     struct profile p;
-    char path[SCHEMA_PATH];
     int64_t live = 0;
-    assert_true(profile_read(&p, row, program));
+    assert_true(profile_read(&p, row, kind));
     struct profile_group total = profile_total(&p);
-    snprintf(path, sizeof path, "%s.flops.analytic", program);
-    assert_int_equal(total.flops, count_at(row, path));
-    snprintf(path, sizeof path, "%s.bytes", program);
-    assert_int_equal(total.bytes, count_at(row, path));
+    assert_int_equal(total.flops, program->flops.analytic);
+    assert_int_equal(total.bytes, program->bytes);
     for (size_t i = 0; i < p.count; i++)
         live = p.entries[i].live > live ? p.entries[i].live : live;
-    snprintf(path, sizeof path, "%s.memory.peak_live", program);
-    assert_int_equal(live, count_at(row, path));
+    assert_int_equal(live, program->memory.peak_live);
     assert_true(total.seconds > 0);
     profile_free(&p);
 }
@@ -218,18 +215,18 @@ static void test_planned(void **state)
     char span[] = "layer1";
     struct profile_entry e[] = {{"linear", "ref", "forward", span, NAN, 1, "memory", 1, 1, 1, {0}}};
     struct profile p;
-    assert_ptr_equal(profile_of_largest(rows, "step", &p), row);
+    assert_ptr_equal(profile_of_largest(rows, TIMED_STEP, &p), row);
     profile_free(&p);
-    profile_write(&(struct profile){0, 1, e, "100 GFLOP/s"}, row, "step");
-    assert_null(profile_of_largest(rows, "step", &p));
-    assert_true(profile_read(&p, row, "step"));
+    profile_write(&(struct profile){0, 1, e, "100 GFLOP/s"}, row, TIMED_STEP);
+    assert_null(profile_of_largest(rows, TIMED_STEP, &p));
+    assert_true(profile_read(&p, row, TIMED_STEP));
     assert_int_equal(p.runs, 0);
     assert_true(p.entries[0].least == 1 && isnan(p.entries[0].seconds));
     assert_string_equal(p.ceilings, "100 GFLOP/s");
     assert_true(real_at(row, "step.predicted.time") == 1 && real_at(row, "step.predicted.memory_bound") == 1);
     profile_free(&p);
     row_set_count(row, "step.profile.runs", 3); /* but no times */
-    assert_false(profile_read(&p, row, "step"));
+    assert_false(profile_read(&p, row, TIMED_STEP));
     rows_free(rows);
 }
 
@@ -244,7 +241,7 @@ static double check_covered(const struct row *row)
 {
     struct profile p;
     double covered = real_at(row, "step.profile.covered"), median = real_at(row, "step.time.median");
-    assert_true(profile_read(&p, row, "step"));
+    assert_true(profile_read(&p, row, TIMED_STEP));
     assert_true(fabs(covered * median - profile_total(&p).seconds) <= 1e-9 * median);
     profile_free(&p);
     return covered;
@@ -300,10 +297,10 @@ static void test_totals(void **state)
     struct profile p;
     size_t n;
     const struct row *row = row_at(record, 0);
-    check_totals(row, "forward");
-    check_totals(row, "step");
+    check_totals(row, TIMED_FORWARD);
+    check_totals(row, TIMED_STEP);
     assert_null_because(row, "step.profile.least", "no ceilings");
-    profile_read(&p, row, "step");
+    profile_read(&p, row, TIMED_STEP);
     struct profile_group *phases = profile_groups(&p, PROFILE_PHASE, PROFILE_AS_RUN, &n);
     assert_int_equal(n, 3);
     assert_int_equal(phases[1].flops, count_at(row, "step.backward.flops"));
@@ -324,7 +321,7 @@ static void test_format(void **state)
     size_t entries = 0, lines = 0;
     for (size_t i = 0; i < 2; i++) {
         struct profile p;
-        assert_true(profile_read(&p, row_at(record, 0), program_name(i)));
+        assert_true(profile_read(&p, row_at(record, 0), i));
         entries += p.count;
         profile_free(&p);
     }

@@ -57,7 +57,7 @@ static void test_shares(void **state)
 {
     (void)state;
     struct rows *rows = pair(measured(4, 500, 8, 0.1, 0, 0.02), measured(1, 500, 8, 0.3, 0, 0));
-    struct rank_bars b = rank_bars_of(rows, "step", false);
+    struct rank_bars b = rank_bars_of(rows, TIMED_STEP, false);
     assert_int_equal(b.count, 2);
     assert_true(b.lines == 1 && b.ranks == 2 && b.of[0] == 1 && b.of[1] == 4 && b.others == 0);
     assert_near(b.bar[0].efficiency, 1);
@@ -65,19 +65,19 @@ static void test_shares(void **state)
     assert_near(b.bar[1].efficiency, 0.75);
     assert_near(b.bar[1].exchange, 0.2);
     assert_true(!b.bar[1].predicted && !b.bar[1].noisy && !b.bar[1].shared);
-    assert_int_equal(rank_bars_of(rows, "step", true).count, 0);
-    assert_int_equal(rank_bars_of(rows, "forward", false).count, 2); /* of one time each */
-    assert_int_equal(rank_bars_of(rows, "kernel", false).count, 0);
+    assert_int_equal(rank_bars_of(rows, TIMED_STEP, true).count, 0);
+    assert_int_equal(rank_bars_of(rows, TIMED_FORWARD, false).count, 2); /* of one time each */
+    assert_int_equal(rank_bars_of(rows, TIMED_KERNEL, false).count, 0);
     rows_free(rows);
     rows = pair(measured(1, 500, 8, 0.3, 0, 0), measured(4, 2000, 8, 0.4, 0, 0.04));
-    b = rank_bars_of(rows, "step", true);
+    b = rank_bars_of(rows, TIMED_STEP, true);
     assert_true(b.count == 2 && b.weak && b.nodes);
     assert_near(b.bar[1].efficiency, 0.75);
     assert_near(b.bar[1].exchange, 0.1);
-    assert_int_equal(rank_bars_of(rows, "step", false).count, 0);
+    assert_int_equal(rank_bars_of(rows, TIMED_STEP, false).count, 0);
     rows_free(rows);
     rows = pair(predicted(1, "data", 0.3, 0), predicted(2, "data", 0.2, 0.05));
-    b = rank_bars_of(rows, "step", false);
+    b = rank_bars_of(rows, TIMED_STEP, false);
     assert_true(b.count == 2 && b.bar[1].predicted && strcmp(b.bar[1].link, "2.00 us, given") == 0);
     assert_near(b.bar[1].efficiency, 0.75);
     assert_near(b.bar[1].exchange, 0.25);
@@ -85,7 +85,7 @@ static void test_shares(void **state)
     rows = pair(predicted(1, "data", 0.3, 0), measured(2, 500, 1, 0.2, 0, 0.05));
     row_set_text(rows_at(rows, 1), "ranks.parallel", "data");
     row_set_text(rows_at(rows, 1), "device", "meta"); /* as if one device had both */
-    assert_int_equal(rank_bars_of(rows, "step", false).count, 0);
+    assert_int_equal(rank_bars_of(rows, TIMED_STEP, false).count, 0);
     rows_free(rows);
 }
 

@@ -112,14 +112,14 @@ static void test_rows(void **state)
         slow[i] *= 1.5;
     row_set_samples(slower, "step.time", slow, n);
     struct verdict_limits limits = verdict_limits_default();
-    assert_int_equal(verdict_rows(base, slower, "step", verdict_samples, limits).kind, VERDICT_SLOWER);
-    assert_true(verdict_rows(base, same, "forward", verdict_samples, limits).ratio == 1);
-    assert_unclear(verdict_rows(base, gone, "step", verdict_samples, limits), "oom: needs 17 GiB");
-    assert_unclear(verdict_rows(gone, base, "step", verdict_samples, limits),
+    assert_int_equal(verdict_rows(base, slower, TIMED_STEP, verdict_samples, limits).kind, VERDICT_SLOWER);
+    assert_true(verdict_rows(base, same, TIMED_FORWARD, verdict_samples, limits).ratio == 1);
+    assert_unclear(verdict_rows(base, gone, TIMED_STEP, verdict_samples, limits), "oom: needs 17 GiB");
+    assert_unclear(verdict_rows(gone, base, TIMED_STEP, verdict_samples, limits),
                    "the baseline is oom: needs 17 GiB");
     row_omit(same, "forward", "not asked for");
-    assert_unclear(verdict_rows(base, same, "forward", verdict_samples, limits), "not asked for");
-    assert_unclear(verdict_rows(same, base, "forward", verdict_samples, limits),
+    assert_unclear(verdict_rows(base, same, TIMED_FORWARD, verdict_samples, limits), "not asked for");
+    assert_unclear(verdict_rows(same, base, TIMED_FORWARD, verdict_samples, limits),
                    "of the baseline: not asked for");
     row_free(base);
     row_free(same);
@@ -238,7 +238,7 @@ static struct verdict judge_probes(double ratio, double base_ping, double ping, 
     steady(pings[0], 10, base_ping);
     steady(pings[1], 10, ping);
     struct row *a = in_state(base, pings[0], base_fma, 10), *b = in_state(samples, pings[1], fma, 10);
-    struct verdict v = verdict_rows(a, b, "step", verdict_samples, verdict_limits_default());
+    struct verdict v = verdict_rows(a, b, TIMED_STEP, verdict_samples, verdict_limits_default());
     row_free(a);
     row_free(b);
     return v;
@@ -272,7 +272,7 @@ static struct verdict judge_drifts(double ratio, double clock, double exchange, 
     steady(pings, 10, 1.3e-7);
     struct row *a = beside(base, pings, (struct probe){{0, 6.2e-6, 2e-9}}, 0.1, 10),
                *b = beside(samples, pings, (struct probe){{0, clock * 6.2e-6, exchange * 2e-9}}, 0.1, 10);
-    struct verdict v = verdict_rows(a, b, "step", verdict_samples, limits);
+    struct verdict v = verdict_rows(a, b, TIMED_STEP, verdict_samples, limits);
     row_free(a);
     row_free(b);
     return v;
@@ -344,12 +344,12 @@ static void test_clock_ratio(void **state)
     struct row *a = beside(times, pings, (struct probe){{0, 6e-6, NAN}}, 0.1, 10),
                *b = beside(times, pings, (struct probe){{0, 6.3e-6, 2e-9}}, 0.1, 10),
                *without = beside(times, pings, (struct probe){{0, NAN, NAN}}, 0, 10);
-    assert_true(fabs(row_state_ratio(a, "step", b, "step", PROBE_FMA) - 1.05) < 1e-9);
-    assert_true(row_state_ratio(a, "step", without, "step", PROBE_FMA) == 1);
-    assert_true(row_state_ratio(a, "step", b, "step", PROBE_EXCHANGE) == 1);
-    assert_true(isnan(row_state_ratio(without, "step", without, "step", PROBE_FMA)));
+    assert_true(fabs(row_state_ratio(a, TIMED_STEP, b, TIMED_STEP, PROBE_FMA) - 1.05) < 1e-9);
+    assert_true(row_state_ratio(a, TIMED_STEP, without, TIMED_STEP, PROBE_FMA) == 1);
+    assert_true(row_state_ratio(a, TIMED_STEP, b, TIMED_STEP, PROBE_EXCHANGE) == 1);
+    assert_true(isnan(row_state_ratio(without, TIMED_STEP, without, TIMED_STEP, PROBE_FMA)));
     row_set_count(b, "threads", 7);
-    assert_true(isnan(row_state_ratio(a, "step", b, "step", PROBE_FMA)));
+    assert_true(isnan(row_state_ratio(a, TIMED_STEP, b, TIMED_STEP, PROBE_FMA)));
     row_free(a);
     row_free(b);
     row_free(without);
@@ -366,10 +366,10 @@ static void test_noisy(void **state)
     steady(other, 10, 1.3e-7);
     struct row *a = in_state(base, other, NAN, 10), *mixed = in_state(times, pings, NAN, 10),
                *few = in_state(times, other, NAN, 3);
-    struct verdict v = verdict_rows(a, mixed, "step", verdict_samples, verdict_limits_default());
+    struct verdict v = verdict_rows(a, mixed, TIMED_STEP, verdict_samples, verdict_limits_default());
     assert_unclear(v, "noisy: 5 of 10 turns in one state of the machine, fewer than 7");
     assert_false(v.unjudged);
-    v = verdict_rows(few, a, "step", verdict_samples, verdict_limits_default());
+    v = verdict_rows(few, a, TIMED_STEP, verdict_samples, verdict_limits_default());
     assert_unclear(v, "noisy baseline: 3 turns, fewer than 7");
     assert_true(v.unjudged);
     row_free(a);

@@ -52,7 +52,8 @@ static void notes_of(char text[CHART_TEXT], const struct chart_data *d, size_t d
         for (size_t k = 0; k < d->set.series[i].count; k++)
             noisy = noisy || d->set.series[i].points[k].noisy;
     }
-    chart_left_out(left_out, d->drawing->rows, d->drawing->axis, d->chart->quantities[0].path);
+    chart_left_out(left_out, d->drawing->rows, d->drawing->axis,
+                   d->chart->quantities[0].program == TIMED_ENCODING);
     snprintf(text, CHART_TEXT, "%s%s%s%s%.200s%s%.500s", d->chart->note,
              law ? "; curves: polynomials with the terms of the work" : "",
              noisy && !bars ? "; crosses: noisy times, in no curve" : "",

@@ -51,9 +51,8 @@ static const struct row *first_ok(const struct rows *rows)
  */
 static bool says_nothing(const struct row *row, const struct field *axis, const char *value)
 {
-    int64_t ranks = 0;
     bool alone = strncmp(axis->path, "ranks.", strlen("ranks.")) == 0 &&
-                 (!row_get_count(row, "ranks.count", &ranks) || ranks == 1);
+                 (!row || row->ranks.count == COUNT_ABSENT || row->ranks.count == 1);
     return alone || !*value || strncmp(value, "no ", 3) == 0 || strncmp(value, "0 ", 2) == 0;
 }
 
@@ -113,20 +112,18 @@ void chart_title(char text[CHART_TEXT], const struct chart *c, const struct seri
         append_text(text, ", %s %.15g", axis->path, x);
 }
 
-void chart_left_out(char text[CHART_TEXT], const struct rows *rows, const struct field *axis,
-                    const char *path)
+void chart_left_out(char text[CHART_TEXT], const struct rows *rows, const struct field *axis, bool encodings)
 {
     enum { NAMED = 5 };
     size_t others = 0, unsolved = 0;
     text[0] = '\0';
     for (size_t i = 0; i < rows_count(rows); i++) {
         const struct row *row = rows_at(rows, i);
-        const char *status = "?";
+        const char *status = row->status ? row->status : "?";
         char value[AXES_TEXT];
-        unsolved += row_is_ok(row) && series_solved_nothing(row, path);
+        unsolved += encodings && row_is_ok(row) && row_solved_nothing(row);
         if (row_is_ok(row) && series_has_place(row, axis))
             continue;
-        row_get_text(row, "status", &status);
         if (row_is_ok(row))
             status = "no place on a logarithmic scale";
         axes_describe(row, axis, value);

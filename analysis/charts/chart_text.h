@@ -30,7 +30,6 @@ void chart_title(char text[CHART_TEXT], const struct chart *c, const struct seri
                  const struct field *axis);
 
 /* "left out: 5000 nodes (oom)"; "" if all rows are drawn in a chart of this field. */
-void chart_left_out(char text[CHART_TEXT], const struct rows *rows, const struct field *axis,
-                    const char *path);
+void chart_left_out(char text[CHART_TEXT], const struct rows *rows, const struct field *axis, bool encodings);
 
 #endif

@@ -9,8 +9,7 @@
 void charts_add(struct figures *f, const struct record *record, const struct field *axis)
 {
     const struct rows *rows = record_rows(record);
-    const char *op;
-    bool kernels = row_get_text(rows_at(rows, 0), "op", &op);
+    bool kernels = rows_count(rows) > 0 && rows_at(rows, 0)->op;
     if (rows_count(rows) == 1 && !kernels)
         profile_chart_add(f, record);
     kernel_chart_add(f, record);

@@ -88,7 +88,7 @@ static void write_percent(FILE *out, const void *what)
                  "The %zu of %zu ops whose default kernels are furthest from their roofline", ops, d->ops);
     chart_machine(machine, c->record, rows);
     chart_work(work, rows);
-    chart_left_out(left_out, rows, schema_find("op"), "");
+    chart_left_out(left_out, rows, schema_find("op"), false);
     if (d->others > 0)
         snprintf(others, sizeof others, "not drawn: %zu row%s without a percentage", d->others,
                  d->others == 1 ? "" : "s");

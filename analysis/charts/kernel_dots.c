@@ -61,17 +61,20 @@ struct kernel_dots kernel_dots_of(const struct rows *rows)
     if (!d.op_names || !d.dots)
         abort();
     for (size_t i = 0; i < n; i++) {
-        struct kernel_dot dot = {.row = rows_at(rows, i), .cold = NAN, .intensity = NAN, .gflops = NAN};
-        if (!row_is_ok(dot.row))
+        const struct row *row = rows_at(rows, i);
+        struct kernel_dot dot = {.row = row,
+                                 .op = row->op,
+                                 .variant = row->variant,
+                                 .percent = row->kernel.roofline.percent,
+                                 .cold = row->kernel.cold.percent,
+                                 .intensity = row->kernel.intensity,
+                                 .gflops = row->kernel.gflops,
+                                 .noisy = row_noisy(row, TIMED_KERNEL)};
+        if (!row_is_ok(row))
             continue;
         d.others++; /* until it has a dot */
-        if (!row_get_text(dot.row, "op", &dot.op) || !row_get_text(dot.row, "variant", &dot.variant) ||
-            !row_get_real(dot.row, "kernel.roofline.percent", &dot.percent) || !(dot.percent > 0))
+        if (!dot.op || !dot.variant || !(dot.percent > 0))
             continue;
-        row_get_real(dot.row, "kernel.cold.percent", &dot.cold);
-        row_get_real(dot.row, "kernel.intensity", &dot.intensity);
-        row_get_real(dot.row, "kernel.gflops", &dot.gflops);
-        dot.noisy = row_noisy(dot.row, "kernel") != NULL;
         dot.look = index_of(d.variant_names, &d.variants, KERNEL_VARIANTS_MAX, dot.variant);
         if (dot.look == KERNEL_VARIANTS_MAX)
             continue;

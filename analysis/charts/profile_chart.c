@@ -46,16 +46,16 @@ static struct series_set make_bars(struct profile_group *groups, size_t n,
 }
 
 /* What the profile is of, in a title: "a training step, 500 nodes". */
-static void name_profiled(char name[2 * AXES_TEXT], const struct row *row, const char *program)
+static void name_profiled(char name[2 * AXES_TEXT], const struct row *row, size_t kind)
 {
     char nodes[AXES_TEXT];
     axes_describe(row, schema_find("nodes"), nodes);
-    snprintf(name, 2 * AXES_TEXT, "%s%s%s", strcmp(program, "step") == 0 ? "a training step" : "inference",
+    snprintf(name, 2 * AXES_TEXT, "%s%s%s", kind == TIMED_STEP ? "a training step" : "inference",
              *nodes ? ", " : "", nodes);
 }
 
 static void add_profile(struct figures *f, const struct record *record, const struct row *row,
-                        const struct profile *p, const char *program)
+                        const struct profile *p, size_t kind)
 {
     size_t n;
     char title[CHART_TEXT], name[2 * AXES_TEXT];
@@ -68,11 +68,11 @@ static void add_profile(struct figures *f, const struct record *record, const st
         .note = "medians of runs with a mark after each entry; open: the time at the machine's ceilings",
         .title = title,
         .count = 2,
-        .quantities = {{"", "", "", SERIES_EXACT, NULL}, {"at the ceilings", "", "", SERIES_MEASURED, NULL}}};
+        .quantities = {{"", "", "", SERIES_EXACT, 0}, {"at the ceilings", "", "", SERIES_MEASURED, 0}}};
     rows_append(rows, (struct row *)row);
     const struct drawing drawing = {.rows = rows, .record = record, .axis = schema_find("nodes")};
     struct chart_data data = {&chart, &drawing, make_bars(groups, n, chart.quantities), ""};
-    name_profiled(name, row, program);
+    name_profiled(name, row, kind);
     snprintf(title, sizeof title, "Time of the ops of %s", name);
     figures_add(f, "profile", style_bars, chart_write_bars, &data);
     series_free(&data.set);
@@ -86,7 +86,7 @@ struct timeline {
     const struct record *record;
     const struct row *row;
     const struct profile *profile;
-    const char *program;
+    size_t kind; /* of program */
     bool used[PROFILE_CATEGORIES];
 };
 
@@ -125,7 +125,7 @@ static void write_timeline(FILE *out, const void *what)
         }
     fprintf(out, "categories = %zu\n", used);
     write_live(out, t);
-    name_profiled(name, t->row, t->program);
+    name_profiled(name, t->row, t->kind);
     snprintf(title, sizeof title, "Memory over the tape of %s", name);
     units_format(bytes, (double)p->entries[peak].live, UNITS_BINARY, "B");
     snprintf(note, sizeof note, "dashed: the peak, %s at entry %zu, %s of %s", bytes, peak + 1,
@@ -141,22 +141,22 @@ static void write_timeline(FILE *out, const void *what)
 
 /* Nothing in files that do not have the categories. */
 static void add_timeline(struct figures *f, const struct record *record, const struct row *row,
-                         const struct profile *p, const char *program)
+                         const struct profile *p, size_t kind)
 {
-    struct timeline t = {.record = record, .row = row, .profile = p, .program = program};
+    struct timeline t = {.record = record, .row = row, .profile = p, .kind = kind};
     char name[32];
     bool any = false;
     for (size_t e = 0; e < p->count; e++)
         for (size_t c = 0; c < PROFILE_CATEGORIES; c++)
             any = (t.used[c] = t.used[c] || p->entries[e].live_of[c] > 0) || any;
-    snprintf(name, sizeof name, "timeline_%s", program);
+    snprintf(name, sizeof name, "timeline_%s", program_name(kind));
     if (any)
         figures_add(f, name, style_timeline, write_timeline, &t);
 }
 
 /* The row whose program needs most memory, noisy or not, with its profile, to be freed; null: none has one.
  */
-static const struct row *fullest_of(const struct rows *rows, const char *program, struct profile *p)
+static const struct row *fullest_of(const struct rows *rows, size_t kind, struct profile *p)
 {
     const struct row *found = NULL;
     int64_t most = 0;
@@ -164,7 +164,7 @@ static const struct row *fullest_of(const struct rows *rows, const char *program
     for (size_t i = 0; i < rows_count(rows); i++) {
         struct profile next;
         int64_t peak = 0;
-        if (!profile_read(&next, rows_at(rows, i), program))
+        if (!profile_read(&next, rows_at(rows, i), kind))
             continue;
         for (size_t e = 0; e < next.count; e++)
             peak = next.entries[e].live > peak ? next.entries[e].live : peak;
@@ -181,7 +181,7 @@ static const struct row *fullest_of(const struct rows *rows, const char *program
 
 void profile_chart_add(struct figures *f, const struct record *record)
 {
-    static const char *const programs[] = {"step", "forward"};
+    static const size_t programs[] = {TIMED_STEP, TIMED_FORWARD};
     const struct rows *rows = record_rows(record);
     struct profile p;
     const struct row *row = NULL;

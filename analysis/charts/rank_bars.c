@@ -13,43 +13,23 @@ struct run_time {
     bool predicted;
 };
 
-static double field_of(const struct row *row, const char *program, const char *field)
-{
-    char path[SCHEMA_PATH];
-    double value = NAN;
-    snprintf(path, sizeof path, "%s.%s", program, field);
-    row_get_real(row, path, &value);
-    return value;
-}
-
 /* False if it has no time. */
-static bool run_time_of(const struct row *row, const char *program, struct run_time *t)
+static bool run_time_of(const struct row *row, size_t kind, struct run_time *t)
 {
-    *t = (struct run_time){.median = field_of(row, program, "time.median"),
-                           .low = field_of(row, program, "time.ci95_low"),
-                           .high = field_of(row, program, "time.ci95_high"),
-                           .exposed = field_of(row, program, "exchange.exposed")};
+    const struct row_program *p = row_program(row, kind);
+    *t = (struct run_time){p->time.median, p->time.ci95_low, p->time.ci95_high, p->exchange.exposed, false};
     if (isnan(t->median)) {
-        t->median = t->low = t->high = field_of(row, program, "exchange.predicted_run");
-        t->exposed = field_of(row, program, "exchange.predicted_exposed");
-        t->predicted = true;
+        double run = p->exchange.predicted_run;
+        *t = (struct run_time){run, run, run, p->exchange.predicted_exposed, true};
     }
     t->exposed = t->exposed > 0 ? fmin(t->exposed, t->median) : 0;
     return row_is_ok(row) && t->median > 0;
 }
 
-static bool is_shared(const struct row *row)
-{
-    double load = 0;
-    row_get_real(row, "ranks.load", &load);
-    return load > 1;
-}
-
 /* Intervals that are not known (NAN) support no finding. */
 static struct rank_bar rank_bar_of(const struct scaling *s, const struct run_time *base,
-                                   const struct run_time *t, const char *program)
+                                   const struct run_time *t, size_t kind)
 {
-    char path[SCHEMA_PATH];
     struct rank_bar b = {.ranks = s->ranks,
                          .efficiency = scaling_efficiency(s, base->median, t->median),
                          .low = scaling_efficiency(s, base->low, t->high),
@@ -57,11 +37,10 @@ static struct rank_bar rank_bar_of(const struct scaling *s, const struct run_tim
                          .exchange = t->exposed / t->median,
                          .seconds = t->median,
                          .predicted = t->predicted,
-                         .shared = is_shared(s->row)};
-    snprintf(path, sizeof path, "%s.exchange.link", program);
+                         .shared = s->row->ranks.load > 1};
     if (t->predicted)
-        row_get_text(s->row, path, &b.link);
-    b.noisy = row_noisy(s->base, program) || row_noisy(s->row, program) || isnan(b.low) || isnan(b.high);
+        b.link = row_program(s->row, kind)->exchange.link;
+    b.noisy = row_noisy(s->base, kind) || row_noisy(s->row, kind) || isnan(b.low) || isnan(b.high);
     return b;
 }
 
@@ -119,7 +98,7 @@ static int by_ranks_and_line(const void *a, const void *b)
                                 : (x->line > y->line) - (x->line < y->line);
 }
 
-struct rank_bars rank_bars_of(const struct rows *rows, const char *program, bool weak)
+struct rank_bars rank_bars_of(const struct rows *rows, size_t program, bool weak)
 {
     struct rank_bars b = {.program = program, .weak = weak};
     size_t n;

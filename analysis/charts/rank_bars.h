@@ -27,7 +27,7 @@ struct rank_bar {
 };
 
 struct rank_bars {
-    const char *program;
+    size_t program;
     bool weak;                          /* R times the work on R ranks, not the same */
     bool nodes;                         /* the nodes of a graph grow, not the graphs of a batch */
     size_t count, lines, ranks, others; /* others: rows beyond the limits */
@@ -37,6 +37,6 @@ struct rank_bars {
 };
 
 /* Of a program's times in rows that are ok, measured, or predicted (P.exchange.predicted_run). */
-struct rank_bars rank_bars_of(const struct rows *rows, const char *program, bool weak);
+struct rank_bars rank_bars_of(const struct rows *rows, size_t program, bool weak);
 
 #endif

@@ -157,7 +157,7 @@ static void write_frame_of(FILE *out, const struct rank_chart *c, size_t legend_
     char title[128], machine[CHART_TEXT], note[CHART_TEXT], work[CHART_TEXT], left_out[CHART_TEXT],
         doubts[CHART_TEXT];
     snprintf(title, sizeof title, "%s scaling of %s over ranks%s", b->weak ? "Weak" : "Strong",
-             strcmp(b->program, "step") == 0 ? "a training step" : "inference",
+             b->program == TIMED_STEP ? "a training step" : "inference",
              !b->weak   ? ""
              : b->nodes ? ", with as many times the nodes"
                         : ", with as many times the graphs");
@@ -165,7 +165,7 @@ static void write_frame_of(FILE *out, const struct rank_chart *c, size_t legend_
     doubts_of(doubts, b);
     chart_machine(machine, c->record, rows);
     chart_work(work, rows);
-    chart_left_out(left_out, rows, schema_find("ranks.count"), "");
+    chart_left_out(left_out, rows, schema_find("ranks.count"), false);
     frame_write(out, &(struct frame){.title = title,
                                      .subtitle = machine,
                                      .axis = "share of the ranks' time",
@@ -207,9 +207,9 @@ void rank_chart_add(struct figures *f, const struct record *record)
 {
     const struct rows *rows = record_rows(record);
     for (int weak = 0; weak < 2; weak++) {
-        struct rank_chart c = {record, rank_bars_of(rows, "step", weak)};
+        struct rank_chart c = {record, rank_bars_of(rows, TIMED_STEP, weak)};
         if (c.bars.count == 0)
-            c.bars = rank_bars_of(rows, "forward", weak);
+            c.bars = rank_bars_of(rows, TIMED_FORWARD, weak);
         if (c.bars.count > 0)
             figures_add(f, weak ? "weak" : "strong", style_ranks, write_rank_chart, &c);
     }

@@ -56,15 +56,15 @@ static void read_levels(const struct value *calibration, struct roofs *roofs)
 /* The number of kernels that were compared with a calibration; in older records those with its threads. */
 static size_t kernels_under(const struct kernel_dots *d, const struct value *calibration)
 {
-    const char *time = "", *wanted;
-    int64_t threads = 0, own = -1;
+    const char *time = "";
+    int64_t threads = 0;
     size_t n = 0;
     value_get_text(calibration, "time", &time);
     value_get_count(calibration, "threads", &threads);
     for (size_t i = 0; i < d->count; i++) {
         const struct row *row = d->dots[i].row;
-        bool told = row_get_text(row, "kernel.roofline.calibrated", &wanted);
-        n += row_get_count(row, "threads", &own) && own == threads && (!told || strcmp(wanted, time) == 0);
+        const char *wanted = row->kernel.roofline.calibrated;
+        n += row->threads == threads && (!wanted || strcmp(wanted, time) == 0);
     }
     return n;
 }

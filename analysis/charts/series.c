@@ -32,21 +32,11 @@ static void group_of(const struct source *source, const struct row *row, const s
              AXES_TEXT / 2 - 4, values);
 }
 
-static double real_of(const struct row *row, const char *program, const char *field)
-{
-    char path[SCHEMA_PATH];
-    double value = NAN;
-    snprintf(path, sizeof path, "%s.%s", program, field);
-    row_get_real(row, path, &value);
-    return value;
-}
-
 /* The interval of a time, or of a rate, which has the interval of the time it divides by. */
 static void set_interval(const struct row *row, const struct quantity *q, struct point *p)
 {
-    double median = real_of(row, q->program, "time.median");
-    double low = real_of(row, q->program, "time.ci95_low") / median;
-    double high = real_of(row, q->program, "time.ci95_high") / median;
+    const struct row_times *time = row_timed(row, q->program);
+    double low = time->ci95_low / time->median, high = time->ci95_high / time->median;
     p->noisy = row_noisy(row, q->program) != NULL;
     if (low > 0 && high > 0) {
         p->at.low *= q->kind == SERIES_RATE ? 1 / high : low;
@@ -57,31 +47,29 @@ static void set_interval(const struct row *row, const struct quantity *q, struct
 bool series_has_place(const struct row *row, const struct field *axis)
 {
     double x;
-    return !row_get_real(row, axis->path, &x) || x > 0;
-}
-
-bool series_solved_nothing(const struct row *row, const char *path)
-{
-    return strncmp(path, "encoding.", strlen("encoding.")) == 0 && row_solved_nothing(row);
+    return !field_number(row, axis, &x) || x > 0;
 }
 
 /* Planned memory of several ranks is that of the largest, which is known of the step if there is one. */
-static bool quantity_of_row(const struct row *row, const struct quantity *q, double *value)
+static bool quantity_of_row(const struct row *row, const struct quantity *q, const struct field *field,
+                            double *value)
 {
-    if (!strstr(q->path, ".memory.planned") || !row_get_real(row, "ranks.memory", value))
-        return row_get_real(row, q->path, value);
-    return !row_has(row, "step.memory.planned") || strncmp(q->path, "step", 4) == 0;
+    if (!strstr(q->path, ".memory.planned") || row->ranks.memory == COUNT_ABSENT)
+        return field_number(row, field, value);
+    *value = (double)row->ranks.memory;
+    return row->step.memory.planned == COUNT_ABSENT || q->program == TIMED_STEP;
 }
 
 static bool point_of(const struct row *row, const struct field *axis, const struct quantity *q,
-                     struct point *p)
+                     const struct field *field, struct point *p)
 {
     *p = (struct point){0};
-    if (!row_is_ok(row) || series_solved_nothing(row, q->path) || !row_get_real(row, axis->path, &p->at.x) ||
-        !quantity_of_row(row, q, &p->at.y) || p->at.x <= 0 || p->at.y <= 0)
+    if (!row_is_ok(row) || (q->program == TIMED_ENCODING && row_solved_nothing(row)) ||
+        !field_number(row, axis, &p->at.x) || !quantity_of_row(row, q, field, &p->at.y) || p->at.x <= 0 ||
+        p->at.y <= 0)
         return false;
     p->at.low = p->at.high = p->at.y;
-    if (q->program)
+    if (q->kind == SERIES_TIME || q->kind == SERIES_RATE)
         set_interval(row, q, p);
     return true;
 }
@@ -141,17 +129,18 @@ static struct group_axes group_axes_of(const struct rows *rows, const struct fie
 static void collect(struct series_set *set, size_t *room, const struct source *source,
                     const struct field *axis, const struct quantity *q, const struct group_axes *g)
 {
+    const struct field *field = schema_find(q->path);
     for (size_t i = 0; i < rows_count(source->rows); i++) {
         const struct row *row = rows_at(source->rows, i);
         char group[AXES_TEXT];
         struct point p;
-        if (!point_of(row, axis, q, &p))
+        if (!point_of(row, axis, q, field, &p))
             continue;
         group_of(source, row, g->named, g->names, group);
         struct series *s = find_or_add(set, room, q, group);
         if (s->count == 0 && q->kind == SERIES_TIME) {
             axes_describe_all(row, g->beside, g->others, group);
-            const struct fit *fit = fits_get(&g->fits, q->program, axis->path, group);
+            const struct fit *fit = fits_get(&g->fits, q->program, axis, group);
             s->law = fit ? fit->law : s->law;
         }
         s->points = with_room(s->points, s->count, &s->room, sizeof *s->points);

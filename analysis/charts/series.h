@@ -25,7 +25,7 @@ struct quantity {
     const char *subject; /* in the title: "a training step" */
     const char *path;    /* of a field of the rows */
     enum series_kind kind;
-    const char *program; /* whose time it is or divides by: "step"; null for other kinds */
+    size_t program; /* whose quantity it is: TIMED_STEP */
 };
 
 enum { CHART_QUANTITIES = 4 };
@@ -78,10 +78,6 @@ void series_free(struct series_set *set);
 
 /* Whether all points have the same x. */
 bool series_has_one_x(const struct series_set *set);
-
-/* Whether the row's encoding, of which the field is a quantity, took no solver, so that it compares with no
- * other. */
-bool series_solved_nothing(const struct row *row, const char *path);
 
 /* Whether the row has a place on a logarithmic scale of the axis. */
 bool series_has_place(const struct row *row, const struct field *axis);

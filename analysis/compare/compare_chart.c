@@ -11,10 +11,10 @@ enum { CHARTS = 2 }; /* one for each of the first programs */
 static const struct chart charts[CHARTS] = {
     {.name = "forward",
      OVER_AXIS,
-     .quantities = {{"", "inference, by file,", "forward.time.median", SERIES_TIME, "forward"}}},
+     .quantities = {{"", "inference, by file,", "forward.time.median", SERIES_TIME, TIMED_FORWARD}}},
     {.name = "step",
      OVER_AXIS,
-     .quantities = {{"", "a training step, by file,", "step.time.median", SERIES_TIME, "step"}}},
+     .quantities = {{"", "a training step, by file,", "step.time.median", SERIES_TIME, TIMED_STEP}}},
 };
 
 /* The matched rows of a file, which are also appended to `all`. */

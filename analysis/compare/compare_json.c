@@ -9,16 +9,12 @@ static struct value *letter_of(const struct compared *file)
     return value_new_text((const char[]){file->letter, '\0'});
 }
 
-/* A field of a row; null if the row has no value. */
-static struct value *value_of(const struct row *row, const char *path)
+/* An axis that the row has. */
+static struct value *value_of(const struct row *row, const struct field *axis)
 {
-    const char *text;
-    int64_t count;
-    double real;
-    return row_get_text(row, path, &text)     ? value_new_text(text)
-           : row_get_count(row, path, &count) ? value_new_count(count)
-           : row_get_real(row, path, &real)   ? value_new_real(real)
-                                              : value_new_null();
+    return axis->type == FIELD_TEXT    ? value_new_text(*field_text(row, axis))
+           : axis->type == FIELD_COUNT ? value_new_count(*field_count(row, axis))
+                                       : value_new_real(*field_real(row, axis));
 }
 
 static struct value *files_of(const struct comparison *c)
@@ -41,24 +37,22 @@ static struct value *files_of(const struct comparison *c)
 static struct value *axes_of(const struct row *row, const struct row *except)
 {
     struct value *axes = value_new_object();
-    for (size_t i = 0; i < schema_fields_count; i++) {
-        const char *path = schema_fields[i].path;
-        if (schema_fields[i].symbol && row_has(row, path) && !(except && row_same(row, except, path)))
-            value_set(axes, path, value_of(row, path));
-    }
+    for (const struct field *f = schema_fields; schema_has(f); f++)
+        if (f->symbol && row_has_field(row, f) && !(except && row_order(row, except, f) == 0))
+            value_set(axes, f->path, value_of(row, f));
     return axes;
 }
 
 static struct value *times_of_pair(const struct row *row, size_t program)
 {
-    static const char *const fields[] = {"median", "ci95_low", "ci95_high", "n"};
+    const struct row_times *t = row_timed(row, program);
     struct value *time = value_new_object();
-    value_set(time, "status", value_of(row, "status"));
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        char path[SCHEMA_PATH];
-        snprintf(path, sizeof path, "%s.time.%s", program_name(program), fields[i]);
-        value_set(time, fields[i], row_is_ok(row) ? value_of(row, path) : value_new_null());
-    }
+    bool ok = row_is_ok(row);
+    value_set(time, "status", row->status ? value_new_text(row->status) : value_new_null());
+    value_set_real(time, "median", ok ? t->median : NAN);
+    value_set_real(time, "ci95_low", ok ? t->ci95_low : NAN);
+    value_set_real(time, "ci95_high", ok ? t->ci95_high : NAN);
+    value_set(time, "n", ok && t->n != COUNT_ABSENT ? value_new_count(t->n) : value_new_null());
     return time;
 }
 

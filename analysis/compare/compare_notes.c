@@ -147,10 +147,8 @@ typedef bool left_over(const struct comparison *c, size_t file, size_t i, char *
 static bool is_not_ok(const struct comparison *c, size_t file, size_t i, char *text)
 {
     const struct row *row = rows_at(c->files[file].rows, i);
-    const char *status = "?", *reason = "";
-    row_get_text(row, "status", &status);
-    row_get_text(row, "reason", &reason);
-    snprintf(text, MESSAGE_SIZE, "%s (%.450s)", status, reason);
+    snprintf(text, MESSAGE_SIZE, "%s (%.450s)", row->status ? row->status : "?",
+             row->reason ? row->reason : "");
     return !row_is_ok(row);
 }
 

@@ -85,10 +85,9 @@ void compare_profiles(FILE *out, const struct comparison *c)
         struct profile a, b = {0};
         enum verdict_kind kind = comparison_judge(c, &p).kind;
         if ((kind != VERDICT_FASTER && kind != VERDICT_SLOWER) ||
-            !profile_read(&a, comparison_row(c, 0, p.line), program_name(p.program)))
+            !profile_read(&a, comparison_row(c, 0, p.line), p.program))
             continue;
-        if (profile_read(&b, comparison_row(c, p.file, p.line), program_name(p.program)) && a.runs > 0 &&
-            b.runs > 0)
+        if (profile_read(&b, comparison_row(c, p.file, p.line), p.program) && a.runs > 0 && b.runs > 0)
             print_pair(out, c, &p, &a, &b);
         profile_free(&a);
         profile_free(&b);

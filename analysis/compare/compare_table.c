@@ -23,7 +23,7 @@ static size_t axes_shown(const struct comparison *c, const struct field *shown[A
         struct rows *rows = rows_new_view();
         for (size_t i = 0; i < c->count * comparison_lines(c); i++) {
             const struct row *row = comparison_row(c, i % c->count, i / c->count);
-            if (row && row_has(row, axis->path))
+            if (row && row_has_field(row, axis))
                 rows_append(rows, (struct row *)row);
         }
         if (axes_vary(rows, axis))
@@ -49,33 +49,31 @@ static void axis_text(char text[BOTH_TEXT], const struct row *const rows[2], con
         if (!*texts[i])
             snprintf(texts[i], AXES_TEXT, "-");
     }
-    bool both = row_has(rows[0], axis->path) && row_has(rows[1], axis->path);
+    bool first = row_has_field(rows[0], axis), both = first && row_has_field(rows[1], axis);
     if (both && strcmp(texts[0], texts[1]) != 0)
         snprintf(text, BOTH_TEXT, "%.250s / %.250s", texts[0], texts[1]);
     else
-        snprintf(text, BOTH_TEXT, "%s", texts[row_has(rows[0], axis->path) ? 0 : 1]);
+        snprintf(text, BOTH_TEXT, "%s", texts[first ? 0 : 1]);
 }
 
-static bool percent_of(const struct row *row, size_t program, double *percent)
+/* NAN if it is not known; an encoding has none. */
+static double percent_of(const struct row *row, size_t kind)
 {
-    char path[SCHEMA_PATH];
-    snprintf(path, sizeof path, "%s.roofline.percent", program_name(program));
-    return row_get_real(row, path, percent);
+    const struct row_program *program = row_program(row, kind);
+    return program ? program->roofline.percent : NAN;
 }
 
 static void add_time(struct grid *g, const struct row *row, size_t program, struct notes *notes)
 {
-    const char *status = "?";
     char time[UNITS_TEXT] = "-", roof[UNITS_TEXT] = "-";
-    double percent;
-    if (!row_is_ok(row) && row_get_text(row, "status", &status))
-        snprintf(time, sizeof time, "%s", status);
+    if (!row_is_ok(row) && row->status)
+        snprintf(time, sizeof time, "%s", row->status);
     else
-        cell_time(time, sizeof time, row, program_name(program));
+        cell_time(time, sizeof time, row, program);
     grid_add(g, "%s", time);
-    if (percent_of(row, program, &percent))
-        snprintf(roof, sizeof roof, "%.0f %%", percent);
-    cell_mark_roof(roof, sizeof roof, row, program_name(program), notes);
+    if (!isnan(percent_of(row, program)))
+        snprintf(roof, sizeof roof, "%.0f %%", percent_of(row, program));
+    cell_mark_roof(roof, sizeof roof, row, program, notes);
     grid_add(g, "%s", roof);
 }
 
@@ -143,10 +141,7 @@ void compare_table(FILE *out, enum table_style style, const struct comparison *c
     grid_free(&g);
 }
 
-static const char *const time_fields[] = {"median", "ci95_low", "ci95_high", "n"};
-enum { TIME_FIELDS = sizeof time_fields / sizeof *time_fields };
-
-static void put_number(FILE *out, double value)
+static void csv_number(FILE *out, double value)
 {
     putc(',', out);
     if (!isnan(value))
@@ -155,13 +150,11 @@ static void put_number(FILE *out, double value)
 
 static void csv_times(FILE *out, const struct row *row, size_t program)
 {
-    double value;
-    for (size_t i = 0; i < TIME_FIELDS; i++) {
-        char path[SCHEMA_PATH];
-        snprintf(path, sizeof path, "%s.time.%s", program_name(program), time_fields[i]);
-        put_number(out, row_is_ok(row) && row_get_real(row, path, &value) ? value : NAN);
-    }
-    put_number(out, row_is_ok(row) && percent_of(row, program, &value) ? value : NAN);
+    const struct row_times *time = row_timed(row, program);
+    const double values[] = {time->median, time->ci95_low, time->ci95_high, count_real(time->n),
+                             percent_of(row, program)};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        csv_number(out, row_is_ok(row) ? values[i] : NAN);
 }
 
 static void csv_pair(FILE *out, const struct comparison *c, const struct pair *p,
@@ -182,9 +175,9 @@ static void csv_pair(FILE *out, const struct comparison *c, const struct pair *p
     csv_text(out, c->files[p->file].path);
     csv_times(out, rows[0], p->program);
     csv_times(out, rows[1], p->program);
-    put_number(out, v.ratio);
-    put_number(out, v.low);
-    put_number(out, v.high);
+    csv_number(out, v.ratio);
+    csv_number(out, v.low);
+    csv_number(out, v.high);
     fprintf(out, ",%s,", verdict_name(v.kind));
     csv_text(out, v.reason);
     putc('\n', out);
@@ -196,12 +189,10 @@ void compare_csv(FILE *out, const struct comparison *c)
     size_t n = axes_shown(c, axes);
     for (size_t i = 0; i < n; i++)
         fprintf(out, "%s,", axes[i]->path);
-    fputs("program,baseline,file", out);
-    for (int side = 0; side < 2; side++) {
-        for (size_t i = 0; i < TIME_FIELDS; i++)
-            fprintf(out, ",%s%s", side == 0 ? "baseline_" : "", time_fields[i]);
-        fprintf(out, ",%sroofline_percent", side == 0 ? "baseline_" : "");
-    }
+    fputs("program,baseline,file,"
+          "baseline_median,baseline_ci95_low,baseline_ci95_high,baseline_n,baseline_roofline_percent,"
+          "median,ci95_low,ci95_high,n,roofline_percent",
+          out);
     fputs(",ratio,ratio_low,ratio_high,verdict,reason\n", out);
     for (struct pair p = {0}; comparison_next(c, &p);)
         csv_pair(out, c, &p, axes, n);

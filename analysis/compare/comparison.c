@@ -41,10 +41,7 @@ bool comparison_repeats(const struct comparison *c, size_t file, size_t i)
 
 static bool has_time(const struct row *row, size_t program)
 {
-    char path[SCHEMA_PATH];
-    double median;
-    snprintf(path, sizeof path, "%s.time.median", program_name(program));
-    return row_get_real(row, path, &median);
+    return !isnan(row_timed(row, program)->median);
 }
 
 static void find_timed(struct comparison *c)
@@ -56,8 +53,8 @@ static void find_timed(struct comparison *c)
                 c->timed[p] = c->timed[p] || has_time(rows_at(c->files[f].rows, i), p);
         any = any || c->timed[p];
     }
-    c->timed[0] = c->timed[0] || !any;
-    c->timed[1] = c->timed[1] || !any;
+    c->timed[TIMED_FORWARD] = c->timed[TIMED_FORWARD] || !any;
+    c->timed[TIMED_STEP] = c->timed[TIMED_STEP] || !any;
 }
 
 static void match_rows(struct comparison *c, const char *const *ignored)
@@ -153,8 +150,8 @@ struct verdict comparison_judge(const struct comparison *c, const struct pair *p
 {
     struct verdict_limits limits = c->limits;
     limits.machines = strcmp(c->files[0].name, c->files[p->file].name) != 0;
-    return verdict_rows(comparison_row(c, 0, p->line), comparison_row(c, p->file, p->line),
-                        program_name(p->program), c->judge, limits);
+    return verdict_rows(comparison_row(c, 0, p->line), comparison_row(c, p->file, p->line), p->program,
+                        c->judge, limits);
 }
 
 struct tally comparison_tally(const struct comparison *c, size_t file, size_t program)

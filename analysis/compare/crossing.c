@@ -80,7 +80,7 @@ static struct entry *entries_of(const struct rows *rows, const struct field *axi
         struct entry *e = &entries[*n];
         e->row = rows_at(rows, i);
         *e->name = '\0';
-        if (!row_get_real(e->row, axis->path, &e->x) || !(e->x > 0))
+        if (!field_number(e->row, axis, &e->x) || !(e->x > 0))
             continue;
         if (c)
             axes_describe(e->row, schema_find(c->axis), e->name);
@@ -92,19 +92,14 @@ static struct entry *entries_of(const struct rows *rows, const struct field *axi
 }
 
 /* Whether a program has a time, an encoding that of a solver. */
-static bool has_time_of(const struct row *row, const char *program)
+static bool has_time_of(const struct row *row, size_t kind)
 {
-    char path[SCHEMA_PATH];
-    double median;
-    snprintf(path, sizeof path, "%s.time.median", program);
-    return row_get_real(row, path, &median) && !(strcmp(program, "encoding") == 0 && row_solved_nothing(row));
+    return !isnan(row_timed(row, kind)->median) && !(kind == TIMED_ENCODING && row_solved_nothing(row));
 }
 
 static bool has_status(const struct row *row, const char *status)
 {
-    const char *text = "";
-    row_get_text(row, "status", &text);
-    return strcmp(text, status) == 0;
+    return row->status && strcmp(row->status, status) == 0;
 }
 
 static bool differs(enum verdict_kind kind)
@@ -236,8 +231,8 @@ static void collect_points(struct crossing *c, const struct entry *a, size_t n, 
 static void add_two(struct crossings *all, const struct field *axis, const struct contest *contest,
                     const struct entry *a, size_t n, const struct entry *b, size_t m)
 {
-    static const char *const programs[] = {"forward", "step", "kernel"}, *const encoding[] = {"encoding"};
-    const char *const *list = contest->encodings ? encoding : programs;
+    size_t first = contest->encodings ? TIMED_ENCODING : 0,
+           last = contest->encodings ? TIMED : TIMED_ENCODING;
     struct crossing c = {.axis = axis, .points = malloc((n + 1) * sizeof *c.points)};
     char sparse[AXES_TEXT + 8];
     if (!c.points)
@@ -247,15 +242,15 @@ static void add_two(struct crossings *all, const struct field *axis, const struc
     memcpy(c.name[0], a->name, AXES_TEXT);
     memcpy(c.name[1], b->name, AXES_TEXT);
     memcpy(c.group, a->group, AXES_TEXT);
-    for (size_t i = 0; comparable && i < (contest->encodings ? 1 : 3); i++) {
-        c.program[0] = c.program[1] = list[i];
+    for (size_t kind = first; comparable && kind < last; kind++) {
+        c.program[0] = c.program[1] = kind;
         collect_points(&c, a, n, b, m, true);
         if (c.count < 2)
             continue;
         judge_times(&c);
         add(all, &c);
     }
-    c.program[0] = c.program[1] = NULL;
+    c.program[0] = c.program[1] = TIMED;
     collect_points(&c, a, n, b, m, false);
     for (int v = 0; v < 2 && comparable && c.count > 1; v++)
         if (judge_memory(&c, v))
@@ -290,16 +285,17 @@ static void add_variants(struct crossings *all, const struct field *axis, const 
 /* The encoding of each row against a program of the same row. */
 static void add_encodings(struct crossings *all, const struct field *axis, const struct entry *e, size_t n)
 {
-    static const char *const programs[][2] = {{"forward", "an inference run"}, {"step", "a training step"}};
+    static const char *const runs[] = {
+        [TIMED_FORWARD] = "an inference run", [TIMED_STEP] = "a training step"};
     struct crossing c = {.axis = axis, .points = malloc((n + 1) * sizeof *c.points)};
     if (!c.points)
         abort();
     memcpy(c.group, e->group, AXES_TEXT);
     snprintf(c.name[1], AXES_TEXT, "the encoding");
-    for (size_t i = 0; i < 2; i++) {
-        c.program[0] = programs[i][0];
-        c.program[1] = "encoding";
-        snprintf(c.name[0], AXES_TEXT, "%s", programs[i][1]);
+    for (size_t kind = TIMED_FORWARD; kind <= TIMED_STEP; kind++) {
+        c.program[0] = kind;
+        c.program[1] = TIMED_ENCODING;
+        snprintf(c.name[0], AXES_TEXT, "%s", runs[kind]);
         collect_points(&c, e, n, e, n, true);
         if (c.count < 2)
             continue;

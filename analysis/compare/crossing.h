@@ -24,7 +24,7 @@ struct crossing_point {
 struct crossing {
     enum crossing_kind kind;
     const struct field *axis;
-    const char *program[2];  /* whose times; the same unless one is the encoding; null for MEMORY */
+    size_t program[2];       /* whose times; the same unless one is the encoding; TIMED for MEMORY */
     char name[2][AXES_TEXT]; /* of the variants: "dense attention"; "a training step" and "the encoding" */
     char group[AXES_TEXT];   /* the other axes that vary; empty without any */
     size_t count;

@@ -29,8 +29,8 @@ static void choose(struct crossing_chart *c, const struct crossings *all)
 static void set_label(struct crossing_chart *c, size_t i)
 {
     const struct crossing *one = c->list[i];
-    snprintf(c->label[i], sizeof c->label[i], "%s: %s / %s: 1 at about %.3g %s", one->program[0],
-             one->name[1], one->name[0], one->at, one->axis->unit);
+    snprintf(c->label[i], sizeof c->label[i], "%s: %s / %s: 1 at about %.3g %s",
+             program_name(one->program[0]), one->name[1], one->name[0], one->at, one->axis->unit);
     c->quantities[i] = (struct quantity){.label = c->label[i], .subject = c->label[i], .kind = SERIES_RATE};
 }
 

@@ -1,23 +1,20 @@
 /* Crossings in words. */
-#include <string.h>
-
 #include "analysis/compare/crossing.h"
 
 static bool same_program(const struct crossing *c)
 {
-    return c->program[0] && strcmp(c->program[0], c->program[1]) == 0;
+    return c->kind != CROSSING_MEMORY && c->program[0] == c->program[1];
 }
 
 static const char *beginning_of(const struct crossing *c)
 {
-    static const char *const subjects[][2] = {{"forward", "In inference"},
-                                              {"step", "In a training step"},
-                                              {"kernel", "As single ops"},
-                                              {"encoding", "In computing the encoding"}};
-    for (size_t i = 0; same_program(c) && i < sizeof subjects / sizeof *subjects; i++)
-        if (strcmp(subjects[i][0], c->program[0]) == 0)
-            return subjects[i][1];
-    return c->kind == CROSSING_MEMORY ? "Within the memory limit" : "By time";
+    static const char *const subjects[TIMED] = {[TIMED_FORWARD] = "In inference",
+                                                [TIMED_STEP] = "In a training step",
+                                                [TIMED_KERNEL] = "As single ops",
+                                                [TIMED_ENCODING] = "In computing the encoding"};
+    return c->kind == CROSSING_MEMORY ? "Within the memory limit"
+           : same_program(c)          ? subjects[c->program[0]]
+                                      : "By time";
 }
 
 /* Of the winner over the other one. */

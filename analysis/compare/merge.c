@@ -133,9 +133,12 @@ static struct moved *take_rows(const struct source *all, size_t count, size_t *n
         if (!moved)
             abort();
         for (size_t k = 0; k < more; k++) {
-            moved[*n] = (struct moved){.row = rows_at(rows, k), .from = &all[i], .at = *n, .device = ""};
-            row_get_count(moved[*n].row, "place", &moved[*n].place);
-            row_get_text(moved[*n].row, "device", &moved[*n].device);
+            struct row *row = rows_at(rows, k);
+            moved[*n] = (struct moved){.row = row,
+                                       .from = &all[i],
+                                       .at = *n,
+                                       .place = row->place == COUNT_ABSENT ? 0 : row->place,
+                                       .device = row->device ? row->device : ""};
             ++*n;
         }
         while (rows_count(rows) > 0)
@@ -157,8 +160,8 @@ static bool same_row(const struct match_rule *rule, const struct moved *a, const
 static bool same_results(const struct row *a, const struct row *b)
 {
     bool same = true;
-    for (size_t i = 0; i < schema_fields_count && same; i++)
-        same = strcmp(schema_fields[i].path, "place") == 0 || row_same(a, b, schema_fields[i].path);
+    for (const struct field *f = schema_fields; same && schema_has(f); f++)
+        same = strcmp(f->path, "place") == 0 || row_order(a, b, f) == 0;
     return same;
 }
 

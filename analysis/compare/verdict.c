@@ -93,31 +93,22 @@ struct verdict verdict_samples(const double *base, size_t n, const double *sampl
     return judge_interval(v, limits);
 }
 
-/* The numbers of a field of a program's time, to be freed; null if there are none. */
-static double *reals_of(const struct row *row, const char *program, const char *field, size_t *n)
+/* The independent observations of a program: medians of turns, *n of them. To be freed; null with the reason
+ * if there are none. */
+static double *observations_of(const struct row *row, size_t kind, size_t *n, const char **reason)
 {
-    char path[SCHEMA_PATH];
-    snprintf(path, sizeof path, "%s.time.%s", program, field);
-    *n = row_reals_count(row, path);
-    double *values = *n > 0 ? malloc(*n * sizeof *values) : NULL;
-    if (*n > 0 && !values) {
-        fprintf(stderr, "verdict: no memory for %zu values\n", *n);
+    struct items medians = row_timed(row, kind)->turn_medians;
+    double *values = malloc((medians.count + 1) * sizeof *values);
+    if (!values)
         abort();
-    }
-    if (values)
-        row_get_reals(row, path, values, *n, n);
-    return values;
-}
-
-/* The independent observations of a program: medians of turns. To be freed; null with the reason if there are
- * none. The samples of older records are not independent, and do not show how much runs differ. */
-static double *observations_of(const struct row *row, const char *program, size_t *n, const char **reason)
-{
-    char path[SCHEMA_PATH];
-    double *values = reals_of(row, program, "turn_medians", n);
-    if (values)
+    for (size_t i = 0; i < medians.count; i++)
+        values[i] = medians.list[i].real;
+    *n = medians.count;
+    if (medians.count > 0)
         return values;
-    snprintf(path, sizeof path, "%s.time.samples", program);
+    free(values);
+    char path[SCHEMA_PATH];
+    snprintf(path, sizeof path, "%s.time.samples", program_name(kind));
     *reason = row_reason(row, path);
     *reason = *reason ? *reason : "no samples";
     return NULL;
@@ -125,23 +116,20 @@ static double *observations_of(const struct row *row, const char *program, size_
 
 static struct verdict not_ok(const char *whose, const struct row *row)
 {
-    const char *status = "?", *reason = "";
-    row_get_text(row, "status", &status);
-    row_get_text(row, "reason", &reason);
     struct verdict v = {.ratio = NAN, .low = NAN, .high = NAN};
-    return unjudged(unclear(v, "%s%s: %.400s", whose, status, reason));
+    return unjudged(
+        unclear(v, "%s%s: %.400s", whose, row->status ? row->status : "?", row->reason ? row->reason : ""));
 }
 
 /* Judges what both rows observed. */
-static struct verdict judge_observations(const struct row *base, const char *of_base, const struct row *row,
-                                         const char *program, verdict_judge *judge,
-                                         struct verdict_limits limits)
+static struct verdict judge_observations(const struct row *base, size_t of_base, const struct row *row,
+                                         size_t kind, verdict_judge *judge, struct verdict_limits limits)
 {
     struct verdict v = {.ratio = NAN, .low = NAN, .high = NAN};
     const char *reason = "";
     size_t n, m = 0;
     double *b = observations_of(base, of_base, &n, &reason);
-    double *s = b ? observations_of(row, program, &m, &reason) : NULL;
+    double *s = b ? observations_of(row, kind, &m, &reason) : NULL;
     if (s)
         v = judge(b, n, s, m, limits);
     else
@@ -152,12 +140,9 @@ static struct verdict judge_observations(const struct row *base, const char *of_
 }
 
 /* Whether turns were left out, so that too few were reported although enough were taken. */
-static bool left_out(const struct row *row, const char *program)
+static bool left_out(const struct row *row, size_t kind)
 {
-    char path[SCHEMA_PATH];
-    int64_t others = 0;
-    snprintf(path, sizeof path, "%s.time.other_turns", program);
-    return row_get_count(row, path, &others) && others > 0;
+    return row_timed(row, kind)->other_turns > 0;
 }
 
 /*
@@ -180,32 +165,32 @@ static struct verdict judge_drift(struct verdict v, double ratio, struct verdict
     return v;
 }
 
-struct verdict verdict_programs(const struct row *base, const char *of_base, const struct row *row,
-                                const char *program, verdict_judge *judge, struct verdict_limits limits)
+struct verdict verdict_programs(const struct row *base, size_t of_base, const struct row *row, size_t kind,
+                                verdict_judge *judge, struct verdict_limits limits)
 {
     if (!row_is_ok(base))
         return not_ok("the baseline is ", base);
     if (!row_is_ok(row))
         return not_ok("", row);
-    struct verdict v = judge_observations(base, of_base, row, program, judge, limits);
+    struct verdict v = judge_observations(base, of_base, row, kind, judge, limits);
     const char *noisy_base = row_noisy(base, of_base),
-               *noisy = noisy_base ? noisy_base : row_noisy(row, program);
+               *noisy = noisy_base ? noisy_base : row_noisy(row, kind);
     if (noisy) {
-        v.unjudged = v.unjudged && !left_out(base, of_base) && !left_out(row, program);
+        v.unjudged = v.unjudged && !left_out(base, of_base) && !left_out(row, kind);
         return unclear(v, "noisy%s: %.400s", noisy_base ? " baseline" : "", noisy);
     }
     bool differs = v.kind == VERDICT_FASTER || v.kind == VERDICT_SLOWER;
     if (limits.machines || !differs)
         return v;
-    if (row_states_differ(base, of_base, row, program))
+    if (row_states_differ(base, of_base, row, kind))
         return unclear(v, "measured in different states of the machine");
-    v = judge_drift(v, row_state_ratio(base, of_base, row, program, PROBE_FMA), limits, "clock");
-    return judge_drift(v, row_state_ratio(base, of_base, row, program, PROBE_EXCHANGE), limits,
+    v = judge_drift(v, row_state_ratio(base, of_base, row, kind, PROBE_FMA), limits, "clock");
+    return judge_drift(v, row_state_ratio(base, of_base, row, kind, PROBE_EXCHANGE), limits,
                        "rate of exchange between threads");
 }
 
-struct verdict verdict_rows(const struct row *base, const struct row *row, const char *program,
-                            verdict_judge *judge, struct verdict_limits limits)
+struct verdict verdict_rows(const struct row *base, const struct row *row, size_t kind, verdict_judge *judge,
+                            struct verdict_limits limits)
 {
-    return verdict_programs(base, program, row, program, judge, limits);
+    return verdict_programs(base, kind, row, kind, judge, limits);
 }

@@ -40,15 +40,15 @@ typedef struct verdict verdict_judge(const double *base, size_t n, const double 
 /* By the medians and their intervals. */
 verdict_judge verdict_samples;
 
-/* Judges a program ("step") by the medians of its turns. Unclear with the reason if a row is not ok, has no
- * time or a noisy one, or if the two differ and were measured in different states of the machine or at clocks
- * that explain it. */
-struct verdict verdict_rows(const struct row *base, const struct row *row, const char *program,
-                            verdict_judge *judge, struct verdict_limits limits);
+/* Judges a program, or the encoding, by the medians of its turns. Unclear with the reason if a row is not ok,
+ * has no time or a noisy one, or if the two differ and were measured in different states of the machine or at
+ * clocks that explain it. */
+struct verdict verdict_rows(const struct row *base, const struct row *row, size_t kind, verdict_judge *judge,
+                            struct verdict_limits limits);
 
 /* The same for times of two programs, of the baseline and of the row. */
-struct verdict verdict_programs(const struct row *base, const char *of_base, const struct row *row,
-                                const char *program, verdict_judge *judge, struct verdict_limits limits);
+struct verdict verdict_programs(const struct row *base, size_t of_base, const struct row *row, size_t kind,
+                                verdict_judge *judge, struct verdict_limits limits);
 
 /* "unclear", "same", "faster", "slower" */
 const char *verdict_name(enum verdict_kind kind);

@@ -26,12 +26,8 @@ const struct axis_column axis_columns[] = {
 };
 const size_t axis_columns_count = sizeof axis_columns / sizeof *axis_columns;
 
-const struct number_column number_columns[] = {
-    {"median", "time.median"},    {"low", "time.ci95_low"},     {"high", "time.ci95_high"},
-    {"ping", "time.state.ping"},  {"memory", "memory.planned"}, {"flops", "flops.analytic"},
-    {"throughput", "throughput"}, {"gflops", "gflops"},         {"efficiency", "roofline.percent"},
-};
-const size_t number_columns_count = sizeof number_columns / sizeof *number_columns;
+const char *const number_columns[NUMBER_COLUMNS] = {"median", "low",        "high",   "ping",      "memory",
+                                                    "flops",  "throughput", "gflops", "efficiency"};
 
 bool database_failed(sqlite3 *db, char *error)
 {
@@ -92,8 +88,8 @@ static char *schema_sql(void)
           "CREATE TABLE programs (\"row\" INTEGER NOT NULL REFERENCES rows ON DELETE CASCADE,"
           " program TEXT NOT NULL, noisy TEXT",
           out);
-    for (size_t i = 0; i < number_columns_count; i++)
-        fprintf(out, ", %s REAL", number_columns[i].name);
+    for (size_t i = 0; i < NUMBER_COLUMNS; i++)
+        fprintf(out, ", %s REAL", number_columns[i]);
     fputs(", PRIMARY KEY (\"row\", program)) WITHOUT ROWID;"
           "CREATE TABLE latest (machine INTEGER NOT NULL REFERENCES machines, program TEXT NOT NULL,"
           " configuration INTEGER NOT NULL, date TEXT NOT NULL,"

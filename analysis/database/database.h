@@ -27,12 +27,9 @@ struct axis_column {
 extern const struct axis_column axis_columns[];
 extern const size_t axis_columns_count;
 
-/* A column of `programs`: a field of every program, "time.median". */
-struct number_column {
-    const char *name, *field;
-};
-extern const struct number_column number_columns[];
-extern const size_t number_columns_count;
+/* The numbers of `programs`. */
+enum { NUMBER_COLUMNS = 9 };
+extern const char *const number_columns[NUMBER_COLUMNS];
 
 /* Opens a store for writing; creates it if there is none. */
 sqlite3 *database_create(const char *path, char *error);

@@ -91,8 +91,7 @@ static bool prepare_all(struct importer *im, char *error)
         heads += schema_head[i].kind == VALUE_TEXT;
     im->statements[ADD_FILE] = prepare_insert(im->db, "files", FILE_COLUMNS + heads, error);
     im->statements[ADD_ROW] = prepare_insert(im->db, "rows", ROW_COLUMNS + axis_columns_count, error);
-    im->statements[ADD_PROGRAM] =
-        prepare_insert(im->db, "programs", PROGRAM_COLUMNS + number_columns_count, error);
+    im->statements[ADD_PROGRAM] = prepare_insert(im->db, "programs", PROGRAM_COLUMNS + NUMBER_COLUMNS, error);
     for (size_t i = 0; i < STATEMENTS; i++) {
         if (texts[i])
             im->statements[i] = database_prepare(im->db, texts[i], error);
@@ -113,19 +112,17 @@ static void bind_count(struct importer *im, enum statement s, int at, int64_t co
     sqlite3_bind_int64(im->statements[s], at, count);
 }
 
-/* Binds a field of a row; leaves it null if there is none, or one of another type. */
-static void bind_field(struct importer *im, enum statement s, int at, const struct row *row, const char *path)
+/* Binds an axis of a row; leaves it null if it is absent. */
+static void bind_axis(struct importer *im, int at, const struct row *row, const struct field *axis)
 {
-    enum field_type type = schema_find(path)->type;
-    const char *text;
-    int64_t count;
-    double real;
-    if (type == FIELD_TEXT && row_get_text(row, path, &text))
-        bind_text(im, s, at, text);
-    else if (type == FIELD_COUNT && row_get_count(row, path, &count))
-        bind_count(im, s, at, count);
-    else if (type == FIELD_REAL && row_get_real(row, path, &real))
-        sqlite3_bind_double(im->statements[s], at, real);
+    if (!row_has_field(row, axis))
+        return;
+    if (axis->type == FIELD_TEXT)
+        bind_text(im, ADD_ROW, at, *field_text(row, axis));
+    else if (axis->type == FIELD_COUNT)
+        bind_count(im, ADD_ROW, at, *field_count(row, axis));
+    else if (axis->type == FIELD_REAL)
+        sqlite3_bind_double(im->statements[ADD_ROW], at, *field_real(row, axis));
 }
 
 /* Runs a statement up to its first result; whether it has one, of which it reads two numbers if `found` is
@@ -207,26 +204,38 @@ static int64_t machine_of(struct importer *im, const struct value *head)
     return found[0];
 }
 
+/* Binds the numbers of a program, or of the encoding, of which NAN is null to SQLite; whether there are any.
+ * The memory of an encoding, which has no plan, is its peak. */
+static bool bind_numbers(struct importer *im, const struct row *row, size_t kind)
+{
+    const struct row_program *p = row_program(row, kind);
+    const struct row_times *t = row_timed(row, kind);
+    const double numbers[] = {t->median,
+                              t->ci95_low,
+                              t->ci95_high,
+                              t->state.ping,
+                              count_real(p ? p->memory.planned : row->encoding.peak),
+                              p ? count_real(p->flops.analytic) : NAN,
+                              p ? p->throughput : NAN,
+                              p ? p->gflops : NAN,
+                              p ? p->roofline.percent : NAN};
+    _Static_assert(sizeof numbers / sizeof *numbers == NUMBER_COLUMNS, "as number_columns");
+    bool any = false;
+    for (int i = 0; i < NUMBER_COLUMNS; i++) {
+        sqlite3_bind_double(im->statements[ADD_PROGRAM], PROGRAM_COLUMNS + 1 + i, numbers[i]);
+        any = any || !isnan(numbers[i]);
+    }
+    return any;
+}
+
 /* Adds a program of a row, if it has any number. */
 static void put_program(struct importer *im, const struct place *at, const struct row *row, size_t program)
 {
     const char *name = program_name(program);
-    int column = PROGRAM_COLUMNS;
-    bool any = false;
     bind_count(im, ADD_PROGRAM, 1, at->row);
     bind_text(im, ADD_PROGRAM, 2, name);
-    bind_text(im, ADD_PROGRAM, 3, row_noisy(row, name)); /* null: it is not */
-    for (size_t i = 0; i < number_columns_count; i++) {
-        char path[SCHEMA_PATH];
-        double number = NAN; /* null to SQLite */
-        snprintf(path, sizeof path, "%s.%s", name, number_columns[i].field);
-        if (row_get_real(row, path, &number) ||
-            (strcmp(path, "encoding.memory.planned") == 0 && /* encodings have no plan */
-             row_get_real(row, "encoding.peak", &number)))
-            any = true;
-        sqlite3_bind_double(im->statements[ADD_PROGRAM], ++column, number);
-    }
-    if (!any)
+    bind_text(im, ADD_PROGRAM, 3, row_noisy(row, program)); /* null: it is not */
+    if (!bind_numbers(im, row, program))
         return;
     run_bound(im, ADD_PROGRAM, NULL);
     if (!row_is_ok(row))
@@ -242,10 +251,10 @@ static void put_program(struct importer *im, const struct place *at, const struc
 static void put_row(struct importer *im, struct place *at, const struct row *row)
 {
     bind_count(im, ADD_ROW, 2, at->file); /* 1, the id, stays null: SQLite chooses it */
-    bind_field(im, ADD_ROW, 3, row, "status");
-    bind_field(im, ADD_ROW, 4, row, "work");
+    bind_text(im, ADD_ROW, 3, row->status);
+    bind_text(im, ADD_ROW, 4, row->work);
     for (size_t i = 0; i < axis_columns_count; i++)
-        bind_field(im, ADD_ROW, 1 + ROW_COLUMNS + (int)i, row, axis_columns[i].path);
+        bind_axis(im, 1 + ROW_COLUMNS + (int)i, row, schema_find(axis_columns[i].path));
     run_bound(im, ADD_ROW, NULL);
     at->row = sqlite3_last_insert_rowid(im->db);
     at->configuration = hash_configuration(row);
@@ -294,11 +303,8 @@ static int64_t count_samples(const struct rows *rows)
 {
     int64_t all = (int64_t)rows_count(rows);
     for (size_t i = 0; i < rows_count(rows); i++)
-        for (size_t p = 0; p < TIMED; p++) {
-            char path[SCHEMA_PATH];
-            snprintf(path, sizeof path, "%s.time.samples", program_name(p));
-            all += (int64_t)row_reals_count(rows_at(rows, i), path);
-        }
+        for (size_t p = 0; p < TIMED; p++)
+            all += (int64_t)row_timed(rows_at(rows, i), p)->samples.count;
     return all;
 }
 

@@ -67,12 +67,12 @@ static struct op *ops_of_profile(const struct profile *p, size_t *n)
 }
 
 /* "; the op to work on is linear_backward (43 % of the time, ...)", of the largest program with a profile. */
-static bool say_op_of_profile(FILE *out, const struct rows *rows, const char *program, const struct row *told)
+static bool say_op_of_profile(FILE *out, const struct rows *rows, size_t kind, const struct row *told)
 {
     struct profile p;
     char name[AXES_TEXT], *text;
     size_t n, size;
-    const struct row *row = profile_of_largest(rows, program, &p);
+    const struct row *row = profile_of_largest(rows, kind, &p);
     struct op *ops = ops_of_profile(&p, &n);
     FILE *memory = open_text(&text, &size);
     bool named = say_op(memory, ops, n, profile_total(&p).seconds);
@@ -90,31 +90,30 @@ static bool say_op_of_profile(FILE *out, const struct rows *rows, const char *pr
 }
 
 /* Whether its share of the roofline can be told. */
-static bool has_share(const struct row *row, const char *program)
+static bool has_share(const struct row *row, size_t kind)
 {
-    return is_settled(row, program) && !*program_text(row, program, "roofline.fault") &&
-           program_real(row, program, "roofline.percent") >= 0;
+    const struct row_program *p = row_program(row, kind);
+    return is_settled(row, kind) && !has_text(p->roofline.fault) && p->roofline.percent >= 0;
 }
 
 static double say_program(FILE *out, const struct rows *rows)
 {
-    const char *program;
+    size_t kind;
     char name[AXES_TEXT], time[UNITS_TEXT];
     double work;
-    const struct row *row = row_of_most_work(rows, has_share, &program, &work);
+    const struct row *row = row_of_most_work(rows, has_share, &kind, &work);
     if (!row)
         return 0;
-    const char *bound = program_text(row, program, "roofline.bound");
+    const struct row_program *p = row_program(row, kind);
+    const char *bound = p->roofline.bound ? p->roofline.bound : "",
+               *level = p->roofline.level ? p->roofline.level : "";
     bool memory = strcmp(bound, "memory") == 0;
     describe_row(rows, row, name);
-    units_format_interval(time, program_real(row, program, "time.median"),
-                          program_real(row, program, "time.ci95_low"),
-                          program_real(row, program, "time.ci95_high"), "s");
+    units_format_interval(time, p->time.median, p->time.ci95_low, p->time.ci95_high, "s");
     fprintf(out, "With %s, %s takes %s, at %.0f %% of its roofline, bound by %s%s%s%s", name,
-            subject_of(program), time, program_real(row, program, "roofline.percent"), bound,
-            memory ? " (" : "", memory ? program_text(row, program, "roofline.level") : "",
+            subject_of(kind), time, p->roofline.percent, bound, memory ? " (" : "", memory ? level : "",
             memory ? ")" : "");
-    bool named = say_op_of_profile(out, rows, program, row);
+    bool named = say_op_of_profile(out, rows, kind, row);
     fputs(".", out);
     return named ? 1e30 + work : work; /* an op to work on before any other */
 }
@@ -135,20 +134,19 @@ static struct op *fastest_kernels(const struct rows *rows, size_t *n)
     *n = 0;
     for (size_t i = 0; i < count; i++) {
         const struct row *row = rows_at(rows, i);
-        double seconds = program_real(row, "kernel", "time.median");
+        const struct row_times *time = &row->kernel.time;
         char where[AXES_TEXT], op[AXES_TEXT], variant[AXES_TEXT];
-        if (!has_share(row, "kernel"))
+        if (!has_share(row, TIMED_KERNEL))
             continue;
         size_t at = place[group[i]] ? place[group[i]] - 1 : (*n)++;
         place[group[i]] = at + 1;
-        if (ops[at].seconds > 0 && ops[at].seconds <= seconds)
+        if (ops[at].seconds > 0 && ops[at].seconds <= time->median)
             continue;
         axes_text(row, schema_find("op"), op);
         axes_text(row, schema_find("variant"), variant);
         describe_row(rows, row, where);
-        ops[at] = (struct op){"", seconds, program_real(row, "kernel", "time.ci95_low"),
-                              program_real(row, "kernel", "time.ci95_high"),
-                              seconds * program_real(row, "kernel", "roofline.percent") / 100};
+        ops[at] = (struct op){"", time->median, time->ci95_low, time->ci95_high,
+                              time->median * row->kernel.roofline.percent / 100};
         snprintf(ops[at].name, sizeof ops[at].name, "%.100s %.100s with %s", op, variant, where);
     }
     free(group);

@@ -44,26 +44,25 @@ static const char *encoding_unchecked(const struct row *row)
 /* Whether there was anything to doubt. */
 static bool add_row(struct tally *t, const struct row *row)
 {
-    const char *reason = "", *unchecked = row_unchecked(row), *noisy = NULL, *fault = "";
+    const char *unchecked = row_unchecked(row), *noisy = NULL;
+    bool fault = has_text(row->forward.roofline.fault) || has_text(row->step.roofline.fault) ||
+                 has_text(row->kernel.roofline.fault);
     if (!row_is_ok(row)) {
-        row_get_text(row, "reason", &reason);
-        add_doubt(t, NOT_OK, reason);
+        add_doubt(t, NOT_OK, row->reason ? row->reason : "");
         return true;
     }
-    for (size_t p = 0; p < TIMED; p++) {
-        noisy = noisy ? noisy : row_noisy(row, program_name(p));
-        fault = *fault ? fault : program_text(row, program_name(p), "roofline.fault");
-    }
+    for (size_t p = 0; p < TIMED && !noisy; p++)
+        noisy = row_noisy(row, p);
     unchecked = unchecked ? unchecked : encoding_unchecked(row);
     if (unchecked)
         add_doubt(t, UNCHECKED, unchecked);
     if (noisy)
         add_doubt(t, NOISY, noisy);
-    if (*fault)
+    if (fault)
         add_doubt(t, ABOVE_ROOF, "");
     if (row_solved_nothing(row))
         add_doubt(t, UNSOLVED, "");
-    return unchecked || noisy || *fault || row_solved_nothing(row);
+    return unchecked || noisy || fault || row_solved_nothing(row);
 }
 
 /* How many of the rows, where a sentence begins or goes on. */

@@ -1,22 +1,17 @@
 /* When encodings pay off: what computing one costs, in runs of the program on the same graph. */
 #include "analysis/findings/sentences.h"
 
-#include <string.h>
-
 /* The row whose encoding pays off last, of the *count that were timed beside the program and took a solver.
  */
-static const struct row *last_to_pay(const struct rows *rows, const char *program, int64_t *runs,
-                                     size_t *count)
+static const struct row *last_to_pay(const struct rows *rows, size_t kind, int64_t *runs, size_t *count)
 {
     const struct row *last = NULL;
-    char path[SCHEMA_PATH];
-    int64_t here;
-    snprintf(path, sizeof path, "encoding.break_even_%s", program);
     *count = 0;
     for (size_t i = 0; i < rows_count(rows); i++) {
         const struct row *row = rows_at(rows, i);
-        if (!is_settled(row, "encoding") || !is_settled(row, program) || row_solved_nothing(row) ||
-            !row_get_count(row, path, &here))
+        int64_t here = kind == TIMED_STEP ? row->encoding.break_even_step : row->encoding.break_even_forward;
+        if (!is_settled(row, TIMED_ENCODING) || !is_settled(row, kind) || row_solved_nothing(row) ||
+            here == COUNT_ABSENT)
             continue;
         ++*count;
         if (!last || here > *runs) {
@@ -29,13 +24,13 @@ static const struct row *last_to_pay(const struct rows *rows, const char *progra
 
 double sentence_encodings(FILE *out, const struct facts *facts)
 {
-    const char *program = "step";
+    size_t kind = TIMED_STEP;
     char name[AXES_TEXT];
     int64_t runs = 0;
     size_t count;
-    const struct row *row = last_to_pay(facts->rows, program, &runs, &count);
+    const struct row *row = last_to_pay(facts->rows, kind, &runs, &count);
     if (!row)
-        row = last_to_pay(facts->rows, program = "forward", &runs, &count);
+        row = last_to_pay(facts->rows, kind = TIMED_FORWARD, &runs, &count);
     if (!row)
         return 0;
     describe_row(facts->rows, row, name);
@@ -44,6 +39,6 @@ double sentence_encodings(FILE *out, const struct facts *facts)
     else
         fprintf(out, "The encoding (%s)", name);
     fprintf(out, " takes less than 1 %% of the time after about %lld %s%s on its graph.", (long long)runs,
-            strcmp(program, "step") == 0 ? "training step" : "inference run", runs == 1 ? "" : "s");
+            kind == TIMED_STEP ? "training step" : "inference run", runs == 1 ? "" : "s");
     return (double)runs;
 }

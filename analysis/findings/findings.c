@@ -13,51 +13,38 @@
 static sentence *const kinds[] = {sentence_growth, sentence_bound,    sentence_memory,
                                   sentence_ranks,  sentence_variants, sentence_encodings};
 
-double program_real(const struct row *row, const char *program, const char *name)
+bool has_text(const char *text)
 {
-    char path[SCHEMA_PATH];
-    double value = NAN;
-    snprintf(path, sizeof path, "%s.%s", program, name);
-    row_get_real(row, path, &value);
-    return value;
+    return text && *text;
 }
 
-const char *program_text(const struct row *row, const char *program, const char *name)
+bool is_settled(const struct row *row, size_t kind)
 {
-    char path[SCHEMA_PATH];
-    const char *text = "";
-    snprintf(path, sizeof path, "%s.%s", program, name);
-    row_get_text(row, path, &text);
-    return text;
+    return row_is_ok(row) && !row_unchecked(row) && !row_noisy(row, kind) && row_timed(row, kind)->median > 0;
 }
 
-bool is_settled(const struct row *row, const char *program)
+const struct row *row_of_most_work(const struct rows *rows, bool (*use)(const struct row *, size_t),
+                                   size_t *kind, double *work)
 {
-    return row_is_ok(row) && !row_unchecked(row) && !row_noisy(row, program) &&
-           program_real(row, program, "time.median") > 0;
-}
-
-const struct row *row_of_most_work(const struct rows *rows, bool (*use)(const struct row *, const char *),
-                                   const char **program, double *work)
-{
-    static const char *const programs[] = {"step", "forward"};
+    static const size_t kinds_of_work[] = {TIMED_STEP, TIMED_FORWARD};
     const struct row *most = NULL;
     *work = 0;
-    for (size_t p = 0; p < 2 && !most; p++)
+    for (size_t k = 0; k < 2 && !most; k++)
         for (size_t i = 0; i < rows_count(rows); i++) {
-            double flops = program_real(rows_at(rows, i), programs[p], "flops.analytic");
-            if (!use(rows_at(rows, i), programs[p]) || !(flops > *work))
+            const struct row *row = rows_at(rows, i);
+            double flops = count_real(row_program(row, kinds_of_work[k])->flops.analytic);
+            if (!use(row, kinds_of_work[k]) || !(flops > *work))
                 continue;
-            most = rows_at(rows, i);
-            *program = programs[p];
+            most = row;
+            *kind = kinds_of_work[k];
             *work = flops;
         }
     return most;
 }
 
-const char *subject_of(const char *program)
+const char *subject_of(size_t kind)
 {
-    return strcmp(program, "step") == 0 ? "a training step" : "inference";
+    return kind == TIMED_STEP ? "a training step" : "inference";
 }
 
 /* Without varying axes: the preset, or the nodes, of a batch also the graphs. */

@@ -32,7 +32,7 @@ static const struct fit *main_fit(const struct fits *fits)
     const struct fit *best = NULL;
     for (size_t i = 0; i < fits->count; i++) {
         const struct fit *fit = &fits->list[i];
-        int order = !is_narrow(fit) ? -1 : best ? strcmp(fit->program, best->program) : 1;
+        int order = !is_narrow(fit) ? -1 : best ? (int)fit->program - (int)best->program : 1;
         if (order > 0 || (order == 0 && work_at_end(fit) > work_at_end(best)))
             best = fit;
     }
@@ -43,12 +43,11 @@ static void say_law(FILE *out, const struct fit *fit)
 {
     const struct fit_point *last = &fit->points[fit->count - 1];
     char text[LAW_TEXT];
-    const char *attention = "";
+    const char *attention = last->row->attention;
     double square = fit->law.coefficient[2] * last->time.x * last->time.x / law_at(&fit->law, last->time.x);
     law_text(text, &fit->law, axes_symbol(fit->axis));
     fprintf(out, "takes %s, within %.2g %% of every row's median", text, 100 * fit->law.error);
-    row_get_text(last->row, "attention", &attention);
-    if (square > 0.5 && strcmp(fit->axis->path, "nodes") == 0 && strcmp(attention, "dense") == 0)
+    if (square > 0.5 && strcmp(fit->axis->path, "nodes") == 0 && attention && strcmp(attention, "dense") == 0)
         fprintf(out, "; by it the N^2 term, which --attention sparse avoids, is %.0f %% at %.10g nodes",
                 100 * square, last->time.x);
 }

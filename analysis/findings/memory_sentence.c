@@ -15,18 +15,14 @@
 
 static bool has_checkpoints(const struct row *row)
 {
-    const char *text = "none";
-    row_get_text(row, "checkpoint", &text);
-    return strcmp(text, "none") != 0;
+    return row->checkpoint && strcmp(row->checkpoint, "none") != 0;
 }
 
 /* Whether it is planned for one rank, and keeps all activations. */
-static bool keeps_all(const struct row *row, const char *program)
+static bool keeps_all(const struct row *row, size_t kind)
 {
-    int64_t ranks = 1;
-    row_get_count(row, "ranks.count", &ranks);
-    return row_is_ok(row) && ranks == 1 && !has_checkpoints(row) &&
-           program_real(row, program, "memory.planned") > 0;
+    bool alone = row->ranks.count == 1 || row->ranks.count == COUNT_ABSENT;
+    return row_is_ok(row) && alone && !has_checkpoints(row) && row_program(row, kind)->memory.planned > 0;
 }
 
 static bool differ_in_none(const struct row *a, const struct row *b, const struct field *const *axes,
@@ -39,19 +35,19 @@ static bool differ_in_none(const struct row *a, const struct row *b, const struc
 }
 
 /* The row that needs least of those that differ from one in checkpoints alone; null: none needs less. */
-static const struct row *least_with_checkpoints(const struct rows *rows, const struct row *row,
-                                                const char *program, double *least)
+static const struct row *least_with_checkpoints(const struct rows *rows, const struct row *row, size_t kind,
+                                                double *least)
 {
     const struct field *axes[AXES_MAX], *checkpoint = schema_find("checkpoint");
     const struct row *best = NULL;
     size_t n = 0, varying = axes_varying(rows, axes);
-    *least = program_real(row, program, "memory.planned");
+    *least = count_real(row_program(row, kind)->memory.planned);
     for (size_t i = 0; i < varying; i++)
         if (axes[i] != checkpoint)
             axes[n++] = axes[i];
     for (size_t i = 0; i < rows_count(rows); i++) {
         const struct row *with = rows_at(rows, i);
-        double bytes = program_real(with, program, "memory.planned");
+        double bytes = count_real(row_program(with, kind)->memory.planned);
         if (row_is_ok(with) && has_checkpoints(with) && bytes > 0 && bytes < *least &&
             differ_in_none(row, with, axes, n)) {
             best = with;
@@ -62,19 +58,19 @@ static const struct row *least_with_checkpoints(const struct rows *rows, const s
 }
 
 /* ", with layer checkpoints 100 MiB, in 30 % more time [28, 32]" */
-static void say_checkpoints(FILE *out, const struct rows *rows, const struct row *row, const char *program)
+static void say_checkpoints(FILE *out, const struct rows *rows, const struct row *row, size_t kind)
 {
     char name[AXES_TEXT], bytes[UNITS_TEXT];
     double least;
-    const struct row *best = least_with_checkpoints(rows, row, program, &least);
+    const struct row *best = least_with_checkpoints(rows, row, kind, &least);
     if (!best)
         return;
-    struct verdict v = verdict_rows(row, best, program, verdict_samples, verdict_limits_default());
+    struct verdict v = verdict_rows(row, best, kind, verdict_samples, verdict_limits_default());
     bool slower = v.kind == VERDICT_SLOWER;
     axes_describe(best, schema_find("checkpoint"), name);
     units_format(bytes, least, UNITS_BINARY, "B");
     fprintf(out, ", with %s %s", name, bytes);
-    if (is_settled(row, program) && is_settled(best, program) && (slower || v.kind == VERDICT_FASTER))
+    if (is_settled(row, kind) && is_settled(best, kind) && (slower || v.kind == VERDICT_FASTER))
         fprintf(out, ", in %.0f %% %s time [%.0f, %.0f]", 100 * fabs(v.ratio - 1), slower ? "more" : "less",
                 100 * (slower ? v.low - 1 : 1 - v.high), 100 * (slower ? v.high - 1 : 1 - v.low));
 }
@@ -100,7 +96,7 @@ static double reach(const struct law_point *points, size_t n, double bytes)
 
 /* Where the live bytes of rows that differ from one in this axis alone reach so many; 0: not known. */
 static double reach_along(const struct rows *rows, const struct row *row, const struct field *axis,
-                          const char *program, double bytes)
+                          size_t kind, double bytes)
 {
     const struct field *axes[AXES_MAX];
     size_t n = axes_beside(rows, axis, axes), known = 0;
@@ -109,10 +105,10 @@ static double reach_along(const struct rows *rows, const struct row *row, const 
         abort();
     for (size_t i = 0; i < rows_count(rows); i++) {
         const struct row *other = rows_at(rows, i);
-        double y = program_real(other, program, "memory.peak_live");
+        double y = count_real(row_program(other, kind)->memory.peak_live);
         points[known] = (struct law_point){0, y, y, y};
-        known += keeps_all(other, program) && y > 0 && differ_in_none(row, other, axes, n) &&
-                 row_get_real(other, axis->path, &points[known].x) && points[known].x > 0;
+        known += keeps_all(other, kind) && y > 0 && differ_in_none(row, other, axes, n) &&
+                 field_number(other, axis, &points[known].x) && points[known].x > 0;
     }
     double at = reach(points, known, bytes);
     free(points);
@@ -120,19 +116,18 @@ static double reach_along(const struct rows *rows, const struct row *row, const 
 }
 
 /* "; about 240000 nodes would fill this machine's 23.5 GiB", along the first axis whose law is known. */
-static void say_reach(FILE *out, const struct facts *facts, const struct row *row, const char *program)
+static void say_reach(FILE *out, const struct facts *facts, const struct row *row, size_t kind)
 {
     const struct field *axes[AXES_MAX];
     size_t numeric = axes_numeric(facts->rows, axes), a = 0;
-    const char *device = "";
+    const char *device = row->device ? row->device : "";
     double memory = 0, at = 0;
     char bytes[UNITS_TEXT];
-    row_get_text(row, "device", &device);
     if ((strcmp(device, "cpu") != 0 && strcmp(device, "ref") != 0) ||
         !value_read_real(value_get(value_get(record_head(facts->record), "host"), "memory"), &memory))
         return;
     while (a < numeric && !(at > 0))
-        at = reach_along(facts->rows, row, axes[a++], program, memory);
+        at = reach_along(facts->rows, row, axes[a++], kind, memory);
     if (!(at > 0))
         return;
     double digits = pow(10, floor(log10(at)) - 1);
@@ -146,14 +141,11 @@ static bool say_failure(FILE *out, const struct rows *rows)
 {
     for (size_t i = 0; i < rows_count(rows); i++) {
         const struct row *row = rows_at(rows, i);
-        const char *status = "", *reason = "";
         char name[AXES_TEXT];
-        row_get_text(row, "status", &status);
-        if (strcmp(status, "oom") != 0)
+        if (!row->status || strcmp(row->status, "oom") != 0)
             continue;
-        row_get_text(row, "reason", &reason);
         describe_row(rows, row, name);
-        fprintf(out, "; out of memory with %s (%s)", name, reason);
+        fprintf(out, "; out of memory with %s (%s)", name, row->reason ? row->reason : "");
         return true;
     }
     return false;
@@ -161,23 +153,23 @@ static bool say_failure(FILE *out, const struct rows *rows)
 
 double sentence_memory(FILE *out, const struct facts *facts)
 {
-    const char *program;
+    size_t kind;
     char name[AXES_TEXT], text[UNITS_TEXT];
     double work;
-    const struct row *row = row_of_most_work(facts->rows, keeps_all, &program, &work);
+    const struct row *row = row_of_most_work(facts->rows, keeps_all, &kind, &work);
     if (!row)
         return 0;
-    double kept =
-        program_real(row, program, "memory.activations") / program_real(row, program, "memory.peak_live");
+    const struct row_program *p = row_program(row, kind);
+    double kept = count_real(p->memory.activations) / count_real(p->memory.peak_live);
     describe_row(facts->rows, row, name);
-    units_format(text, program_real(row, program, "memory.planned"), UNITS_BINARY, "B");
-    fprintf(out, "With %s, %s needs %s of memory", name, subject_of(program), text);
+    units_format(text, (double)p->memory.planned, UNITS_BINARY, "B");
+    fprintf(out, "With %s, %s needs %s of memory", name, subject_of(kind), text);
     if (axes_vary(facts->rows, schema_find("checkpoint")))
-        say_checkpoints(out, facts->rows, row, program);
-    else if (kept >= 0.5 && strcmp(program, "step") == 0)
+        say_checkpoints(out, facts->rows, row, kind);
+    else if (kept >= 0.5 && kind == TIMED_STEP)
         fprintf(out, ", %.0f %% of it activations (fewer: --checkpoint layer)", 100 * kept);
     if (!say_failure(out, facts->rows))
-        say_reach(out, facts, row, program);
+        say_reach(out, facts, row, kind);
     fputs(".", out);
     return work;
 }

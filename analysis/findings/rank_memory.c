@@ -16,10 +16,11 @@ static const double same = 1.01;
 /* Of the largest rank; 0: not known. */
 static double bytes_of_rank(const struct row *row)
 {
-    double bytes = 0;
-    if (!row_get_real(row, "ranks.memory", &bytes) && !row_get_real(row, "step.memory.planned", &bytes))
-        row_get_real(row, "forward.memory.planned", &bytes);
-    return bytes;
+    const int64_t bytes[] = {row->ranks.memory, row->step.memory.planned, row->forward.memory.planned};
+    for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++)
+        if (bytes[i] != COUNT_ABSENT)
+            return (double)bytes[i];
+    return 0;
 }
 
 static void ranks_text(char text[32], int64_t ranks)
@@ -70,12 +71,11 @@ static void say_fall(FILE *out, const struct rank_place *p, size_t n)
 /* "; ends before 16 ranks (fewer heads than ranks)", if rows were skipped. */
 static void say_end(FILE *out, const struct rank_place *p, size_t n)
 {
-    const char *status = "", *reason;
     size_t i = 0;
-    while (i < n && !(row_get_text(p[i].row, "status", &status) && strcmp(status, "skipped") == 0))
+    while (i < n && !(p[i].row->status && strcmp(p[i].row->status, "skipped") == 0))
         i++;
-    if (i < n && row_get_text(p[i].row, "reason", &reason))
-        fprintf(out, "; ends before %lld ranks (%s)", (long long)p[i].ranks, reason);
+    if (i < n && p[i].row->reason)
+        fprintf(out, "; ends before %lld ranks (%s)", (long long)p[i].ranks, p[i].row->reason);
 }
 
 /* The axes that vary beside ranks and, with `weak`, sizes; returns how many. */

@@ -12,41 +12,38 @@
 #include <string.h>
 
 /* The ratio of times, with its interval. */
-static bool judge(const struct scaling *s, const char *program, struct verdict *v)
+static bool judge(const struct scaling *s, size_t kind, struct verdict *v)
 {
     struct verdict_limits limits = verdict_limits_default();
-    double load = 0;
     limits.machines = true; /* states of one thread and of several are not compared */
-    if (!row_get_real(s->row, "ranks.load", &load) || load > 1 || !is_settled(s->base, program) ||
-        !is_settled(s->row, program))
+    if (!(s->row->ranks.load <= 1) || !is_settled(s->base, kind) || !is_settled(s->row, kind))
         return false;
-    *v = verdict_rows(s->base, s->row, program, verdict_samples, limits);
+    *v = verdict_rows(s->base, s->row, kind, verdict_samples, limits);
     return !isnan(v->low);
 }
 
 /* "On 4 ranks (halo), each with as many nodes, a training step takes ..." */
-static void print(FILE *out, const struct scaling *s, const char *program, const struct verdict *v)
+static void print(FILE *out, const struct scaling *s, size_t kind, const struct verdict *v)
 {
     static const char *const shares[GROWTHS] = {"", ", each with as many graphs",
                                                 ", each with as many nodes"};
-    const char *way = "data";
-    row_get_text(s->row, "ranks.parallel", &way);
+    const char *way = s->row->ranks.parallel ? s->row->ranks.parallel : "data";
     fprintf(out,
             "On %lld ranks (--parallel %s)%s, %s takes %.2f [%.2f, %.2f] times what one rank takes%s: an "
             "efficiency of %.0f %% [%.0f, %.0f].",
-            (long long)s->ranks, way, shares[s->growth], subject_of(program), v->ratio, v->low, v->high,
+            (long long)s->ranks, way, shares[s->growth], subject_of(kind), v->ratio, v->low, v->high,
             s->growth != GROWS_NOT ? " for its share" : "", 100 * scaling_efficiency(s, 1, v->ratio),
             100 * scaling_efficiency(s, 1, v->high), 100 * scaling_efficiency(s, 1, v->low));
 }
 
-static double print_measured(FILE *out, const struct rows *rows, const char *program)
+static double print_measured(FILE *out, const struct rows *rows, size_t kind)
 {
     struct verdict best = {0}, v;
     const struct scaling *most = NULL;
     size_t n;
     struct scaling *all = scalings_find(rows, &n);
     for (struct scaling *s = all; s < all + n; s++)
-        if (judge(s, program, &v) &&
+        if (judge(s, kind, &v) &&
             (!most || s->ranks > most->ranks ||
              (s->ranks == most->ranks &&
               scaling_efficiency(s, 1, v.ratio) > scaling_efficiency(most, 1, best.ratio)))) {
@@ -55,7 +52,7 @@ static double print_measured(FILE *out, const struct rows *rows, const char *pro
         }
     double weight = most ? (double)most->ranks : 0;
     if (most)
-        print(out, most, program, &best);
+        print(out, most, kind, &best);
     free(all);
     return weight;
 }
@@ -76,7 +73,7 @@ static double print_planned(FILE *out, const struct rows *rows)
 
 double sentence_ranks(FILE *out, const struct facts *facts)
 {
-    double weight = print_measured(out, facts->rows, "step");
-    weight = weight > 0 ? weight : print_measured(out, facts->rows, "forward");
+    double weight = print_measured(out, facts->rows, TIMED_STEP);
+    weight = weight > 0 ? weight : print_measured(out, facts->rows, TIMED_FORWARD);
     return weight > 0 ? weight : print_planned(out, facts->rows);
 }

@@ -49,20 +49,19 @@ void ways_write(FILE *out, const struct rows *rows);
 /* A stream into a text, which is there, to be freed, once it is closed. */
 FILE *open_text(char **text, size_t *size);
 
-/* A field of a program, "time.median": NAN if it has none; "" for a text. */
-double program_real(const struct row *row, const char *program, const char *name);
-const char *program_text(const struct row *row, const char *program, const char *name);
+/* Whether a text is there, and not empty. */
+bool has_text(const char *text);
 
-/* Whether a program of a row has a time that supports findings. */
-bool is_settled(const struct row *row, const char *program);
+/* Whether a program of a row, or its encoding, has a time that supports findings. */
+bool is_settled(const struct row *row, size_t kind);
 
 /* The row, among those that `use` accepts, with the most work in training steps, or else in inference;
- * *program: which of them, *work: its FLOPs. Null if there is none. */
-const struct row *row_of_most_work(const struct rows *rows, bool (*use)(const struct row *, const char *),
-                                   const char **program, double *work);
+ * *kind: which of them, *work: its FLOPs. Null if there is none. */
+const struct row *row_of_most_work(const struct rows *rows, bool (*use)(const struct row *, size_t),
+                                   size_t *kind, double *work);
 
 /* "a training step" or "inference". */
-const char *subject_of(const char *program);
+const char *subject_of(size_t kind);
 
 /* The row's values of the varying axes, without op and variant and what presets determine; if there are none,
  * its preset or size. */

@@ -2,22 +2,18 @@
 #include "analysis/compare/crossing.h"
 #include "analysis/findings/sentences.h"
 
-#include <string.h>
-
 /* How much a crossing matters: one that was found before one of memory, then one that wins everywhere;
  * training steps before inference before single ops. 0: not at all, as what noise leaves open, and encodings,
  * which have a sentence of their own. */
 static int rank_of(const struct crossing *c)
 {
     static const int kinds[] = {[CROSSING_FOUND] = 9, [CROSSING_MEMORY] = 6, [CROSSING_NONE] = 3};
-    static const char *const programs[] = {"kernel", "forward", "step"};
+    static const int programs[TIMED] = {[TIMED_FORWARD] = 1, [TIMED_STEP] = 2};
     int rank = c->kind == CROSSING_OPEN || !crossing_is_settled(c) ? 0 : kinds[c->kind];
     if (rank == 0 || c->kind == CROSSING_MEMORY)
         return rank;
-    for (int p = 0; p < 3; p++)
-        if (strcmp(c->program[0], programs[p]) == 0 && strcmp(c->program[1], programs[p]) == 0)
-            return rank + p;
-    return 0;
+    bool same = c->program[0] == c->program[1] && c->program[0] != TIMED_ENCODING;
+    return same ? rank + programs[c->program[0]] : 0;
 }
 
 double sentence_variants(FILE *out, const struct facts *facts)

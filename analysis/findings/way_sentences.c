@@ -54,43 +54,36 @@ static size_t axes_of_work(const struct rows *rows, const struct field *axes[AXE
 
 /* The planned rows on several ranks whose time is predicted, by work and ranks, the fastest first; to be
  * freed. */
-static struct way *ways_of(const struct rows *rows, const struct field *const *axes, size_t n,
-                           const char *program, size_t *count)
+static struct way *ways_of(const struct rows *rows, const struct field *const *axes, size_t n, size_t kind,
+                           size_t *count)
 {
-    char path[SCHEMA_PATH];
     size_t *work = calloc(rows_count(rows) + 1, sizeof *work);
     struct way *ways = calloc(rows_count(rows) + 1, sizeof *ways);
     if (!work || !ways)
         abort();
     axes_group(rows, axes, n, work);
-    snprintf(path, sizeof path, "%s.exchange.predicted_run", program);
     *count = 0;
     for (size_t i = 0; i < rows_count(rows); i++) {
         const struct row *row = rows_at(rows, i);
-        const char *device;
-        struct way *w = &ways[*count];
-        *w = (struct way){.row = i, .work = work[i]};
-        *count += row_is_ok(row) && row_get_text(row, "device", &device) && strcmp(device, "meta") == 0 &&
-                  row_get_count(row, "ranks.count", &w->ranks) && w->ranks > 1 &&
-                  row_get_text(row, "ranks.parallel", &w->name) && row_get_real(row, path, &w->seconds);
+        double seconds = row_program(row, kind)->exchange.predicted_run;
+        ways[*count] = (struct way){i, work[i], row->ranks.count, row->ranks.parallel, seconds};
+        *count += row_is_ok(row) && row->device && strcmp(row->device, "meta") == 0 && row->ranks.count > 1 &&
+                  row->ranks.parallel && !isnan(seconds);
     }
     free(work);
     qsort(ways, *count, sizeof *ways, by_work_and_time);
     return ways;
 }
 
-static struct errors errors_of(const struct rows *rows, const char *program)
+static struct errors errors_of(const struct rows *rows, size_t kind)
 {
     struct errors e = {0};
-    char path[SCHEMA_PATH];
-    double error;
-    snprintf(path, sizeof path, "%s.exchange.error", program);
-    for (size_t i = 0; i < rows_count(rows); i++)
-        if (row_get_real(rows_at(rows, i), path, &error)) {
-            e.known = true;
-            e.low = fmin(e.low, error);
-            e.high = fmax(e.high, error);
-        }
+    for (size_t i = 0; i < rows_count(rows); i++) {
+        double error = row_program(rows_at(rows, i), kind)->exchange.error;
+        e.known = e.known || !isnan(error);
+        e.low = fmin(e.low, error); /* fmin and fmax ignore NAN */
+        e.high = fmax(e.high, error);
+    }
     return e;
 }
 
@@ -132,12 +125,12 @@ static bool say_leaders(FILE *out, const struct way *ways, size_t n, const struc
     return to > 0;
 }
 
-static void say_ways(FILE *out, const struct rows *rows, const char *program)
+static void say_ways(FILE *out, const struct rows *rows, size_t kind)
 {
     const struct field *axes[AXES_MAX];
     size_t varying = axes_of_work(rows, axes), n;
-    struct errors e = errors_of(rows, program);
-    struct way *ways = ways_of(rows, axes, varying, program, &n);
+    struct errors e = errors_of(rows, kind);
+    struct way *ways = ways_of(rows, axes, varying, kind, &n);
     for (size_t i = 0, end; i < n; i = end) {
         char work[AXES_TEXT], *text;
         size_t size;
@@ -149,7 +142,7 @@ static void say_ways(FILE *out, const struct rows *rows, const char *program)
         axes_describe_all(rows_at(rows, ways[i].row), axes, varying, work);
         if (several)
             fprintf(out, "%s%s%s%s is predicted to be fastest%s; the error of predicted exchanges is ",
-                    strcmp(program, "step") == 0 ? "A training step" : "Inference", *work ? " (" : "", work,
+                    kind == TIMED_STEP ? "A training step" : "Inference", *work ? " (" : "", work,
                     *work ? ")" : "", text);
         if (several && e.known)
             fprintf(out, "%+.0f to %+.0f %% here.\n", 100 * e.low, 100 * e.high);
@@ -162,6 +155,6 @@ static void say_ways(FILE *out, const struct rows *rows, const char *program)
 
 void ways_write(FILE *out, const struct rows *rows)
 {
-    say_ways(out, rows, "step");
-    say_ways(out, rows, "forward");
+    say_ways(out, rows, TIMED_STEP);
+    say_ways(out, rows, TIMED_FORWARD);
 }

@@ -19,31 +19,22 @@
 static const double least_factor = 1.1, least_exponent = 0.1;
 static const double error_max = 0.2; /* a law that misses a time by more is none */
 
-static const char *const programs[] = {"forward", "step"};
-
-/* The path of a program's field. */
-static const char *part(char path[SCHEMA_PATH], const char *program, const char *field)
-{
-    snprintf(path, SCHEMA_PATH, "%s.%s", program, field);
-    return path;
-}
-
 /* Whether the row has a time of the program; *usable: one that can be fitted. */
-static bool read_point(const struct row *row, const struct field *axis, const char *program,
-                       struct fit_point *p, bool *usable)
+static bool read_point(const struct row *row, const struct field *axis, size_t kind, struct fit_point *p,
+                       bool *usable)
 {
-    char path[SCHEMA_PATH];
-    *p = (struct fit_point){.row = row};
-    if (!row_is_ok(row) || !row_get_real(row, part(path, program, "time.median"), &p->time.y) ||
-        !row_get_real(row, axis->path, &p->time.x) || !(p->time.x > 0))
+    const struct row_program *program = row_program(row, kind);
+    const struct row_times *time = &program->time;
+    double x;
+    if (!row_is_ok(row) || isnan(time->median) || !field_number(row, axis, &x) || !(x > 0))
         return false;
-    *usable = row_get_real(row, part(path, program, "time.ci95_low"), &p->time.low) &&
-              row_get_real(row, part(path, program, "time.ci95_high"), &p->time.high) && p->time.low > 0 &&
-              !row_unchecked(row) && !row_noisy(row, program);
-    row_get_real(row, part(path, program, "flops.analytic"), &p->flops);
-    row_get_real(row, part(path, program, "bytes"), &p->bytes);
-    row_get_text(row, part(path, program, "roofline.level"), &p->level);
-    row_get_text(row, part(path, program, "roofline.bound"), &p->bound);
+    *p = (struct fit_point){.row = row,
+                            .time = {x, time->median, time->ci95_low, time->ci95_high},
+                            .flops = fmax(count_real(program->flops.analytic), 0), /* fmax ignores NAN */
+                            .bytes = fmax(count_real(program->bytes), 0),
+                            .level = program->roofline.level,
+                            .bound = program->roofline.bound};
+    *usable = p->time.low > 0 && !isnan(p->time.high) && !row_unchecked(row) && !row_noisy(row, kind);
     return true;
 }
 
@@ -212,7 +203,7 @@ static size_t keep_usable(struct entry *entries, size_t n)
 
 /* Keeps the entries in the state of the machine that most are in, judging by the first few; returns how many.
  */
-static size_t keep_state(struct entry *entries, size_t n, const char *program)
+static size_t keep_state(struct entry *entries, size_t n, size_t kind)
 {
     enum { FEW = 16 };
     size_t best = 0, most = 0, kept = 0;
@@ -221,7 +212,7 @@ static size_t keep_state(struct entry *entries, size_t n, const char *program)
     for (size_t i = 0; i < n && i < FEW; i++) {
         size_t same = 0;
         for (size_t k = 0; k < n; k++)
-            same += !row_states_differ(entries[i].point.row, program, entries[k].point.row, program);
+            same += !row_states_differ(entries[i].point.row, kind, entries[k].point.row, kind);
         if (same > most) {
             most = same;
             best = i;
@@ -229,7 +220,7 @@ static size_t keep_state(struct entry *entries, size_t n, const char *program)
     }
     struct entry chosen = entries[best];
     for (size_t i = 0; i < n; i++)
-        if (!row_states_differ(chosen.point.row, program, entries[i].point.row, program))
+        if (!row_states_differ(chosen.point.row, kind, entries[i].point.row, kind))
             entries[kept++] = entries[i];
     return kept;
 }
@@ -260,8 +251,7 @@ static void add_fit(struct fits *fits, const struct entry *entries, size_t n, st
 }
 
 /* Adds the fits of a program over an axis. */
-static void add_fits(struct fits *fits, const struct rows *rows, const struct field *axis,
-                     const char *program)
+static void add_fits(struct fits *fits, const struct rows *rows, const struct field *axis, size_t kind)
 {
     const struct field *beside[AXES_MAX];
     size_t others = axes_beside(rows, axis, beside), count = rows_count(rows), n = 0;
@@ -274,15 +264,15 @@ static void add_fits(struct fits *fits, const struct rows *rows, const struct fi
         struct entry *e = &entries[n];
         e->row = i;
         e->group = group[i];
-        n += read_point(rows_at(rows, i), axis, program, &e->point, &e->usable);
+        n += read_point(rows_at(rows, i), axis, kind, &e->point, &e->usable);
     }
     qsort(entries, n, sizeof *entries, by_group_and_x);
     for (size_t i = 0, end; i < n; i = end) {
-        struct fit fit = {.program = program, .axis = axis};
+        struct fit fit = {.program = kind, .axis = axis};
         axes_describe_all(entries[i].point.row, beside, others, fit.group);
         for (end = i + 1; end < n && entries[end].group == entries[i].group;)
             end++;
-        size_t kept = keep_state(entries + i, keep_usable(entries + i, end - i), program);
+        size_t kept = keep_state(entries + i, keep_usable(entries + i, end - i), kind);
         fit.left_out = end - i - kept;
         add_fit(fits, entries + i, kept, fit);
     }
@@ -299,8 +289,8 @@ struct fits fits_find(const struct rows *rows)
         /* Over ranks the work is the same; where ranks grow with a size, it is that of each: see findings. */
         if (numeric[i] == ranks || (axes_vary(rows, ranks) && axes_follows(rows, numeric[i], ranks)))
             continue;
-        for (size_t p = 0; p < sizeof programs / sizeof *programs; p++)
-            add_fits(&fits, rows, numeric[i], programs[p]);
+        add_fits(&fits, rows, numeric[i], TIMED_FORWARD);
+        add_fits(&fits, rows, numeric[i], TIMED_STEP);
     }
     return fits;
 }
@@ -313,12 +303,12 @@ void fits_free(struct fits *fits)
     *fits = (struct fits){0};
 }
 
-const struct fit *fits_get(const struct fits *fits, const char *program, const char *axis, const char *group)
+const struct fit *fits_get(const struct fits *fits, size_t program, const struct field *axis,
+                           const char *group)
 {
     for (size_t i = 0; i < fits->count; i++) {
         const struct fit *fit = &fits->list[i];
-        if (strcmp(fit->program, program) == 0 && strcmp(fit->axis->path, axis) == 0 &&
-            strcmp(fit->group, group) == 0)
+        if (fit->program == program && fit->axis == axis && strcmp(fit->group, group) == 0)
             return fit;
     }
     return NULL;

@@ -31,7 +31,7 @@ struct fit_change {
 };
 
 struct fit {
-    const char *program;
+    size_t program; /* TIMED_FORWARD or TIMED_STEP */
     const struct field *axis;
     char group[AXES_TEXT];    /* values of the other axes; empty without any */
     size_t count;             /* at least 2 */
@@ -58,7 +58,8 @@ struct fits fits_find(const struct rows *rows);
 void fits_free(struct fits *fits);
 
 /* The fit of a program over an axis in this group; null if there is none. */
-const struct fit *fits_get(const struct fits *fits, const char *program, const char *axis, const char *group);
+const struct fit *fits_get(const struct fits *fits, size_t program, const struct field *axis,
+                           const char *group);
 
 /* "FLOP" or "byte". */
 const char *fit_work_name(const struct fit *fit);

@@ -16,7 +16,7 @@ const char *fit_work_name(const struct fit *fit)
 /* "step, gelu over nodes 100-5000" */
 static void print_subject(const struct fit *fit, FILE *out)
 {
-    fprintf(out, "%s%s", fit->program, *fit->group ? ", " : "");
+    fprintf(out, "%s%s", program_name(fit->program), *fit->group ? ", " : "");
     plain_put(out, fit->group);
     fprintf(out, " over %s %.10g-%.10g", fit->axis->path, fit->points[0].time.x,
             fit->points[fit->count - 1].time.x);

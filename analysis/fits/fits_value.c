@@ -72,7 +72,7 @@ struct value *fits_value(const struct fits *fits)
     for (size_t i = 0; i < fits->count; i++) {
         const struct fit *fit = &fits->list[i];
         struct value *v = value_new_object();
-        value_set_text(v, "program", fit->program);
+        value_set_text(v, "program", program_name(fit->program));
         value_set_text(v, "axis", fit->axis->path);
         value_set_text(v, "group", fit->group);
         value_set_count(v, "points", (int64_t)fit->count);

@@ -149,16 +149,15 @@ const struct field *axes_default(const struct rows *rows)
 
 void axes_text(const struct row *row, const struct field *axis, char text[AXES_TEXT])
 {
-    const char *name;
-    int64_t count;
-    double real;
     text[0] = '\0';
-    if (row_get_text(row, axis->path, &name))
-        snprintf(text, AXES_TEXT, "%s", name);
-    else if (row_get_count(row, axis->path, &count))
-        snprintf(text, AXES_TEXT, "%lld", (long long)count);
-    else if (row_get_real(row, axis->path, &real))
-        snprintf(text, AXES_TEXT, "%g", real);
+    if (!row || !row_has_field(row, axis))
+        return;
+    if (axis->type == FIELD_TEXT)
+        snprintf(text, AXES_TEXT, "%s", *field_text(row, axis));
+    else if (axis->type == FIELD_COUNT)
+        snprintf(text, AXES_TEXT, "%lld", (long long)*field_count(row, axis));
+    else if (axis->type == FIELD_REAL)
+        snprintf(text, AXES_TEXT, "%g", *field_real(row, axis));
 }
 
 void axes_describe_value(const struct field *axis, const char *value, char text[AXES_TEXT])

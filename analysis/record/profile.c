@@ -18,21 +18,20 @@ void profile_free(struct profile *p)
 
 /* --- as fields of a row */
 
-/* Where the values of a field are in an entry. */
+/* Where the values of a field are: in a program of a row, and in an entry. */
 struct place {
     const char *field;
     enum field_type type;
-    size_t offset;
+    size_t items, member;
 };
 
-#define PLACE(member, type)                                                                                  \
+#define PLACE_OF(field, type, member)                                                                        \
     {                                                                                                        \
-        "profile." #member, type, offsetof(struct profile_entry, member)                                     \
+        "profile." #field, type, offsetof(struct row_program, profile.field),                                \
+            offsetof(struct profile_entry, member)                                                           \
     }
-#define LIVE(category, index)                                                                                \
-    {                                                                                                        \
-        "profile.live_" #category, FIELD_COUNTS, offsetof(struct profile_entry, live_of[index])              \
-    }
+#define PLACE(member, type)   PLACE_OF(member, type, member)
+#define LIVE(category, index) PLACE_OF(live_##category, FIELD_COUNTS, live_of[index])
 static const struct place places[] = {
     PLACE(span, FIELD_TEXTS),    PLACE(op, FIELD_TEXTS),
     PLACE(variant, FIELD_TEXTS), PLACE(phase, FIELD_TEXTS),
@@ -46,16 +45,15 @@ static const struct place places[] = {
 };
 enum { PLACES = sizeof places / sizeof *places };
 
-static const char *path_in(char path[SCHEMA_PATH], const char *program, const char *field)
+static struct items *items_at(const struct row_program *program, const struct place *place)
 {
-    snprintf(path, SCHEMA_PATH, "%s.%s", program, field);
-    return path;
+    return (struct items *)((char *)program + place->items);
 }
 
 /* The member of an entry as an item, and whether it is known. */
 static bool get_item(const struct profile_entry *e, const struct place *place, union item *item)
 {
-    const char *member = (const char *)e + place->offset;
+    const char *member = (const char *)e + place->member;
     if (place->type == FIELD_TEXTS) {
         memcpy(&item->text, member, sizeof item->text);
         return item->text != NULL;
@@ -76,7 +74,17 @@ static const char *why_not_predicted(const struct profile *p)
                         : "no ceilings given (--ceilings)";
 }
 
-static void write_place(const struct profile *p, const struct place *place, struct row *row, const char *path)
+/* Makes a field of a program absent, with a reason unless it is null. */
+static void omit(struct row *row, size_t kind, const char *field, const char *reason)
+{
+    char path[SCHEMA_PATH];
+    snprintf(path, sizeof path, "%s.%s", program_name(kind), field);
+    row_clear(row, path);
+    if (reason)
+        row_explain(row, path, reason);
+}
+
+static void write_place(const struct profile *p, const struct place *place, struct row *row, size_t kind)
 {
     bool known = true;
     union item *items = malloc((p->count + 1) * sizeof *items);
@@ -85,51 +93,36 @@ static void write_place(const struct profile *p, const struct place *place, stru
     for (size_t i = 0; i < p->count; i++)
         known = get_item(&p->entries[i], place, &items[i]) && known;
     if (known)
-        row_set_items(row, path, items, p->count);
-    else if (place->offset != offsetof(struct profile_entry, seconds))
-        row_omit(row, path, place->type == FIELD_COUNTS ? "exceeds 63 bits" : why_not_predicted(p));
+        *items_at(row_program(row, kind), place) = row_keep_items(row, items, p->count, place->type);
+    else if (place->member != offsetof(struct profile_entry, seconds))
+        omit(row, kind, place->field, place->type == FIELD_COUNTS ? "exceeds 63 bits" : why_not_predicted(p));
     free(items);
 }
 
-static void write_predicted(const struct profile *p, struct row *row, const char *program)
+void profile_write(const struct profile *p, struct row *row, size_t kind)
 {
-    char path[SCHEMA_PATH];
+    struct row_program *program = row_program(row, kind);
     struct profile_group total = profile_total(p);
-    if (!isfinite(total.least)) {
-        row_omit(row, path_in(path, program, "predicted"), why_not_predicted(p));
-        return;
-    }
-    row_set_real(row, path_in(path, program, "predicted.time"), total.least);
-    row_set_real(row, path_in(path, program, "predicted.memory_bound"),
-                 total.least > 0 ? total.memory / total.least : 0);
-    row_set_text(row, path_in(path, program, "predicted.ceilings"), p->ceilings);
-}
-
-/* How much of the row's time the entries cover. */
-static void write_covered(const struct profile *p, struct row *row, const char *program)
-{
-    char path[SCHEMA_PATH];
-    double median;
-    if (row_get_real(row, path_in(path, program, "time.median"), &median) && median > 0)
-        row_set_real(row, path_in(path, program, "profile.covered"), profile_total(p).seconds / median);
-}
-
-void profile_write(const struct profile *p, struct row *row, const char *program)
-{
-    char path[SCHEMA_PATH];
-    row_clear(row, path_in(path, program, "profile"));
+    bool predicted = isfinite(total.least);
+    omit(row, kind, "profile", NULL);
+    omit(row, kind, "predicted", predicted ? NULL : why_not_predicted(p));
     for (size_t i = 0; i < PLACES; i++)
-        write_place(p, &places[i], row, path_in(path, program, places[i].field));
-    write_predicted(p, row, program);
+        write_place(p, &places[i], row, kind);
+    if (predicted) {
+        program->predicted.time = total.least;
+        program->predicted.memory_bound = total.least > 0 ? total.memory / total.least : 0;
+        program->predicted.ceilings = row_keep(row, p->ceilings);
+    }
     if (p->runs == 0)
         return;
-    row_set_count(row, path_in(path, program, "profile.runs"), p->runs);
-    write_covered(p, row, program);
+    program->profile.runs = p->runs;
+    if (program->time.median > 0)
+        program->profile.covered = total.seconds / program->time.median;
 }
 
 static void set_item(struct profile_entry *e, const struct place *place, const union item *item)
 {
-    char *member = (char *)e + place->offset;
+    char *member = (char *)e + place->member;
     if (place->type == FIELD_TEXTS)
         memcpy(member, &item->text, sizeof item->text);
     else if (place->type == FIELD_COUNTS)
@@ -139,16 +132,14 @@ static void set_item(struct profile_entry *e, const struct place *place, const u
 }
 
 /* A field that is absent leaves its members unknown; one of another length is no part of this profile. */
-static bool read_place(struct profile *p, const struct place *place, const struct row *row, const char *path)
+static bool read_place(struct profile *p, const struct place *place, const struct items *items)
 {
     static const union item unknown[] = {
         [FIELD_REALS] = {.real = NAN}, [FIELD_COUNTS] = {.count = -1}, [FIELD_TEXTS] = {.text = NULL}};
-    size_t n = 0;
-    const union item *items = row_items(row, path, &n);
-    if (items && n != p->count)
+    if (items->list && items->count != p->count)
         return false;
     for (size_t i = 0; i < p->count; i++)
-        set_item(&p->entries[i], place, items ? &items[i] : &unknown[place->type]);
+        set_item(&p->entries[i], place, items->list ? &items->list[i] : &unknown[place->type]);
     return true;
 }
 
@@ -166,22 +157,22 @@ static void own_spans(struct profile *p)
             abort();
 }
 
-bool profile_read(struct profile *p, const struct row *row, const char *program)
+bool profile_read(struct profile *p, const struct row *row, size_t kind)
 {
-    char path[SCHEMA_PATH];
-    const char *ceilings = "";
+    const struct row_program *program = row_program(row, kind);
     bool good = true;
     *p = (struct profile){0};
-    if (!row_items(row, path_in(path, program, "profile.op"), &p->count))
-        return *p = (struct profile){0}, false;
-    row_get_count(row, path_in(path, program, "profile.runs"), &p->runs);
-    row_get_text(row, path_in(path, program, "predicted.ceilings"), &ceilings);
-    snprintf(p->ceilings, sizeof p->ceilings, "%s", ceilings);
+    if (!program || !program->profile.op.list)
+        return false;
+    const char *ceilings = program->predicted.ceilings;
+    p->count = program->profile.op.count;
+    p->runs = program->profile.runs == COUNT_ABSENT ? 0 : program->profile.runs;
+    snprintf(p->ceilings, sizeof p->ceilings, "%s", ceilings ? ceilings : "");
     p->entries = calloc(p->count + 1, sizeof *p->entries);
     if (!p->entries)
         abort();
     for (size_t i = 0; i < PLACES; i++)
-        good = read_place(p, &places[i], row, path_in(path, program, places[i].field)) && good;
+        good = read_place(p, &places[i], items_at(program, &places[i])) && good;
     own_spans(p);
     for (size_t i = 0; i < p->count; i++)
         good = good && is_complete(p, &p->entries[i]);
@@ -328,7 +319,7 @@ struct profile_group profile_total(const struct profile *p)
     return total;
 }
 
-const struct row *profile_of_largest(const struct rows *rows, const char *program, struct profile *p)
+const struct row *profile_of_largest(const struct rows *rows, size_t kind, struct profile *p)
 {
     const struct row *found = NULL;
     int64_t most = -1, flops;
@@ -336,8 +327,7 @@ const struct row *profile_of_largest(const struct rows *rows, const char *progra
     for (size_t i = 0; i < rows_count(rows); i++) {
         const struct row *row = rows_at(rows, i);
         struct profile next;
-        if (!row_is_ok(row) || row_unchecked(row) || row_noisy(row, program) ||
-            !profile_read(&next, row, program))
+        if (!row_is_ok(row) || row_unchecked(row) || row_noisy(row, kind) || !profile_read(&next, row, kind))
             continue;
         flops = next.runs > 0 ? profile_total(&next).flops : -1;
         if (flops > most) {

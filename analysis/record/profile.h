@@ -38,11 +38,11 @@ struct profile {
 void profile_free(struct profile *p);
 
 /* Sets the fields of a program's profile in a row, whose times are set. */
-void profile_write(const struct profile *p, struct row *row, const char *program);
+void profile_write(const struct profile *p, struct row *row, size_t kind);
 
 /* Reads it; false, with an empty profile, if the row has none or it is not well-formed. Its texts are the
  * row's. */
-bool profile_read(struct profile *p, const struct row *row, const char *program);
+bool profile_read(struct profile *p, const struct row *row, size_t kind);
 
 enum { PROFILE_KEY = 72 };
 
@@ -81,6 +81,6 @@ struct profile_group profile_total(const struct profile *p);
 
 /* Reads the measured profile of a program in the row with the most work, of the checked rows that have one
  * and whose time is a basis for findings; null, with an empty profile, if there is none. */
-const struct row *profile_of_largest(const struct rows *rows, const char *program, struct profile *p);
+const struct row *profile_of_largest(const struct rows *rows, size_t kind, struct profile *p);
 
 #endif

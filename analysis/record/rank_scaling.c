@@ -19,8 +19,7 @@ static void group_but_ranks(const struct rows *rows, size_t *group)
 /* Nodes for each rank are its own only if ranks divide them. */
 static bool divides_nodes(const struct row *row)
 {
-    const char *parallel;
-    return row_get_text(row, "ranks.parallel", &parallel) && strcmp(parallel, "halo") == 0;
+    return row->ranks.parallel && strcmp(row->ranks.parallel, "halo") == 0;
 }
 
 static int by_sizes(const struct rank_place *x, const struct rank_place *y)
@@ -49,6 +48,12 @@ bool rank_place_same(const struct rank_place *a, const struct rank_place *b)
     return by_sizes(a, b) == 0;
 }
 
+/* 0 if it is absent. */
+static int64_t known(int64_t count)
+{
+    return count == COUNT_ABSENT ? 0 : count;
+}
+
 struct rank_place *rank_places(const struct rows *rows, bool weak)
 {
     size_t n = rows_count(rows), *group = malloc((n + 1) * sizeof *group);
@@ -57,10 +62,13 @@ struct rank_place *rank_places(const struct rows *rows, bool weak)
         abort();
     group_but_ranks(rows, group);
     for (size_t i = 0; i < n; i++) {
-        struct rank_place p = {.row = rows_at(rows, i), .group = group[i], .index = i};
-        row_get_count(p.row, "ranks.count", &p.ranks);
-        row_get_real(p.row, "batch", &p.graphs);
-        row_get_real(p.row, "nodes", &p.nodes);
+        const struct row *row = rows_at(rows, i);
+        struct rank_place p = {.row = row,
+                               .group = group[i],
+                               .index = i,
+                               .ranks = known(row->ranks.count),
+                               .graphs = (double)known(row->batch),
+                               .nodes = (double)known(row->nodes)};
         if (weak && p.ranks > 0)
             *(divides_nodes(p.row) ? &p.nodes : &p.graphs) /= (double)p.ranks;
         places[i] = p;

@@ -27,10 +27,22 @@ static void *some(void *memory)
     return memory;
 }
 
-const char *program_name(size_t index)
+const char *program_name(size_t kind)
 {
     static const char *const names[TIMED] = {"forward", "step", "kernel", "encoding"};
-    return names[index];
+    return names[kind];
+}
+
+struct row_program *row_program(const struct row *row, size_t kind)
+{
+    const struct row_program *const programs[TIMED] = {&row->forward, &row->step, &row->kernel, NULL};
+    return (struct row_program *)programs[kind];
+}
+
+struct row_times *row_timed(const struct row *row, size_t kind)
+{
+    struct row_program *program = row_program(row, kind);
+    return program ? &program->time : (struct row_times *)&row->encoding.time;
 }
 
 struct row *row_new(void)
@@ -233,15 +245,8 @@ bool row_get_count(const struct row *row, const char *path, int64_t *value)
 
 bool row_get_real(const struct row *row, const char *path, double *value)
 {
-    const struct field *field = to_get(row, path, FIELD_REAL);
-    int64_t count;
-    if (field)
-        *value = *field_real(row, field);
-    else if (row_get_count(row, path, &count))
-        *value = (double)count;
-    else
-        return false;
-    return true;
+    const struct field *field = row ? schema_find(path) : NULL;
+    return field && field_number(row, field, value);
 }
 
 const union item *row_items(const struct row *row, const char *path, size_t *n)

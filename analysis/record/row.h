@@ -25,8 +25,8 @@
 #include <stdio.h>
 
 /* What has times in a row, as "step.time.median": the benchmarks' programs in order, and the encoding. */
-enum { TIMED = 4 };
-const char *program_name(size_t index);
+enum { TIMED_FORWARD, TIMED_STEP, TIMED_KERNEL, TIMED_ENCODING, TIMED };
+const char *program_name(size_t kind);
 
 struct row *row_new(void); /* all fields are absent */
 struct row *row_copy(const struct row *row);
@@ -71,9 +71,8 @@ void row_set_times(struct row *row, const char *group, const struct turns *t, co
  * reported_part. The turns themselves are those of the whole. */
 void row_set_part_times(struct row *row, const char *group, const struct turns *t, const struct reported *r);
 
-/* The turns of such a group, with their probes if it has them; *n of them, to be freed. Null if it has none.
- */
-struct turn *row_turns(const struct row *row, const char *group, size_t *n);
+/* The turns of such times, with their probes if they have them; *n of them, to be freed. Null without any. */
+struct turn *row_turns(const struct row_times *times, size_t *n);
 
 /* The same as row_set_times for turns of one sample each, without probes. */
 void row_set_samples(struct row *row, const char *group, const double *samples, size_t n);
@@ -84,8 +83,11 @@ void row_derive(struct row *row);
 /* The same for a time, of which row_set_times has the rest. */
 void row_derive_times(struct row_times *time);
 
-/* A program of the row, in the order of program_name, and a phase of its training step. */
-struct row_program *row_program(const struct row *row, size_t program);
+/* The fields of a program, in the order of program_name; null for the encoding, which is none. */
+struct row_program *row_program(const struct row *row, size_t kind);
+
+/* The times of a program or of the encoding. */
+struct row_times *row_timed(const struct row *row, size_t kind);
 
 /* Getters: false, with *value unchanged, if there is no row or field, or it is absent or of another type. */
 bool row_get_text(const struct row *row, const char *path, const char **value);
@@ -116,18 +118,17 @@ const char *row_reason(const struct row *row, const char *path);
 bool row_is_ok(const struct row *row);
 
 /* Why a program's time is no basis for verdicts, fits and findings (time.noisy); null if it is one. */
-const char *row_noisy(const struct row *row, const char *program);
+const char *row_noisy(const struct row *row, size_t kind);
 
 /* Whether the probes around the times of a program of each row show one machine in different states. False
  * for rows of different devices or numbers of threads, whose processors are another state by themselves, and
  * for rows without probes. */
-bool row_states_differ(const struct row *a, const char *of_a, const struct row *b, const char *of_b);
+bool row_states_differ(const struct row *a, size_t of_a, const struct row *b, size_t of_b);
 
 /* How much longer a part of the probes took beside the time of b than beside that of a: of PROBE_FMA, above 1
  * if the cores' clock was lower. NAN for rows of different devices or numbers of threads; 1 if only one of
  * them has probes. */
-double row_state_ratio(const struct row *a, const char *of_a, const struct row *b, const char *of_b,
-                       int part);
+double row_state_ratio(const struct row *a, size_t of_a, const struct row *b, size_t of_b, int part);
 
 /* Why results of a row that is ok were not checked; null if they were, or if no program ran. */
 const char *row_unchecked(const struct row *row);

@@ -4,18 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-struct row_program *row_program(const struct row *row, size_t program)
-{
-    static const size_t offsets[TIMED - 1] = {offsetof(struct row, forward), offsetof(struct row, step),
-                                              offsetof(struct row, kernel)};
-    return (struct row_program *)((char *)row + offsets[program]);
-}
-
-static double real(int64_t count)
-{
-    return count == COUNT_ABSENT ? NAN : (double)count;
-}
-
 static double ratio(double a, double b)
 {
     double value = a / b;
@@ -39,24 +27,24 @@ void row_derive_times(struct row_times *t)
 
 static void derive_memory(struct row_program *p, const struct row *row)
 {
-    double planned = real(p->memory.planned);
-    p->memory.per_graph = ratio(planned, real(row->batch));
-    p->memory.per_node = ratio(planned, real(row->graph.nodes));
-    p->memory.efficiency = ratio(real(p->memory.peak_live), planned);
+    double planned = count_real(p->memory.planned);
+    p->memory.per_graph = ratio(planned, count_real(row->batch));
+    p->memory.per_node = ratio(planned, count_real(row->graph.nodes));
+    p->memory.efficiency = ratio(count_real(p->memory.peak_live), planned);
 }
 
 static void derive_program(struct row_program *p, const struct row *row)
 {
-    double flops = real(p->flops.analytic), bytes = real(p->bytes), median = p->time.median;
+    double flops = count_real(p->flops.analytic), bytes = count_real(p->bytes), median = p->time.median;
     row_derive_times(&p->time);
     derive_memory(p, row);
     p->intensity = ratio(flops, bytes);
     p->gflops = ratio(1e-9 * flops, median);
     p->bandwidth = ratio(1e-9 * bytes, median);
-    p->throughput = ratio(real(row->batch), median);
-    p->nodes_per_second = ratio(real(row->graph.nodes), median);
-    p->edges_per_second = ratio(real(row->graph.edges), median);
-    p->launch.per_entry = ratio(p->launch.median, real(p->launch.entries));
+    p->throughput = ratio(count_real(row->batch), median);
+    p->nodes_per_second = ratio(count_real(row->graph.nodes), median);
+    p->edges_per_second = ratio(count_real(row->graph.edges), median);
+    p->launch.per_entry = ratio(p->launch.median, count_real(p->launch.entries));
     p->bound.ratio = ratio(median, p->bound.time);
     p->exchange.error = ratio(p->exchange.predicted, p->exchange.time) - 1;
 }
@@ -65,7 +53,7 @@ static void derive_program(struct row_program *p, const struct row *row)
 static void derive_step(struct row_program *step)
 {
     double again = step->recompute.flops == COUNT_ABSENT ? 0 : (double)step->recompute.flops;
-    step->model_gflops = ratio(1e-9 * (real(step->flops.analytic) - again), step->time.median);
+    step->model_gflops = ratio(1e-9 * (count_real(step->flops.analytic) - again), step->time.median);
     row_derive_times(&step->backward.statistics);
     row_derive_times(&step->optimizer.statistics);
     row_derive_times(&step->recompute.statistics);
@@ -84,8 +72,8 @@ void row_derive(struct row *row)
         derive_program(row_program(row, p), row);
     derive_step(&row->step);
     row_derive_times(&row->encoding.time);
-    row->graph.degree_mean = ratio(real(row->graph.edges), real(row->graph.nodes));
-    row->graph.padding_waste = 1 - ratio(real(row->graph.pairs), real(row->graph.padded_pairs));
+    row->graph.degree_mean = ratio(count_real(row->graph.edges), count_real(row->graph.nodes));
+    row->graph.padding_waste = 1 - ratio(count_real(row->graph.pairs), count_real(row->graph.padded_pairs));
     row->encoding.break_even_forward = break_even(row, &row->forward);
     row->encoding.break_even_step = break_even(row, &row->step);
 }

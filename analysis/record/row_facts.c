@@ -1,8 +1,9 @@
-/* What rows say about themselves. */
+/* What rows say about themselves, and whether two were measured in one state of the machine. */
 #include "analysis/record/row.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool row_is_ok(const struct row *row)
@@ -10,16 +11,9 @@ bool row_is_ok(const struct row *row)
     return row && row->status && strcmp(row->status, "ok") == 0;
 }
 
-static const struct row_times *times_of(const struct row *row, const char *program)
+const char *row_noisy(const struct row *row, size_t kind)
 {
-    char group[SCHEMA_PATH];
-    snprintf(group, sizeof group, "%s.time", program);
-    return row_times(row, group);
-}
-
-const char *row_noisy(const struct row *row, const char *program)
-{
-    const char *noisy = times_of(row, program)->noisy;
+    const char *noisy = row_timed(row, kind)->noisy;
     return noisy && *noisy ? noisy : NULL;
 }
 
@@ -59,4 +53,64 @@ bool row_validate(const struct row *row, char *error)
 bool row_solved_nothing(const struct row *row)
 {
     return row->encoding.iterated == 0 && row->encoding.nullity > 0;
+}
+
+/* Whether both ran on one device with as many threads. */
+static bool same_place(const struct row *a, const struct row *b)
+{
+    bool same_device = a->device && b->device ? strcmp(a->device, b->device) == 0 : a->device == b->device;
+    return same_device && a->threads == b->threads;
+}
+
+/* The state that times report; parts that they lack are those of `other`. */
+static struct probe reported_state(const struct row_times *times, const struct row_times *other)
+{
+    struct probe state = {{[PROBE_PING] = times->state.ping,
+                           [PROBE_FMA] = times->state.fma,
+                           [PROBE_EXCHANGE] = times->state.exchange}};
+    const double others[] = {[PROBE_PING] = other->state.ping,
+                             [PROBE_FMA] = other->state.fma,
+                             [PROBE_EXCHANGE] = other->state.exchange};
+    for (int part = 0; part < PROBE_PARTS; part++)
+        if (isnan(state.seconds[part]))
+            state.seconds[part] = others[part];
+    return state;
+}
+
+double row_state_ratio(const struct row *a, size_t of_a, const struct row *b, size_t of_b, int part)
+{
+    const struct row_times *x = row_timed(a, of_a), *y = row_timed(b, of_b);
+    if (!same_place(a, b))
+        return NAN;
+    return reported_state(y, x).seconds[part] / reported_state(x, y).seconds[part];
+}
+
+/* Appends turns to list[n], which is grown. Returns their number. */
+static size_t append_turns(struct turn **list, size_t n, const struct row_times *times)
+{
+    size_t count;
+    struct turn *turns = row_turns(times, &count);
+    struct turn *all = realloc(*list, (n + count + 1) * sizeof *all);
+    if (!all)
+        abort();
+    for (size_t i = 0; i < count; i++)
+        all[n + i] = turns[i];
+    free(turns);
+    *list = all;
+    return n + count;
+}
+
+bool row_states_differ(const struct row *a, size_t of_a, const struct row *b, size_t of_b)
+{
+    const struct row_times *x = row_timed(a, of_a), *y = row_timed(b, of_b);
+    if (!same_place(a, b))
+        return false;
+    struct turn *turns = NULL;
+    struct probe in_a = reported_state(x, y), in_b = reported_state(y, x);
+    size_t n = append_turns(&turns, 0, x);
+    n = append_turns(&turns, n, y);
+    struct states s = states_find(turns, n);
+    free(turns);
+    return !states_same(&s, &in_a, &in_b) ||
+           states_shared(&s, in_a.seconds[PROBE_FMA]) != states_shared(&s, in_b.seconds[PROBE_FMA]);
 }

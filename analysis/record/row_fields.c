@@ -24,6 +24,15 @@ bool row_has_field(const struct row *row, const struct field *f)
                                     : field_items(row, f)->list != NULL;
 }
 
+bool field_number(const struct row *row, const struct field *f, double *value)
+{
+    bool number = f->type == FIELD_REAL || f->type == FIELD_COUNT;
+    if (!number || !row_has_field(row, f))
+        return false;
+    *value = f->type == FIELD_REAL ? *field_real(row, f) : (double)*field_count(row, f);
+    return true;
+}
+
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
 static int item_order(const union item *a, const union item *b, enum field_type type)

@@ -198,9 +198,8 @@ void row_set_samples(struct row *row, const char *group, const double *samples, 
     free(list);
 }
 
-struct turn *row_turns(const struct row *row, const char *group, size_t *n)
+struct turn *row_turns(const struct row_times *time, size_t *n)
 {
-    struct row_times *time = row_times(row, group);
     struct items sizes = time->blocks;
     struct turn *turns = sizes.count > 0 ? calloc(sizes.count, sizeof *turns) : NULL;
     *n = sizes.count;
@@ -210,7 +209,7 @@ struct turn *row_turns(const struct row *row, const char *group, size_t *n)
         turns[i] = (struct turn){
             sizes.list[i].real >= 1 ? (size_t)sizes.list[i].real : 0, {{NAN, NAN, NAN}}, {{NAN, NAN, NAN}}};
     for (int part = 0; part < PROBE_PARTS; part++) {
-        struct items probes = *probes_of(time, part);
+        struct items probes = *probes_of((struct row_times *)time, part);
         for (size_t i = 0; i < *n && probes.count == 2 * *n; i++) {
             turns[i].before.seconds[part] = probes.list[2 * i].real;
             turns[i].after.seconds[part] = probes.list[2 * i + 1].real;

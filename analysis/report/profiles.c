@@ -70,12 +70,12 @@ static void put_groups(FILE *out, const struct profile *p, enum profile_key key,
     free(groups);
 }
 
-static void put_profile(FILE *out, const struct part *part, const struct row *row, const char *program,
+static void put_profile(FILE *out, const struct part *part, const struct row *row, size_t kind,
                         const struct profile *p)
 {
     char name[AXES_TEXT];
     part_name_row(part, row, name);
-    html(out, "<h3>Profile of %s, %s</h3>\n<p class=\"note\">", program, name);
+    html(out, "<h3>Profile of %s, %s</h3>\n<p class=\"note\">", program_name(kind), name);
     if (p->runs > 0)
         html(out, "medians of %lld run%s with a mark after each entry", (long long)p->runs,
              p->runs == 1 ? "" : "s");
@@ -94,10 +94,10 @@ void part_profiles(FILE *out, const struct part *p)
         for (size_t k = 0; k + 1 < TIMED; k++) { /* encodings have no tape */
             struct profile profile;
             const struct row *row = rows_at(p->rows, i);
-            if (!profile_read(&profile, row, program_name(k)))
+            if (!profile_read(&profile, row, k))
                 continue;
             if (profile.count > 0 && found++ < SHOWN)
-                put_profile(out, p, row, program_name(k), &profile);
+                put_profile(out, p, row, k, &profile);
             profile_free(&profile);
         }
     if (found > SHOWN)

@@ -56,74 +56,59 @@ __attribute__((format(printf, 4, 5))) static void add_remark(struct finder *f, e
     va_end(values);
 }
 
-/* A text of the row; "" if it has none. */
-static const char *text_in(const struct row *row, const char *program, const char *name)
-{
-    char path[SCHEMA_PATH];
-    const char *text = "";
-    snprintf(path, sizeof path, "%s%s", program, name);
-    row_get_text(row, path, &text);
-    return text;
-}
-
-/* A number of the row; 0 if it has none. */
-static double number_in(const struct row *row, const char *program, const char *name)
-{
-    char path[SCHEMA_PATH];
-    double number = 0;
-    snprintf(path, sizeof path, "%s%s", program, name);
-    row_get_real(row, path, &number);
-    return number;
-}
-
 /* What shows in the samples in the order in which they were taken. */
-static void find_in_samples(struct finder *f, const char *program)
+static void find_in_samples(struct finder *f, const char *program, const struct row_times *time)
 {
-    char path[SCHEMA_PATH];
-    size_t n;
-    snprintf(path, sizeof path, "%s.time.samples", program);
-    n = row_reals_count(f->row, path);
-    double *samples = calloc(n + 1, sizeof *samples), seconds = 0;
+    size_t n = time->samples.count;
+    double *samples = calloc(n + 1, sizeof *samples);
     if (!samples)
         abort();
-    row_get_reals(f->row, path, samples, n, &n);
     for (size_t i = 0; i < n; i++)
-        seconds += samples[i];
+        samples[i] = time->samples.list[i].real;
     struct drift drift = drift_find(samples, n);
     struct slow_start slow = slow_start_find(samples, n);
     free(samples);
-    double switches = number_in(f->row, program, ".noise.involuntary"),
-           faults = number_in(f->row, program, ".noise.minor_faults");
     if (drift.found)
         add_remark(f, REMARK_DRIFT, program, "by %+.1f %% from first to last", 100 * drift.change);
     if (slow.runs > 0)
         add_remark(f, REMARK_START, program, "the first sample takes %.2f times the later median",
                    slow.ratio);
+}
+
+/* What happened to the machine while they were taken. */
+static void find_in_noise(struct finder *f, const char *program, const struct row_program *p)
+{
+    size_t n = p->time.samples.count;
+    double seconds = 0, switches = count_real(p->noise.involuntary),
+           faults = count_real(p->noise.minor_faults);
+    for (size_t i = 0; i < n; i++)
+        seconds += p->time.samples.list[i].real;
     if (seconds > 0 && switches > DISTURBANCE_FEWEST && switches > DISTURBANCE_SWITCHES * seconds)
         add_remark(f, REMARK_PREEMPTED, program, "%.0f times per second", switches / seconds);
     if (n > 0 && faults > DISTURBANCE_FAULTS * (double)n)
         add_remark(f, REMARK_FAULTS, program, "%.0f page faults per run", faults / (double)n);
+    if (p->noise.major_faults > 0)
+        add_remark(f, REMARK_DISK, program, "%.0f while it was timed", (double)p->noise.major_faults);
+    if (p->gpu.throttled > 0)
+        add_remark(f, REMARK_THROTTLED, program, "%.0f samples kept (%.200s)", (double)p->gpu.throttled,
+                   p->gpu.throttle ? p->gpu.throttle : "");
 }
 
-static void find_in_program(struct finder *f, const char *program)
+static void find_in_program(struct finder *f, size_t kind)
 {
-    const char *noisy = row_noisy(f->row, program), *fault = text_in(f->row, program, ".roofline.fault");
-    double others = number_in(f->row, program, ".time.other_turns"),
-           disk = number_in(f->row, program, ".noise.major_faults"),
-           throttled = number_in(f->row, program, ".gpu.throttled");
+    const char *program = program_name(kind), *noisy = row_noisy(f->row, kind);
+    const struct row_program *p = row_program(f->row, kind);
+    const struct row_times *time = row_timed(f->row, kind);
     if (noisy)
         add_remark(f, REMARK_NOISY, program, "%.300s", noisy);
-    if (*fault)
-        add_remark(f, REMARK_ROOF, program, "%.300s", fault);
-    if (others > 0)
-        add_remark(f, REMARK_STATES, program, "%.0f of %.0f", others,
-                   others + number_in(f->row, program, ".time.turns"));
-    if (disk > 0)
-        add_remark(f, REMARK_DISK, program, "%.0f while it was timed", disk);
-    if (throttled > 0)
-        add_remark(f, REMARK_THROTTLED, program, "%.0f samples kept (%.200s)", throttled,
-                   text_in(f->row, program, ".gpu.throttle"));
-    find_in_samples(f, program);
+    if (p && p->roofline.fault && *p->roofline.fault)
+        add_remark(f, REMARK_ROOF, program, "%.300s", p->roofline.fault);
+    if (time->other_turns > 0)
+        add_remark(f, REMARK_STATES, program, "%.0f of %.0f", (double)time->other_turns,
+                   (double)time->other_turns + fmax(count_real(time->turns), 0)); /* fmax ignores NAN */
+    find_in_samples(f, program, time);
+    if (p)
+        find_in_noise(f, program, p);
 }
 
 static int by_kind(const void *a, const void *b)
@@ -136,20 +121,22 @@ static int by_kind(const void *a, const void *b)
 size_t remarks_of(const struct row *row, struct remark remarks[REMARKS_MAX])
 {
     struct finder f = {row, remarks, 0};
-    const char *unchecked = row_unchecked(row), *exceptions = text_in(row, "error", ".exceptions");
-    double lost = number_in(row, "noise", ".lost"), gap = number_in(row, "noise", ".largest_gap");
-    char longest[UNITS_TEXT];
-    units_format(longest, gap, UNITS_SI, "s");
+    const char *unchecked = row_unchecked(row), *exceptions = row->error.exceptions;
+    double lost = row->noise.lost, gap = row->noise.largest_gap;
     if (!row_is_ok(row))
-        add_remark(&f, REMARK_STATUS, "", "%.20s: %.400s", text_in(row, "status", ""),
-                   text_in(row, "reason", ""));
+        add_remark(&f, REMARK_STATUS, "", "%.20s: %.400s", row->status ? row->status : "",
+                   row->reason ? row->reason : "");
     if (unchecked)
         add_remark(&f, REMARK_UNCHECKED, "", "%.400s", unchecked);
     for (size_t p = 0; p < TIMED; p++)
-        find_in_program(&f, program_name(p));
-    if (lost >= DISTURBANCE_LOST || gap >= DISTURBANCE_GAP)
-        add_remark(&f, REMARK_LOST, "", "%.1f %% of the time, in gaps of up to %s", 100 * lost, longest);
-    if (*exceptions)
+        find_in_program(&f, p);
+    if (lost >= DISTURBANCE_LOST || gap >= DISTURBANCE_GAP) {
+        char longest[UNITS_TEXT];
+        units_format(longest, fmax(gap, 0), UNITS_SI, "s"); /* fmax ignores NAN */
+        add_remark(&f, REMARK_LOST, "", "%.1f %% of the time, in gaps of up to %s", 100 * fmax(lost, 0),
+                   longest);
+    }
+    if (exceptions && *exceptions)
         add_remark(&f, REMARK_ERRORS, "", "%.400s", exceptions);
     qsort(remarks, f.count, sizeof *remarks, by_kind);
     return f.count;

@@ -31,7 +31,7 @@ static void put_range(FILE *out, const struct part *p, const struct field *axis)
 {
     double low = INFINITY, high = -INFINITY, value;
     for (size_t i = 0; i < rows_count(p->rows); i++)
-        if (row_get_real(rows_at(p->rows, i), axis->path, &value)) {
+        if (field_number(rows_at(p->rows, i), axis, &value)) {
             low = fmin(low, value);
             high = fmax(high, value);
         }

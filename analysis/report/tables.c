@@ -5,6 +5,7 @@
 #include "analysis/report/remarks.h"
 #include "analysis/tables/columns.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,20 +75,12 @@ static void put_title_cell(FILE *out, const struct column *c)
     html(out, "%s</th>", c->title);
 }
 
-/* The number by which a cell is sorted; false: it is sorted by its text. */
-static bool sort_key(const struct row *row, const char *path, double *key)
+/* key: the number by which it is sorted; NAN: by its text. */
+static void put_cell(FILE *out, const char *text, double key, bool number)
 {
-    char median[SCHEMA_PATH];
-    snprintf(median, sizeof median, "%.40s.time.median", path);
-    return row_get_real(row, path, key) || row_get_real(row, median, key);
-}
-
-static void put_cell(FILE *out, const struct row *row, const char *path, const char *text, bool number)
-{
-    double key;
     if (!*text || strcmp(text, "-") == 0)
         fputs("<td class=\"none\">–</td>", out);
-    else if (sort_key(row, path, &key))
+    else if (!isnan(key))
         html(out, "<td class=\"n\" data-v=\"%.9g\">%s</td>", key, text);
     else
         html(out, "<td class=\"%s\">%s</td>", number ? "n" : "t", text);
@@ -108,9 +101,8 @@ static void put_status(FILE *out, const struct row *row)
 {
     struct remark remarks[REMARKS_MAX];
     size_t n = remarks_of(row, remarks);
-    const char *status = "?";
-    row_get_text(row, "status", &status);
-    html(out, "<td class=\"%s\">%s", row_is_ok(row) ? n ? "warned" : "ok" : "bad", status);
+    html(out, "<td class=\"%s\">%s", row_is_ok(row) ? n ? "warned" : "ok" : "bad",
+         row->status ? row->status : "?");
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && remarks[end].kind == remarks[i].kind;)
             end++;
@@ -128,13 +120,17 @@ static void put_result(FILE *out, struct result_table *t, const struct row *row)
     fputs("<tr>", out);
     for (size_t i = 0; i < t->part->axes_count; i++) {
         char text[AXES_TEXT];
+        double key = NAN;
+        field_number(row, t->part->axes[i], &key);
         axes_text(row, t->part->axes[i], text);
-        put_cell(out, row, t->part->axes[i]->path, text, false);
+        put_cell(out, text, key, false);
     }
     put_status(out, row);
     for (size_t i = 0; i < t->count; i++) {
         column_cell(&t->columns[i], row, &t->notes, &cell);
-        put_cell(out, row, t->columns[i].path, cell.text, true);
+        double key = NAN;
+        column_number(&t->columns[i], row, &key);
+        put_cell(out, cell.text, key, true);
     }
     fputs("</tr>\n", out);
 }

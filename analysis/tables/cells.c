@@ -46,31 +46,23 @@ void cell_put_last(FILE *out, enum table_style style, const char *text, int at, 
     (phrases ? wrap_phrases : wrap_text)(out, text, at, INDENT);
 }
 
-static bool get_time(const struct row *row, const char *program, const char *name, double *value)
+bool cell_time(char *cell, size_t size, const struct row *row, size_t kind)
 {
-    char path[SCHEMA_PATH];
-    snprintf(path, sizeof path, "%s.time.%s", program, name);
-    return row_get_real(row, path, value);
-}
-
-bool cell_time(char *cell, size_t size, const struct row *row, const char *program)
-{
+    const struct row_times *time = row_timed(row, kind);
+    bool interval = !isnan(time->ci95_low) && !isnan(time->ci95_high);
     char text[UNITS_TEXT];
-    double median, low, high;
-    if (!get_time(row, program, "median", &median))
+    if (isnan(time->median))
         return false;
-    if (!get_time(row, program, "ci95_low", &low) || !get_time(row, program, "ci95_high", &high))
-        low = high = NAN;
-    units_format_interval(text, median, low, high, "s");
+    units_format_interval(text, time->median, interval ? time->ci95_low : NAN,
+                          interval ? time->ci95_high : NAN, "s");
     snprintf(cell, size, "%s", text);
     return true;
 }
 
-void cell_mark_roof(char *cell, size_t size, const struct row *row, const char *program, struct notes *notes)
+void cell_mark_roof(char *cell, size_t size, const struct row *row, size_t kind, struct notes *notes)
 {
-    char path[SCHEMA_PATH];
-    const char *fault = "";
-    snprintf(path, sizeof path, "%s.roofline.fault", program);
-    if (row_get_text(row, path, &fault) && *fault)
+    const struct row_program *program = row_program(row, kind);
+    const char *fault = program ? program->roofline.fault : NULL;
+    if (fault && *fault)
         notes_mark(notes, fault, cell, size);
 }

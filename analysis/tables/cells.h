@@ -19,13 +19,13 @@ void cell_put(FILE *out, enum table_style style, const char *text, int width, bo
 void cell_put_last(FILE *out, enum table_style style, const char *text, int at, bool first, bool phrases);
 
 /*
- * A program's time, its median and 95 % interval (units_format_interval); the median alone if it has none.
- * Returns false and leaves `cell` unchanged if it was not measured.
+ * The time of a program or of the encoding, its median and 95 % interval (units_format_interval); the median
+ * alone if it has none. Returns false and leaves `cell` unchanged if it was not measured.
  */
-bool cell_time(char *cell, size_t size, const struct row *row, const char *program);
+bool cell_time(char *cell, size_t size, const struct row *row, size_t kind);
 
 /* Appends a mark to a cell with a program's share of the roofline if that is above 100 %; the note says why.
  */
-void cell_mark_roof(char *cell, size_t size, const struct row *row, const char *program, struct notes *notes);
+void cell_mark_roof(char *cell, size_t size, const struct row *row, size_t kind, struct notes *notes);
 
 #endif

@@ -4,95 +4,90 @@
 #include "analysis/tables/cells.h"
 #include "analysis/tables/units.h"
 
+#include <math.h>
 #include <string.h>
 
-static void format_count(struct table_cell *cell, const struct row *row, const char *path)
+static void format_count(struct table_cell *cell, const struct row *row, const struct column *c)
 {
-    int64_t count;
-    if (row_get_count(row, path, &count))
-        snprintf(cell->text, CELL_TEXT, "%lld", (long long)count);
+    if (row_has_field(row, c->field))
+        snprintf(cell->text, CELL_TEXT, "%lld", (long long)*field_count(row, c->field));
 }
 
-static void format_real(struct table_cell *cell, const struct row *row, const char *path)
+static void format_real(struct table_cell *cell, const struct row *row, const struct column *c)
 {
     double value;
-    if (row_get_real(row, path, &value))
+    if (field_number(row, c->field, &value))
         snprintf(cell->text, CELL_TEXT, "%.3g", value);
 }
 
 /* A multiple. */
-static void format_times(struct table_cell *cell, const struct row *row, const char *path)
+static void format_times(struct table_cell *cell, const struct row *row, const struct column *c)
 {
     double value;
-    if (row_get_real(row, path, &value))
+    if (field_number(row, c->field, &value))
         snprintf(cell->text, CELL_TEXT, "%.2fx", value);
 }
 
 /* How many there are. */
-static void format_samples(struct table_cell *cell, const struct row *row, const char *path)
+static void format_samples(struct table_cell *cell, const struct row *row, const struct column *c)
 {
-    size_t n = row_reals_count(row, path);
-    if (n > 0)
-        snprintf(cell->text, CELL_TEXT, "%zu values", n);
+    if (field_items(row, c->field)->count > 0)
+        snprintf(cell->text, CELL_TEXT, "%zu values", field_items(row, c->field)->count);
 }
 
-static void format_time(struct table_cell *cell, const struct row *row, const char *program)
+static void format_time(struct table_cell *cell, const struct row *row, const struct column *c)
 {
-    if (cell_time(cell->text, CELL_TEXT, row, program) && strcmp(program, "encoding") == 0 &&
+    if (cell_time(cell->text, CELL_TEXT, row, c->program) && c->program == TIMED_ENCODING &&
         row_solved_nothing(row))
         notes_mark(cell->notes, "null space only: no solver ran", cell->text, CELL_TEXT);
 }
 
-static void format_small(struct table_cell *cell, const struct row *row, const char *path)
+static void format_small(struct table_cell *cell, const struct row *row, const struct column *c)
 {
     double value;
-    if (row_get_real(row, path, &value))
+    if (field_number(row, c->field, &value))
         snprintf(cell->text, CELL_TEXT, "%.1e", value);
 }
 
-static void format_rate(struct table_cell *cell, const struct row *row, const char *path)
+static void format_rate(struct table_cell *cell, const struct row *row, const struct column *c)
 {
     double rate;
-    if (row_get_real(row, path, &rate))
+    if (field_number(row, c->field, &rate))
         snprintf(cell->text, CELL_TEXT, "%.*f", units_decimals(rate), rate);
 }
 
-static void format_unit(struct table_cell *cell, const struct row *row, const char *path, enum unit_base base,
-                        const char *unit)
+static void format_unit(struct table_cell *cell, const struct row *row, const struct column *c,
+                        enum unit_base base, const char *unit)
 {
     char text[UNITS_TEXT];
     double value;
-    if (row_get_real(row, path, &value)) {
+    if (field_number(row, c->field, &value)) {
         units_format(text, value, base, unit);
         snprintf(cell->text, CELL_TEXT, "%s", text);
     }
 }
 
-static void format_bytes(struct table_cell *cell, const struct row *row, const char *path)
+static void format_bytes(struct table_cell *cell, const struct row *row, const struct column *c)
 {
-    format_unit(cell, row, path, UNITS_BINARY, "B");
+    format_unit(cell, row, c, UNITS_BINARY, "B");
 }
 
-static void format_flops(struct table_cell *cell, const struct row *row, const char *path)
+static void format_flops(struct table_cell *cell, const struct row *row, const struct column *c)
 {
-    format_unit(cell, row, path, UNITS_SI, "FLOP");
+    format_unit(cell, row, c, UNITS_SI, "FLOP");
 }
 
 /* Executed FLOPs as a multiple of the analytic ones; a note if others ran than were timed. */
-static void format_executed(struct table_cell *cell, const struct row *row, const char *path)
+static void format_executed(struct table_cell *cell, const struct row *row, const struct column *c)
 {
-    char executed_path[SCHEMA_PATH], analytic_path[SCHEMA_PATH], source_path[SCHEMA_PATH], note[MESSAGE_SIZE];
-    const char *source;
-    double executed, analytic;
-    snprintf(executed_path, sizeof executed_path, "%s.executed", path);
-    snprintf(analytic_path, sizeof analytic_path, "%s.analytic", path);
-    if (row_get_real(row, executed_path, &executed) && row_get_real(row, analytic_path, &analytic))
-        snprintf(cell->text, CELL_TEXT, "%.3fx", executed / analytic);
-    else
+    const struct row_program *p = row_program(row, c->program);
+    double multiple = count_real(p->flops.executed) / count_real(p->flops.analytic);
+    if (p->flops.executed == COUNT_ABSENT || p->flops.analytic == COUNT_ABSENT)
         return;
-    snprintf(source_path, sizeof source_path, "%s.source", path);
-    if (row_get_text(row, source_path, &source) && !strstr(source, "as timed")) {
-        snprintf(note, sizeof note, "executed FLOPs: %.480s", source);
+    snprintf(cell->text, CELL_TEXT, "%.3fx", multiple);
+    if (p->flops.source && !strstr(p->flops.source, "as timed")) {
+        char note[MESSAGE_SIZE];
+        snprintf(note, sizeof note, "executed FLOPs: %.480s", p->flops.source);
         notes_mark(cell->notes, note, cell->text, CELL_TEXT);
     }
 }
@@ -103,66 +98,65 @@ static void put_percent(struct table_cell *cell, double percent)
 }
 
 /* A fraction as a percentage. */
-static void format_share(struct table_cell *cell, const struct row *row, const char *path)
+static void format_share(struct table_cell *cell, const struct row *row, const struct column *c)
 {
     double share;
-    if (row_get_real(row, path, &share))
+    if (field_number(row, c->field, &share))
         put_percent(cell, 100 * share);
 }
 
-static void format_percent(struct table_cell *cell, const struct row *row, const char *path)
+static void format_percent(struct table_cell *cell, const struct row *row, const struct column *c)
 {
     double percent;
-    if (row_get_real(row, path, &percent))
+    if (field_number(row, c->field, &percent))
         put_percent(cell, percent);
 }
 
 /* With the reason if it is above 100. */
-static void format_roof(struct table_cell *cell, const struct row *row, const char *path)
+static void format_roof(struct table_cell *cell, const struct row *row, const struct column *c)
 {
-    char program[SCHEMA_PATH];
-    snprintf(program, sizeof program, "%.*s", (int)strcspn(path, "."), path);
-    format_percent(cell, row, path);
-    cell_mark_roof(cell->text, CELL_TEXT, row, program, cell->notes);
+    format_percent(cell, row, c);
+    cell_mark_roof(cell->text, CELL_TEXT, row, c->program, cell->notes);
 }
 
-static void format_cold_roof(struct table_cell *cell, const struct row *row, const char *path)
+static void format_cold_roof(struct table_cell *cell, const struct row *row, const struct column *c)
 {
     double percent;
-    format_percent(cell, row, path);
-    if (row_get_real(row, path, &percent) && percent > 100)
+    format_percent(cell, row, c);
+    if (field_number(row, c->field, &percent) && percent > 100)
         notes_mark(cell->notes, "above the ceiling of DRAM: what was written last is still in a cache",
                    cell->text, CELL_TEXT);
 }
 
-static void format_seconds(struct table_cell *cell, const struct row *row, const char *path)
+static void format_seconds(struct table_cell *cell, const struct row *row, const struct column *c)
 {
-    format_unit(cell, row, path, UNITS_SI, "s");
+    format_unit(cell, row, c, UNITS_SI, "s");
 }
 
-static void format_text(struct table_cell *cell, const struct row *row, const char *path)
+static void format_text(struct table_cell *cell, const struct row *row, const struct column *c)
 {
-    const char *text;
-    if (row_get_text(row, path, &text))
-        snprintf(cell->text, CELL_TEXT, "%s", text);
+    if (row_has_field(row, c->field))
+        snprintf(cell->text, CELL_TEXT, "%s", *field_text(row, c->field));
 }
 
 /* The rate whose ceiling is the lower one. */
-static void format_bounded(struct table_cell *cell, const struct row *row, const char *path)
+static void format_bounded(struct table_cell *cell, const struct row *row, const struct column *c)
 {
-    const char *bound = "";
-    double gflops, bandwidth;
-    (void)path;
-    row_get_text(row, "kernel.roofline.bound", &bound);
-    if (!row_get_real(row, "kernel.gflops", &gflops) || !row_get_real(row, "kernel.bandwidth", &bandwidth))
+    const struct row_program *k = &row->kernel;
+    (void)c;
+    if (isnan(k->gflops) || isnan(k->bandwidth))
         return;
-    bool memory = gflops == 0 || strcmp(bound, "memory") == 0;
-    double rate = memory ? bandwidth : gflops;
+    bool memory = k->gflops == 0 || (k->roofline.bound && strcmp(k->roofline.bound, "memory") == 0);
+    double rate = memory ? k->bandwidth : k->gflops;
     snprintf(cell->text, CELL_TEXT, "%.*f %s", units_decimals(rate), rate, memory ? "GB/s" : "GFLOP/s");
 }
 
 /* Columns that are not shown as their type and unit say. */
-static const struct column columns[] = {
+static const struct {
+    const char *title;
+    void (*format)(struct table_cell *cell, const struct row *row, const struct column *c);
+    const char *path;
+} columns[] = {
     {"edges", format_count, "graph.edges"},
     {"forward", format_time, "forward"},
     {"GFLOP/s", format_rate, "forward.gflops"},
@@ -215,7 +209,7 @@ enum { COLUMNS = sizeof columns / sizeof *columns };
 static struct column plain_column(const struct field *f)
 {
     bool real = f->type == FIELD_REAL, count = f->type == FIELD_COUNT;
-    struct column c = {f->path, format_text, f->path};
+    struct column c = {.title = f->path, .format = format_text, .path = f->path, .field = f};
     if (is_list(f->type))
         c.format = format_samples;
     else if (count || real)
@@ -230,11 +224,18 @@ static struct column plain_column(const struct field *f)
 
 struct column column_named(const char *name)
 {
-    for (size_t i = 0; i < COLUMNS; i++)
-        if (strcmp(columns[i].path, name) == 0)
-            return columns[i];
     const struct field *f = schema_find(name);
-    return f ? plain_column(f) : (struct column){.path = NULL};
+    struct column c = f ? plain_column(f) : (struct column){.path = NULL};
+    for (size_t i = 0; i < COLUMNS; i++)
+        if (strcmp(columns[i].path, name) == 0) {
+            c.title = columns[i].title;
+            c.format = columns[i].format;
+            c.path = columns[i].path;
+        }
+    for (size_t p = 0; p < TIMED; p++)
+        if (schema_is_under(name, program_name(p)))
+            c.program = p;
+    return c;
 }
 
 const char *column_summary(size_t i)
@@ -249,5 +250,13 @@ void column_cell(const struct column *c, const struct row *row, struct notes *no
 {
     strcpy(cell->text, "-");
     cell->notes = notes;
-    c->format(cell, row, c->path);
+    c->format(cell, row, c);
+}
+
+bool column_number(const struct column *c, const struct row *row, double *value)
+{
+    if (c->field)
+        return field_number(row, c->field, value);
+    *value = c->format == format_time ? row_timed(row, c->program)->median : NAN;
+    return !isnan(*value);
 }

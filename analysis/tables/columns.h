@@ -15,8 +15,10 @@ struct table_cell {
 
 struct column {
     const char *title;
-    void (*format)(struct table_cell *cell, const struct row *row, const char *path);
+    void (*format)(struct table_cell *cell, const struct row *row, const struct column *c);
     const char *path;
+    size_t program;            /* whose, if the name says one */
+    const struct field *field; /* null: a summary */
 };
 
 /*
@@ -32,5 +34,8 @@ const char *column_summary(size_t i);
 
 /* The cell of a row; "-" if it was not measured. */
 void column_cell(const struct column *c, const struct row *row, struct notes *notes, struct table_cell *cell);
+
+/* The number by which rows can be sorted; false: the column has none in this row. */
+bool column_number(const struct column *c, const struct row *row, double *value);
 
 #endif

@@ -29,64 +29,62 @@ static void write_real(FILE *out, double real)
     fputs(text, out);
 }
 
-static void write_list(FILE *out, const struct row *row, const struct field *field)
+static void write_list(FILE *out, const struct items *items, enum field_type type)
 {
     char *text = NULL;
-    size_t n = 0, size;
-    const union item *items = row_items(row, field->path, &n);
+    size_t size;
     FILE *memory = open_memstream(&text, &size);
     if (!memory)
         abort();
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < items->count; i++) {
         fputs(i > 0 ? ";" : "", memory);
-        if (field->type == FIELD_REALS)
-            write_real(memory, items[i].real);
-        else if (field->type == FIELD_COUNTS)
-            fprintf(memory, "%lld", (long long)items[i].count);
+        if (type == FIELD_REALS)
+            write_real(memory, items->list[i].real);
+        else if (type == FIELD_COUNTS)
+            fprintf(memory, "%lld", (long long)items->list[i].count);
         else
-            fputs(items[i].text, memory);
+            fputs(items->list[i].text, memory);
     }
     fclose(memory);
-    if (items && n > 0)
+    if (items->count > 0)
         csv_text(out, text);
     free(text);
 }
 
 /* Formats numbers as in the JSON file. */
-static void write_field(FILE *out, const struct row *row, const char *path)
+static void write_field(FILE *out, const struct row *row, const struct field *f)
 {
-    const char *text;
-    int64_t count;
-    double real;
-    if (row_get_text(row, path, &text))
-        csv_text(out, text);
-    else if (row_get_count(row, path, &count))
-        fprintf(out, "%lld", (long long)count);
-    else if (row_get_real(row, path, &real))
-        write_real(out, real);
+    if (!row_has_field(row, f))
+        return;
+    if (f->type == FIELD_TEXT)
+        csv_text(out, *field_text(row, f));
+    else if (f->type == FIELD_COUNT)
+        fprintf(out, "%lld", (long long)*field_count(row, f));
+    else if (f->type == FIELD_REAL)
+        write_real(out, *field_real(row, f));
     else
-        write_list(out, row, schema_find(path));
+        write_list(out, field_items(row, f), f->type);
 }
 
-/* Of the field at an index; fields null: all of the schema. */
-static const char *path_at(const char *const *fields, size_t i)
+/* The field at an index; fields null: of all of the schema. */
+static const struct field *field_at(const struct field *const *fields, size_t i)
 {
-    return fields ? fields[i] : schema_fields[i].path;
+    return fields ? fields[i] : &schema_fields[i];
 }
 
-void csv_header(FILE *out, const char *const *fields, size_t count)
+void csv_header(FILE *out, const struct field *const *fields, size_t count)
 {
     for (size_t i = 0; i < (fields ? count : schema_fields_count); i++)
-        fprintf(out, "%s%s", i > 0 ? "," : "", path_at(fields, i));
+        fprintf(out, "%s%s", i > 0 ? "," : "", field_at(fields, i)->path);
     putc('\n', out);
 }
 
-void csv_row(FILE *out, const struct row *row, const char *const *fields, size_t count)
+void csv_row(FILE *out, const struct row *row, const struct field *const *fields, size_t count)
 {
     for (size_t i = 0; i < (fields ? count : schema_fields_count); i++) {
         if (i > 0)
             putc(',', out);
-        write_field(out, row, path_at(fields, i));
+        write_field(out, row, field_at(fields, i));
     }
     putc('\n', out);
 }

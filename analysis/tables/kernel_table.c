@@ -22,27 +22,23 @@ struct timed_kernels {
     size_t count;
 };
 
-static double known_real(const struct row *row, const char *path)
-{
-    double value = NAN;
-    return row_get_real(row, path, &value), value;
-}
-
 static struct timed_kernel kernel_of(const struct table *t, const struct table_line *line, size_t index)
 {
     const struct row *row = line->row;
-    struct timed_kernel k = {.line = line, .index = index, .variant = ""};
+    const struct row_times *time = &row->kernel.time;
+    struct timed_kernel k = {.line = line,
+                             .index = index,
+                             .variant = row->variant ? row->variant : "",
+                             .percent = row->kernel.roofline.percent,
+                             .median = time->median,
+                             .low = time->ci95_low,
+                             .high = time->ci95_high};
     const struct field *axes[AXES_MAX];
     size_t n = 0;
     for (size_t i = 0; i < t->axes_count; i++)
         if (strcmp(t->axes[i]->path, "variant") != 0)
             axes[n++] = t->axes[i];
     axes_describe_all(row, axes, n, k.work);
-    row_get_text(row, "variant", &k.variant);
-    k.percent = known_real(row, "kernel.roofline.percent");
-    k.median = known_real(row, "kernel.time.median");
-    k.low = known_real(row, "kernel.time.ci95_low");
-    k.high = known_real(row, "kernel.time.ci95_high");
     return k;
 }
 

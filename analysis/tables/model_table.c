@@ -28,13 +28,12 @@ static double amount(const struct model *m, const struct profile_group *g)
     return m->measure == BY_TIME ? g->seconds : m->measure == BY_PREDICTION ? g->least : (double)g->flops;
 }
 
-static struct model model_of(const struct row *row, const char *program, const struct field *const *axes,
-                             size_t n)
+static struct model model_of(const struct row *row, size_t kind, const struct field *const *axes, size_t n)
 {
     struct model m = {.row = row};
     struct profile p;
     axes_describe_all(row, axes, n, m.name);
-    if (profile_read(&p, row, program)) {
+    if (profile_read(&p, row, kind)) {
         m.ops = profile_groups(&p, PROFILE_OP, PROFILE_AS_RUN, &m.count);
         m.total = profile_total(&p);
         m.measure = p.runs > 0 ? BY_TIME : isfinite(m.total.least) ? BY_PREDICTION : BY_FLOPS;
@@ -145,24 +144,26 @@ static void add_titles(struct grid *g, const char *title, const struct model *mo
     grid_add(g, "-");
 }
 
-static double model_real(const struct model *m, const char *program, const char *name)
+/* Bytes at the peak, of a category of memory or, for PROFILE_CATEGORIES, of all; NAN: not known. */
+static double bytes_of(const struct row_program *p, size_t category)
 {
-    char path[SCHEMA_PATH];
-    double value = NAN;
-    snprintf(path, sizeof path, "%s%s%s", program, *program ? ".memory." : "", name);
-    row_get_real(m->row, path, &value);
-    return value;
+    const int64_t bytes[] = {p->memory.parameters,  p->memory.gradients, p->memory.optimizer,
+                             p->memory.graph,       p->memory.encodings, p->memory.state,
+                             p->memory.activations, p->memory.workspace, p->memory.peak_live};
+    _Static_assert(sizeof bytes / sizeof *bytes == PROFILE_CATEGORIES + 1, "as profile_categories");
+    return count_real(bytes[category]);
 }
 
 /* Bytes, and their share of the peak; nothing if no model has any. */
-static void add_bytes(struct grid *g, const struct model *models, size_t n, const char *program,
-                      const char *title, const char *name)
+static void add_bytes(struct grid *g, const struct model *models, size_t n, size_t kind, const char *title,
+                      size_t category)
 {
     struct quantity q = {.title = title, .base = UNITS_BINARY, .unit = "B"};
     bool any = false;
     for (size_t i = 0; i < n; i++) {
-        q.value[i] = model_real(&models[i], program, name);
-        q.share[i] = q.value[i] / model_real(&models[i], program, "peak_live");
+        const struct row_program *program = row_program(models[i].row, kind);
+        q.value[i] = bytes_of(program, category);
+        q.share[i] = q.value[i] / bytes_of(program, PROFILE_CATEGORIES);
         q.roof[i] = NAN;
         any = any || q.value[i] > 0;
     }
@@ -186,13 +187,13 @@ static void add_parameters(struct grid *g, const struct model *models, size_t n)
 {
     struct quantity q = {.title = "parameters", .unit = ""};
     for (size_t i = 0; i < n; i++) {
-        q.value[i] = model_real(&models[i], "", "parameters");
+        q.value[i] = count_real(models[i].row->parameters);
         q.share[i] = q.roof[i] = NAN;
     }
     add_quantity(g, &q, n);
 }
 
-static void print_models(FILE *out, const struct model *models, size_t n, const char *program)
+static void print_models(FILE *out, const struct model *models, size_t n, size_t kind)
 {
     static const char *const measured[] = {
         [BY_TIME] = "time", [BY_PREDICTION] = "predicted time", [BY_FLOPS] = "FLOPs"};
@@ -207,37 +208,37 @@ static void print_models(FILE *out, const struct model *models, size_t n, const 
     for (size_t i = 0; i < count; i++)
         add_op(&g, models, n, ops[i]);
     add_parameters(&g, models, n);
-    add_bytes(&g, models, n, program, "memory at the peak", "peak_live");
+    add_bytes(&g, models, n, kind, "memory at the peak", PROFILE_CATEGORIES);
     for (size_t c = 0; c < PROFILE_CATEGORIES; c++) {
         char name[64];
         snprintf(name, sizeof name, "  %s", profile_categories[c]);
-        add_bytes(&g, models, n, program, name, profile_categories[c]);
+        add_bytes(&g, models, n, kind, name, c);
     }
-    fprintf(out, "\nwhere %s goes\n", program);
+    fprintf(out, "\nwhere %s goes\n", program_name(kind));
     grid_print(&g, TABLE_TERMINAL, out);
     grid_free(&g);
 }
 
 /* The step, if a row has one. */
-static const char *program_of(const struct rows *rows)
+static size_t program_of(const struct rows *rows)
 {
     for (size_t i = 0; i < rows_count(rows); i++)
-        if (row_has(rows_at(rows, i), "step.memory.peak_live"))
-            return "step";
-    return "forward";
+        if (rows_at(rows, i)->step.memory.peak_live != COUNT_ABSENT)
+            return TIMED_STEP;
+    return TIMED_FORWARD;
 }
 
 void model_table_print(FILE *out, const struct rows *rows, const struct field *const *axes, size_t n)
 {
-    const char *program = program_of(rows);
+    size_t kind = program_of(rows);
     struct model models[MODEL_TABLE_ROWS];
     size_t count = rows_count(rows);
     for (size_t first = 0; first < count; first += MODEL_TABLE_ROWS) {
         size_t some = count - first < MODEL_TABLE_ROWS ? count - first : MODEL_TABLE_ROWS;
         for (size_t i = 0; i < some; i++)
-            models[i] = model_of(rows_at(rows, first + i), program, axes, n);
+            models[i] = model_of(rows_at(rows, first + i), kind, axes, n);
         shorten_names(models, some, first);
-        print_models(out, models, some, program);
+        print_models(out, models, some, kind);
         for (size_t i = 0; i < some; i++)
             free(models[i].ops);
     }

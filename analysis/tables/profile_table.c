@@ -268,7 +268,7 @@ void profile_csv(FILE *out, const struct row *row)
 {
     for (size_t i = 0; i + 1 < TIMED; i++) { /* encodings have no tape */
         struct profile p;
-        if (!profile_read(&p, row, program_name(i)))
+        if (!profile_read(&p, row, i))
             continue;
         for (size_t e = 0; e < p.count; e++) {
             put_axes(out, row);

@@ -5,6 +5,7 @@
 #include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,12 +42,10 @@ __attribute__((format(printf, 2, 3))) static void append_cell(struct table_cell 
 }
 
 /* Whether turns of a program were left out, as they were in other states of the machine than the others. */
-static bool left_turns_out(const struct row *row, const char *program)
+static bool left_turns_out(const struct row *row, size_t kind)
 {
-    char path[SCHEMA_PATH];
-    double others; /* real: a file may have any counts */
-    snprintf(path, sizeof path, "%s.time.other_turns", program);
-    return row_get_real(row, path, &others) && others != 0;
+    int64_t others = row_timed(row, kind)->other_turns;
+    return others != COUNT_ABSENT && others != 0;
 }
 
 /* Which times are noisy: all, or these. */
@@ -54,25 +53,21 @@ static void append_noisy(struct table_cell *cell, const struct row *row, const c
 {
     size_t timed = 0, noisy = 0, named = 0;
     for (size_t p = 0; p < TIMED; p++) {
-        char path[SCHEMA_PATH];
-        snprintf(path, sizeof path, "%s.time.median", program_name(p));
-        timed += row_has(row, path);
-        noisy += row_noisy(row, program_name(p)) != NULL;
+        timed += !isnan(row_timed(row, p)->median);
+        noisy += row_noisy(row, p) != NULL;
     }
     if (noisy > 0)
         append_cell(cell, "%s noisy", comma);
     for (size_t p = 0; p < TIMED && noisy < timed; p++)
-        if (row_noisy(row, program_name(p)))
+        if (row_noisy(row, p))
             append_cell(cell, "%s%s", named++ ? ", " : ": ", program_name(p));
 }
 
 static void status_cell(struct table_cell *cell, const struct table_line *line)
 {
     const struct row *row = line->row;
-    const char *status = "?", *reason = "", *unchecked = row_unchecked(row);
-    row_get_text(row, "status", &status);
-    row_get_text(row, "reason", &reason);
-    snprintf(cell->text, CELL_TEXT, "%s%s%s%s%s", status, line->warned ? " *" : "",
+    const char *reason = row->reason ? row->reason : "", *unchecked = row_unchecked(row);
+    snprintf(cell->text, CELL_TEXT, "%s%s%s%s%s", row->status ? row->status : "?", line->warned ? " *" : "",
              line->kept ? ": kept" : "", *reason ? ": " : "", reason);
     const char *comma = *reason || line->kept ? ";" : ",";
     if (unchecked) {
@@ -85,7 +80,7 @@ static void status_cell(struct table_cell *cell, const struct table_line *line)
     append_noisy(cell, row, comma);
     bool others = false;
     for (size_t p = 0; p < TIMED; p++)
-        others = others || left_turns_out(row, program_name(p));
+        others = others || left_turns_out(row, p);
     if (others)
         notes_mark(cell->notes,
                    "turns in other states of the machine are left out: time.other_turns in the file",
@@ -93,7 +88,8 @@ static void status_cell(struct table_cell *cell, const struct table_line *line)
 }
 
 /* The cells of a line; null: the titles. */
-static void add_table_line(struct table *t, const struct table_line *line, struct grid *g)
+static void add_table_line(struct table *t, const struct column *columns, const struct table_line *line,
+                           struct grid *g)
 {
     struct table_cell cell = {.notes = &t->notes};
     for (size_t i = 0; i < t->axes_count; i++) {
@@ -105,10 +101,9 @@ static void add_table_line(struct table *t, const struct table_line *line, struc
         grid_add(g, "%s", !line ? axis_title(t->axes[i]) : *axis ? axis : "-");
     }
     for (size_t i = 0; i < t->count; i++) {
-        struct column c = column_named(t->columns[i]);
         if (line)
-            column_cell(&c, line->row, &t->notes, &cell);
-        grid_add(g, "%s", line ? cell.text : c.title);
+            column_cell(&columns[i], line->row, &t->notes, &cell);
+        grid_add(g, "%s", line ? cell.text : columns[i].title);
     }
     if (line)
         status_cell(&cell, line);
@@ -136,15 +131,18 @@ static void print_notes(struct table *t)
 
 void table_print(struct table *t, const struct table_line *lines, size_t n)
 {
+    struct column columns[TABLE_COLUMNS];
     size_t left_out[SPARE];
     struct grid g = {.columns = t->axes_count + t->count + 1, .spare = left_out, .all = t->all};
     for (size_t s = 0; s < SPARE && !t->all; s++)
         for (size_t i = 0; i < t->count; i++)
             if (strcmp(t->columns[i], spare[s]) == 0)
                 left_out[g.spares++] = t->axes_count + i;
-    add_table_line(t, NULL, &g);
+    for (size_t i = 0; i < t->count; i++)
+        columns[i] = column_named(t->columns[i]);
+    add_table_line(t, columns, NULL, &g);
     for (size_t i = 0; i < n; i++)
-        add_table_line(t, &lines[i], &g);
+        add_table_line(t, columns, &lines[i], &g);
     print_spared(t, left_out, grid_print(&g, t->style, t->out));
     grid_free(&g);
     print_notes(t);

@@ -200,7 +200,7 @@ static bool profile_run(struct target *t, struct message *missing)
 
 static void profile_set(struct row *row, enum program_kind kind, const struct program_result *p)
 {
-    profile_write(&p->profile, row, program_name(kind));
+    profile_write(&p->profile, row, kind);
 }
 
 /* --- exchange with other ranks */

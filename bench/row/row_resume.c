@@ -40,7 +40,7 @@ void samples_load(struct samples *s, const struct row *from, const char *program
     snprintf(group, sizeof group, "%s.time", program);
     snprintf(path, sizeof path, "%s.time.samples", program);
     double *seconds = load_reals(from, path, &n);
-    struct turn *turns = row_turns(from, group, &count);
+    struct turn *turns = row_turns(row_times(from, group), &count);
     for (size_t i = 0; i < count; i++) {
         all += turns[i].samples;
         whole = whole && turns[i].samples > 0;

@@ -136,13 +136,8 @@ static bool keep_rows(struct rounds *r, const struct comparison *c, struct messa
 /* The median of each program that a row timed in this round. */
 static void keep_medians(struct rounds *r, int side, size_t i, const struct row *row)
 {
-    for (size_t p = 0; p < TIMED; p++) {
-        char path[SCHEMA_PATH];
-        double *median = &r->medians[i][side][p][r->count];
-        snprintf(path, sizeof path, "%s.time.median", program_name(p));
-        if (!row_get_real(row, path, median))
-            *median = NAN;
-    }
+    for (size_t p = 0; p < TIMED; p++)
+        r->medians[i][side][p][r->count] = row_timed(row, p)->median;
     r->bad[i] = r->bad[i] || (side == NEW && !row_is_ok(row));
 }
 
@@ -201,7 +196,7 @@ static void set_samples(const struct rounds *r, int side, size_t i)
     struct row *row = rows_at(r->rows[side], i);
     for (size_t p = 0; p < TIMED && row_is_ok(row); p++) {
         const double *medians = r->medians[i][side][p];
-        char group[SCHEMA_PATH], median[SCHEMA_PATH];
+        char group[SCHEMA_PATH];
         size_t timed = 0;
         double some = NAN;
         for (size_t n = 0; n < r->count; n++) {
@@ -209,13 +204,12 @@ static void set_samples(const struct rounds *r, int side, size_t i)
             some = isfinite(medians[n]) ? medians[n] : some;
         }
         snprintf(group, sizeof group, "%s.time", program_name(p));
-        snprintf(median, sizeof median, "%s.time.median", program_name(p));
         if (timed == r->count) {
             row_set_samples(row, group, medians, r->count);
         } else {
             row_omit(row, group, "not timed in every round");
             if (timed > 0)
-                row_set_real(row, median, some); /* so that the comparison has a line for it */
+                row_timed(row, p)->median = some; /* so that the comparison has a line for it */
         }
     }
 }
@@ -271,12 +265,10 @@ static int print_wrong(const struct rounds *r)
 {
     int wrong = 0;
     for (size_t i = 0; i < rows_count(r->rows[NEW]); i++) {
-        const char *status = "", *reason = "";
-        row_get_text(rows_at(r->rows[NEW], i), "status", &status);
-        row_get_text(rows_at(r->rows[NEW], i), "reason", &reason);
-        if (strcmp(status, "wrong") != 0)
+        const struct row *row = rows_at(r->rows[NEW], i);
+        if (!row->status || strcmp(row->status, "wrong") != 0)
             continue;
-        printf("missed: row %zu: wrong by this build: %s\n", i + 1, reason);
+        printf("missed: row %zu: wrong by this build: %s\n", i + 1, row->reason ? row->reason : "");
         wrong++;
     }
     return wrong;

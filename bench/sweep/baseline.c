@@ -33,7 +33,7 @@ static void note_place(const struct row *base, const struct row *row, FILE *out)
 static bool any_encoded(const struct rows *rows)
 {
     size_t i = 0;
-    while (i < rows_count(rows) && row_reals_count(rows_at(rows, i), "encoding.time.samples") == 0)
+    while (i < rows_count(rows) && rows_at(rows, i)->encoding.time.samples.count == 0)
         i++;
     return i < rows_count(rows);
 }

@@ -35,12 +35,9 @@ static void judge_gate(struct judging *j, const struct gate *g, const struct row
 
 /* Whether a row did not have to run a program that other rows of the sweep run, such as a graph that is only
  * encoded: then it has no plan of the program either. */
-static bool is_spared(const struct row *row, const char *program)
+static bool is_spared(const struct row *row, enum program_kind kind)
 {
-    char path[SCHEMA_PATH];
-    double planned;
-    snprintf(path, sizeof path, "%s.memory.planned", program);
-    return row_is_ok(row) && !row_get_real(row, path, &planned);
+    return row_is_ok(row) && row_program(row, kind)->memory.planned == COUNT_ABSENT;
 }
 
 /* A gate that names no program is for all that are timed. */
@@ -49,7 +46,7 @@ static void judge_programs(struct judging *j, const struct gate *g, const bool p
 {
     for (enum program_kind p = 0; p < PROGRAMS; p++) {
         bool meant = g->program == (int)p || (g->program == PROGRAMS && programs[p]);
-        if (meant && !(programs[p] && is_spared(row, program_name(p))))
+        if (meant && !(programs[p] && is_spared(row, p)))
             judge_gate(j, g, row, program_name(p));
     }
 }
@@ -60,7 +57,7 @@ static bool is_spared_all(const struct row *row, const bool programs[PROGRAMS])
     int asked = 0, spared = 0;
     for (enum program_kind p = 0; p < PROGRAMS; p++) {
         asked += programs[p];
-        spared += programs[p] && is_spared(row, program_name(p));
+        spared += programs[p] && is_spared(row, p);
     }
     return asked > 0 && spared == asked;
 }

@@ -16,8 +16,8 @@ struct report {
     const char *path;      /* result file; null: none */
     struct store *store;   /* that writes it */
     struct table table;
-    struct message blas;          /* its note */
-    const char *csv[CSV_COLUMNS]; /* fields of --format csv */
+    struct message blas;                  /* its note */
+    const struct field *csv[CSV_COLUMNS]; /* of --format csv */
     size_t csv_count;
     bool kernels;             /* the table has only those that are worth a look */
     struct table_line *lines; /* of the table, which is printed at the end */

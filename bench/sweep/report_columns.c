@@ -70,24 +70,24 @@ void columns_of_table(const struct options *o, struct table *t)
             t->columns[t->count++] = *columns;
 }
 
-struct paths {
-    const char **list;
+struct fields {
+    const struct field **list;
     size_t count;
 };
 
-static void add_field(struct paths *p, const char *group, const char *name)
+static void add_field(struct fields *p, const char *group, const char *name)
 {
     char path[SCHEMA_PATH];
     snprintf(path, sizeof path, "%s%s", group, name);
     const struct field *f = schema_find(path);
     for (size_t i = 0; f && i < p->count; i++)
-        if (strcmp(p->list[i], path) == 0)
+        if (p->list[i] == f)
             return;
     if (f)
-        p->list[p->count++] = f->path;
+        p->list[p->count++] = f;
 }
 
-static void add_time(struct paths *p, const char *group)
+static void add_time(struct fields *p, const char *group)
 {
     add_field(p, group, ".time.median");
     add_field(p, group, ".time.ci95_low");
@@ -95,7 +95,7 @@ static void add_time(struct paths *p, const char *group)
 }
 
 /* The fields that a column summarises. */
-static void add_column(struct paths *p, const char *column)
+static void add_column(struct fields *p, const char *column)
 {
     add_field(p, column, "");
     add_time(p, column);
@@ -106,7 +106,7 @@ static void add_column(struct paths *p, const char *column)
     }
 }
 
-static void add_program(struct paths *p, const char *program, bool kernel)
+static void add_program(struct fields *p, const char *program, bool kernel)
 {
     static const char *const of_all[] = {".gflops",         ".bandwidth",      ".memory.planned",
                                          ".flops.analytic", ".flops.executed", ".roofline.percent"};
@@ -116,7 +116,7 @@ static void add_program(struct paths *p, const char *program, bool kernel)
     add_field(p, program, kernel ? ".cold.median" : ".throughput");
 }
 
-static void add_main(const struct options *o, struct paths *p)
+static void add_main(const struct options *o, struct fields *p)
 {
     add_field(p, "nodes", "");
     add_field(p, "device", "");
@@ -133,9 +133,9 @@ static void add_main(const struct options *o, struct paths *p)
     add_field(p, "error.norm", "");
 }
 
-size_t columns_of_csv(const struct options *o, const struct table *t, const char *paths[CSV_COLUMNS])
+size_t columns_of_csv(const struct options *o, const struct table *t, const struct field *fields[CSV_COLUMNS])
 {
-    struct paths p = {paths, 0};
+    struct fields p = {fields, 0};
     add_field(&p, "status", "");
     add_field(&p, "reason", "");
     for (size_t i = 0; i < t->axes_count; i++)

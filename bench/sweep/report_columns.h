@@ -11,7 +11,8 @@ void columns_of_table(const struct options *o, struct table *t);
 
 enum { CSV_COLUMNS = 2 * AXES_MAX + 3 * TABLE_COLUMNS };
 
-/* The fields of --format csv, by path: those of --columns, or the main ones. Returns how many. */
-size_t columns_of_csv(const struct options *o, const struct table *t, const char *paths[CSV_COLUMNS]);
+/* The fields of --format csv: those of --columns, or the main ones. Returns how many. */
+size_t columns_of_csv(const struct options *o, const struct table *t,
+                      const struct field *fields[CSV_COLUMNS]);
 
 #endif

@@ -92,24 +92,22 @@ static bool heads_agree(const struct value *old, const struct value *new, const 
 /* Compares reals to 15 digits, as files store them. */
 static bool same_value(const struct row *a, const struct row *b, const struct field *f)
 {
-    double x, y;
-    if (f->type != FIELD_REAL || !row_get_real(a, f->path, &x) || !row_get_real(b, f->path, &y))
-        return row_same(a, b, f->path);
-    return fabs(x - y) <= 1e-14 * fabs(x);
+    if (f->type != FIELD_REAL || !row_has_field(a, f) || !row_has_field(b, f))
+        return row_order(a, b, f) == 0;
+    double x = *field_real(a, f);
+    return fabs(x - *field_real(b, f)) <= 1e-14 * fabs(x);
 }
 
-/* Whether a row matches the axes of `wanted`; a graph from a file determines its own size. */
+/* Whether a row of the same work matches the axes of `wanted`; a graph from a file determines its own size.
+ */
 static bool belongs(const struct row *row, const struct row *wanted, bool from_file)
 {
     static const char *const of_files[] = {"nodes", "degree", "batch"};
-    if (!row_same(row, wanted, "work"))
-        return false;
-    for (size_t i = 0; i < schema_fields_count; i++) {
-        const char *path = schema_fields[i].path;
-        bool counts = schema_fields[i].symbol && row_has(wanted, path);
-        for (size_t f = 0; f < sizeof of_files / sizeof *of_files && from_file; f++)
-            counts = counts && strcmp(path, of_files[f]) != 0;
-        if (counts && !same_value(row, wanted, &schema_fields[i]))
+    for (const struct field *f = schema_fields; schema_has(f); f++) {
+        bool counts = f->symbol && row_has_field(wanted, f);
+        for (size_t i = 0; i < sizeof of_files / sizeof *of_files && from_file; i++)
+            counts = counts && strcmp(f->path, of_files[i]) != 0;
+        if (counts && !same_value(row, wanted, f))
             return false;
     }
     return true;
@@ -121,9 +119,7 @@ static bool lacks_turns(const struct row *row, const struct sampling_options *o)
     int wanted = o->runs > 0 && o->runs < o->turns ? o->runs : o->turns;
     bool lacks = false;
     for (size_t i = 0; i < TIMED; i++) {
-        char path[SCHEMA_PATH];
-        snprintf(path, sizeof path, "%s.time.blocks", program_name(i));
-        size_t turns = row_reals_count(row, path);
+        size_t turns = row_timed(row, i)->blocks.count;
         lacks = lacks || (turns > 0 && turns < (size_t)wanted);
     }
     return lacks;
@@ -132,11 +128,10 @@ static bool lacks_turns(const struct row *row, const struct sampling_options *o)
 /* complete: the sweep was not interrupted, so that a row with fewer turns had no time for more. */
 static enum row_state state_of(const struct row *row, const struct options *o, bool complete)
 {
-    const char *status = "";
-    row_get_text(row, "status", &status);
-    if (strcmp(status, "ok") == 0 && !complete && lacks_turns(row, &o->sampling))
+    if (row_is_ok(row) && !complete && lacks_turns(row, &o->sampling))
         return ROW_PARTIAL;
-    return strcmp(status, "ok") == 0 || strcmp(status, "oom") == 0 ? ROW_KEPT : ROW_REDONE;
+    bool oom = row->status && strcmp(row->status, "oom") == 0;
+    return row_is_ok(row) || oom ? ROW_KEPT : ROW_REDONE;
 }
 
 /* A row of the file. */
@@ -168,8 +163,8 @@ static struct old_row *take_rows(struct rows *rows, size_t count)
         abort();
     while (rows_count(rows) > 0) {
         size_t at = rows_count(rows) - 1;
-        old[at] = (struct old_row){.row = rows_take(rows, at), .work = "", .at = at};
-        row_get_text(old[at].row, "work", &old[at].work);
+        struct row *row = rows_take(rows, at);
+        old[at] = (struct old_row){.row = row, .work = row->work ? row->work : "", .at = at};
     }
     qsort(old, count, sizeof *old, old_rows_by_work);
     return old;
@@ -194,12 +189,11 @@ static struct row *take_row(struct old_row *old, size_t count, const struct opti
                             const struct config *c, int device)
 {
     struct row *wanted = row_new(), *taken = NULL;
-    const char *work = "";
     char name[DEVICE_NAME];
     fields_config(wanted, c, o);
     device_name(&o->device, device, name);
-    row_set_text(wanted, "device", name);
-    row_get_text(wanted, "work", &work);
+    wanted->device = row_keep(wanted, name);
+    const char *work = wanted->work;
     for (size_t i = first_of_work(old, count, work); !taken && i < count && strcmp(old[i].work, work) == 0;
          i++)
         if (!old[i].taken && belongs(old[i].row, wanted, graph_is_file(c->graph.family))) {

@@ -102,11 +102,10 @@ static void mark_exceeded(struct run *s, const struct row *row, int threads)
 {
     bool marked = false;
     for (enum program_kind p = 0; p < PROGRAMS; p++) {
-        char percent_path[SCHEMA_PATH], time_path[SCHEMA_PATH];
-        double percent;
-        const char *time;
-        if (row_get_real(row, program_path(percent_path, p, "roofline.percent"), &percent) && percent > 100 &&
-            row_get_text(row, program_path(time_path, p, "roofline.calibrated"), &time))
+        const struct row_program *program = row_program(row, p);
+        double percent = program->roofline.percent;
+        const char *time = program->roofline.calibrated;
+        if (percent > 100 && time)
             marked = ceilings_exceeded(s->ceilings, threads, time, percent) || marked;
     }
     if (marked)
