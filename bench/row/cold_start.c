@@ -1,6 +1,6 @@
 #include "bench/row/cold_start.h"
 
-#include <string.h>
+#include <math.h>
 
 #include "analysis/record/row.h"
 #include "analysis/statistics/statistics.h"
@@ -14,10 +14,6 @@ enum { TIMES = 5 };
 
 /* No cold start begins after this many seconds. */
 static const double patience = 10;
-
-static const char *const fields[COLD_START_STEPS] = {"first_answer.graph",   "first_answer.encoding",
-                                                     "first_answer.record",  "first_answer.upload",
-                                                     "first_answer.forward", "first_answer.total"};
 
 /* Computes the encoding of a new graph. False with a message. */
 static bool encode_anew(struct workload *w, struct encoding *e, struct message *error)
@@ -91,13 +87,20 @@ void cold_start_write(struct row *row, const struct cold_start *s)
 {
     if (*s->missing.text)
         row_omit(row, "first_answer", s->missing.text);
-    for (int i = 0; i < COLD_START_STEPS && s->done; i++)
-        if (i != COLD_START_ENCODING || s->encoded)
-            row_set_real(row, fields[i], s->seconds[i]);
+    if (!s->done)
+        return;
+    row->first_answer.graph = s->seconds[COLD_START_GRAPH];
+    row->first_answer.encoding = s->encoded ? s->seconds[COLD_START_ENCODING] : NAN;
+    row->first_answer.record = s->seconds[COLD_START_RECORD];
+    row->first_answer.upload = s->seconds[COLD_START_UPLOAD];
+    row->first_answer.forward = s->seconds[COLD_START_FORWARD];
+    row->first_answer.total = s->seconds[COLD_START_TOTAL];
 }
 
 void cold_start_print(const struct cold_start *s, FILE *out)
 {
+    static const char *const steps[COLD_START_STEPS] = {"graph",  "encoding", "record",
+                                                        "upload", "forward",  "total"};
     if (!s->done)
         return;
     fprintf(out, "\n  %-40s %12s %8s\n", "cold start", "time", "share");
@@ -106,7 +109,7 @@ void cold_start_print(const struct cold_start *s, FILE *out)
         if (i == COLD_START_ENCODING && !s->encoded)
             continue;
         units_format(text, s->seconds[i], UNITS_SI, "s");
-        fprintf(out, "  %-40s %12s %6.1f %%\n", strchr(fields[i], '.') + 1, text,
+        fprintf(out, "  %-40s %12s %6.1f %%\n", steps[i], text,
                 100 * s->seconds[i] / s->seconds[COLD_START_TOTAL]);
     }
 }

@@ -1,4 +1,4 @@
-/* The fields of a row that describe the configuration, its encoding, its ranks and the GPU. */
+/* The fields of a row of the configuration, its encoding, its ranks, exchange between them, and the GPU. */
 #ifndef GTMARK_BENCH_FIELDS_H
 #define GTMARK_BENCH_FIELDS_H
 
@@ -32,5 +32,8 @@ void fields_ranks(struct row *row, const struct result *r);
 
 /* The clocks, throttling and energy of the GPU. */
 void fields_gpu(struct row *row, enum program_kind kind, const struct program_result *p);
+
+/* What several ranks exchange: measured, and predicted. */
+void fields_exchange(struct row *row, enum program_kind kind, const struct program_result *p);
 
 #endif

@@ -8,8 +8,7 @@
 #include "bench/base/interrupt.h"
 #include "bench/cli/describe.h"
 #include "bench/row/fields.h"
-#include "bench/row/fields_exchange.h"
-#include "bench/row/program_fields.h"
+#include "bench/row/put.h"
 #include "bench/row/result.h"
 #include "bench/row/sampling.h"
 #include "bench/show/dump.h"
@@ -68,10 +67,11 @@ static bool cold_run(struct target *t, struct message *missing)
 
 static void cold_write(struct row *row, enum program_kind kind, const struct program_result *p)
 {
-    program_set_count(row, kind, "cold.n", p->cold.n);
-    program_set_real(row, kind, "cold.median", p->cold.median);
-    program_set_real(row, kind, "cold.min", p->cold.min);
-    program_set_count(row, kind, "cold.flushed", p->cold.flushed);
+    struct row_program *to = row_program(row, kind);
+    put_count(row, &to->cold.n, p->cold.n);
+    put_real(row, &to->cold.median, p->cold.median);
+    put_real(row, &to->cold.min, p->cold.min);
+    put_count(row, &to->cold.flushed, p->cold.flushed);
 }
 
 /* --- the host's part of a replay on a device */
@@ -90,10 +90,11 @@ static bool launching_run(struct target *t, struct message *missing)
 
 static void launching_write(struct row *row, enum program_kind kind, const struct program_result *p)
 {
+    struct row_program *to = row_program(row, kind);
     const struct launching *l = &p->launching;
-    program_set_count(row, kind, "launch.n", l->n);
-    program_set_count(row, kind, "launch.entries", l->entries);
-    program_set_real(row, kind, "launch.median", l->median);
+    put_count(row, &to->launch.n, l->n);
+    put_count(row, &to->launch.entries, l->entries);
+    put_real(row, &to->launch.median, l->median);
 }
 
 /* --- runs launched entry by entry, beside samples of a graph */
@@ -112,10 +113,11 @@ static bool launched_run(struct target *t, struct message *missing)
 
 static void launched_write(struct row *row, enum program_kind kind, const struct program_result *p)
 {
-    program_set_count(row, kind, "launched.n", p->launched.n);
-    program_set_real(row, kind, "launched.median", p->launched.median);
-    program_set_real(row, kind, "launched.min", p->launched.min);
-    program_set_real(row, kind, "launched.host", p->launched.host);
+    struct row_program *to = row_program(row, kind);
+    put_count(row, &to->launched.n, p->launched.n);
+    put_real(row, &to->launched.median, p->launched.median);
+    put_real(row, &to->launched.min, p->launched.min);
+    put_real(row, &to->launched.host, p->launched.host);
 }
 
 /* --- GPU clocks during sampling, and energy */
@@ -163,11 +165,12 @@ static bool resident_run(struct target *t, struct message *missing)
 
 static void resident_write(struct row *row, enum program_kind kind, const struct program_result *p)
 {
-    program_set_count(row, kind, "memory.libraries", p->resident.libraries);
+    struct row_program *to = row_program(row, kind);
+    put_count(row, &to->memory.libraries, p->resident.libraries);
     if (p->resident_missing)
-        program_omit(row, kind, "memory.resident", p->resident_missing);
+        put_reason(row, &to->memory.resident, p->resident_missing);
     else
-        program_set_count(row, kind, "memory.resident", p->resident.program);
+        put_count(row, &to->memory.resident, p->resident.program);
 }
 
 /* --- the profile */
@@ -266,7 +269,8 @@ static bool count_run(struct target *t, struct message *missing)
 
 static void count_write(struct row *row, enum program_kind kind, const struct program_result *p)
 {
-    program_set_count(row, kind, "flops.counted", p->counted);
+    struct row_program *to = row_program(row, kind);
+    put_count(row, &to->flops.counted, p->counted);
 }
 
 /* --- FLOPs executed */
@@ -294,12 +298,13 @@ static bool executed_run(struct target *t, struct message *missing)
 
 static void executed_write(struct row *row, enum program_kind kind, const struct program_result *p)
 {
+    struct row_program *to = row_program(row, kind);
     const struct executed *e = &p->executed;
-    program_set_count(row, kind, "flops.executed", e->flops);
-    program_set_text(row, kind, "flops.source", e->source);
-    program_set_text(row, kind, "flops.executed_isa", e->isa);
-    program_set_count(row, kind, "flops.executed_threads", e->threads);
-    program_set_text(row, kind, "flops.executed_differences", e->differences);
+    put_count(row, &to->flops.executed, e->flops);
+    to->flops.source = row_keep(row, e->source);
+    to->flops.executed_isa = row_keep(row, e->isa);
+    put_count(row, &to->flops.executed_threads, e->threads);
+    to->flops.executed_differences = row_keep(row, e->differences);
 }
 
 /* --- correctness */
@@ -366,6 +371,6 @@ void passes_write(struct row *row, enum program_kind kind, const struct program_
         if (p->done[i] && passes[i].write)
             passes[i].write(row, kind, p);
         for (int f = 0; f < PASS_FIELDS && !p->done[i] && *p->missing[i].text && passes[i].fields[f]; f++)
-            program_omit(row, kind, passes[i].fields[f], p->missing[i].text);
+            put_program_reason(row, kind, passes[i].fields[f], p->missing[i].text);
     }
 }

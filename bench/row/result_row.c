@@ -8,106 +8,112 @@
 #include "bench/machine/roofline.h"
 #include "bench/row/fields.h"
 #include "bench/row/passes.h"
-#include "bench/row/program_fields.h"
+#include "bench/row/put.h"
 
 /* --- the graphs and the machine */
 
 static void write_degrees(struct row *row, struct degrees d)
 {
-    row_set_count(row, "graph.degree_min", d.min);
-    row_set_count(row, "graph.degree_median", d.median);
-    row_set_count(row, "graph.degree_p99", d.p99);
-    row_set_count(row, "graph.degree_max", d.max);
-    row_set_real(row, "graph.degree_std", d.std);
-    row_set_count(row, "graph.isolated", d.isolated);
-    row_set_count(row, "graph.self_loops", d.self_loops);
-    row_set_count(row, "graph.duplicates", d.duplicates);
+    row->graph.degree_min = d.min;
+    row->graph.degree_median = d.median;
+    row->graph.degree_p99 = d.p99;
+    row->graph.degree_max = d.max;
+    put_real(row, &row->graph.degree_std, d.std);
+    row->graph.isolated = d.isolated;
+    row->graph.self_loops = d.self_loops;
+    row->graph.duplicates = d.duplicates;
 }
 
 static void write_batch(struct row *row, const struct graph_result *g)
 {
-    row_set_count(row, "nodes", g->nodes / g->graphs); /* known only after a */
-    row_set_count(row, "batch", g->graphs);            /* file has been read */
-    row_set_count(row, "graph.nodes", g->nodes);
-    row_set_count(row, "graph.edges", g->edges);
-    row_set_count(row, "graph.pairs", g->pairs);
-    for (enum batching way = BATCHING_PADDED; way < BATCHINGS; way++) {
-        char pairs[SCHEMA_PATH], rows[SCHEMA_PATH];
-        snprintf(pairs, sizeof pairs, "graph.%s_pairs", batching_name((int)way));
-        snprintf(rows, sizeof rows, "graph.%s_rows", batching_name((int)way));
-        row_set_count_or_null(row, pairs, g->work[way].pairs);
-        row_set_count(row, rows, g->work[way].rows);
-    }
-    row_set_count(row, "graph.bytes", g->bytes);
+    row->nodes = g->nodes / g->graphs; /* known only after a */
+    row->batch = g->graphs;            /* file has been read */
+    row->graph.nodes = g->nodes;
+    row->graph.edges = g->edges;
+    row->graph.pairs = g->pairs;
+    put_count(row, &row->graph.padded_pairs, g->work[BATCHING_PADDED].pairs);
+    put_count(row, &row->graph.bucketed_pairs, g->work[BATCHING_BUCKETED].pairs);
+    put_count(row, &row->graph.packed_pairs, g->work[BATCHING_PACKED].pairs);
+    row->graph.padded_rows = g->work[BATCHING_PADDED].rows;
+    row->graph.bucketed_rows = g->work[BATCHING_BUCKETED].rows;
+    row->graph.packed_rows = g->work[BATCHING_PACKED].rows;
+    row->graph.bytes = g->bytes;
     if (g->planned)
         return;
     write_degrees(row, g->degrees);
-    row_set_count(row, "graph.bandwidth", g->bandwidth);
+    row->graph.bandwidth = g->bandwidth;
     if (g->order_seconds > 0)
-        row_set_real(row, "graph.order_seconds", g->order_seconds);
+        put_real(row, &row->graph.order_seconds, g->order_seconds);
 }
 
 static void write_noise(struct row *row, const struct noise *n)
 {
-    row_set_real(row, "noise.load", n->load);
-    row_set_real(row, "noise.lost", n->lost);
-    row_set_real(row, "noise.largest_gap", n->largest_gap);
+    put_real(row, &row->noise.load, n->load);
+    put_real(row, &row->noise.lost, n->lost);
+    put_real(row, &row->noise.largest_gap, n->largest_gap);
     if (n->frequency > 0)
-        row_set_real(row, "noise.frequency", n->frequency);
+        put_real(row, &row->noise.frequency, n->frequency);
     if (*n->governor)
-        row_set_text(row, "noise.governor", n->governor);
+        row->noise.governor = row_keep(row, n->governor);
 }
 
 /* --- a program */
 
-static void set_bytes(struct row *row, enum program_kind kind, const char *field, int64_t bytes)
+static void put_bytes(struct row *row, int64_t *member, int64_t bytes)
 {
-    program_set_count(row, kind, field, bytes < BYTES_MOST ? bytes : -1);
+    put_count(row, member, bytes < BYTES_MOST ? bytes : -1);
 }
 
-static void write_memory(struct row *row, enum program_kind kind, const struct program_result *p)
+static void write_memory(struct row *row, struct row_program *to, const struct program_result *p)
 {
+    int64_t *const at_peak[MEMORY_CATEGORIES] = {
+        [MEMORY_PARAMETERS] = &to->memory.parameters,   [MEMORY_GRADIENTS] = &to->memory.gradients,
+        [MEMORY_OPTIMIZER] = &to->memory.optimizer,     [MEMORY_GRAPH] = &to->memory.graph,
+        [MEMORY_ENCODINGS] = &to->memory.encodings,     [MEMORY_STATE] = &to->memory.state,
+        [MEMORY_ACTIVATIONS] = &to->memory.activations, [MEMORY_WORKSPACE] = &to->memory.workspace};
     const struct plan *plan = &p->plan;
-    set_bytes(row, kind, "memory.planned", plan->arena);
-    set_bytes(row, kind, "memory.peak_live", plan->peak);
-    set_bytes(row, kind, "memory.average", plan->average);
-    for (enum category c = 0; c < MEMORY_CATEGORIES; c++) {
-        char field[40];
-        snprintf(field, sizeof field, "memory.%s", category_name(c));
-        set_bytes(row, kind, field, plan->at_peak[c]);
-    }
-    program_set_text(row, kind, "memory.peak_op", p->peak_op);
+    put_bytes(row, &to->memory.planned, plan->arena);
+    put_bytes(row, &to->memory.peak_live, plan->peak);
+    put_bytes(row, &to->memory.average, plan->average);
+    for (enum category c = 0; c < MEMORY_CATEGORIES; c++)
+        put_bytes(row, at_peak[c], plan->at_peak[c]);
+    to->memory.peak_op = row_keep(row, p->peak_op);
 }
 
 /* What other ways of batching would compute. */
-static void write_ways(struct row *row, enum program_kind kind, const struct program_result *p,
-                       const struct graph_result *g)
+static void write_ways(struct row *row, struct row_program *to, const struct program_result *p)
 {
-    for (enum batching way = 0; way < BATCHINGS && kind != PROGRAM_KERNEL && g->graphs > 1; way++) {
-        char field[40];
-        snprintf(field, sizeof field, "flops.%s", batching_name((int)way));
-        program_set_count(row, kind, field, p->batched[way]);
-    }
+    int64_t *const flops[BATCHINGS] = {[BATCHING_RAGGED] = &to->flops.ragged,
+                                       [BATCHING_PADDED] = &to->flops.padded,
+                                       [BATCHING_BUCKETED] = &to->flops.bucketed,
+                                       [BATCHING_PACKED] = &to->flops.packed};
+    for (enum batching way = 0; way < BATCHINGS; way++)
+        put_count(row, flops[way], p->batched[way]);
+}
+
+/* The members of a phase after the forward pass. */
+static struct row_phase *phase_in(struct row *row, enum phase phase)
+{
+    return phase == PHASE_BACKWARD    ? &row->step.backward
+           : phase == PHASE_OPTIMIZER ? &row->step.optimizer
+                                      : &row->step.recompute;
 }
 
 static void write_costs(struct row *row, enum program_kind kind, const struct program_result *p)
 {
+    struct row_program *to = row_program(row, kind);
     struct cost total = result_cost(p);
     for (enum phase phase = PHASE_FORWARD + 1; phase < PHASES && kind == PROGRAM_STEP; phase++) {
-        char field[40];
-        snprintf(field, sizeof field, "%s.flops", phase_name(phase));
-        program_set_count(row, kind, field, p->cost[phase].flops);
-        snprintf(field, sizeof field, "%s.bytes", phase_name(phase));
-        program_set_count(row, kind, field, p->cost[phase].bytes);
+        put_count(row, &phase_in(row, phase)->flops, p->cost[phase].flops);
+        put_count(row, &phase_in(row, phase)->bytes, p->cost[phase].bytes);
     }
-    program_set_count(row, kind, "flops.analytic", total.flops);
-    for (enum convention c = CONVENTION_FULL + 1; c < CONVENTIONS; c++) {
-        char field[40];
-        snprintf(field, sizeof field, "flops.%s", convention_name(c));
-        program_set_count(row, kind, field, p->convention[c]);
-    }
-    program_set_count(row, kind, "bytes", total.bytes);
-    program_set_count(row, kind, "bytes_no_reuse", total.no_reuse);
+    put_count(row, &to->flops.analytic, total.flops);
+    put_count(row, &to->flops.seed, p->convention[CONVENTION_SEED]);
+    put_count(row, &to->flops.torch, p->convention[CONVENTION_TORCH]);
+    put_count(row, &to->flops.fvcore, p->convention[CONVENTION_FVCORE]);
+    put_count(row, &to->flops.deepspeed, p->convention[CONVENTION_DEEPSPEED]);
+    put_count(row, &to->bytes, total.bytes);
+    put_count(row, &to->bytes_no_reuse, total.no_reuse);
 }
 
 /* Removes what is NAN and returns how many remain. */
@@ -154,9 +160,6 @@ static void write_phases(struct row *row, enum program_kind kind, const struct p
     static const char *const groups[PHASES] = {[PHASE_BACKWARD] = "step.backward.statistics",
                                                [PHASE_OPTIMIZER] = "step.optimizer.statistics",
                                                [PHASE_RECOMPUTE] = "step.recompute.statistics"};
-    static const char *const fields[PHASES] = {[PHASE_BACKWARD] = "backward.time",
-                                               [PHASE_OPTIMIZER] = "optimizer.time",
-                                               [PHASE_RECOMPUTE] = "recompute.time"};
     const struct samples *s = result->samples;
     const struct launched *l = &result->launched;
     for (enum phase p = PHASE_FORWARD + 1; p < PHASES && kind == PROGRAM_STEP; p++) {
@@ -168,11 +171,11 @@ static void write_phases(struct row *row, enum program_kind kind, const struct p
         double *seconds = reported_values(&turns, r, s->phase[p], &n);
         n = keep_known(seconds, n);
         if (n > 0)
-            program_set_real(row, kind, fields[p], summarize(seconds, n).median);
+            put_real(row, &phase_in(row, p)->time, summarize(seconds, n).median);
         else if (l->n > 0)
-            program_set_real(row, kind, fields[p], summarize(l->phase[p], (size_t)l->n).median);
+            put_real(row, &phase_in(row, p)->time, summarize(l->phase[p], (size_t)l->n).median);
         else
-            program_omit(row, kind, fields[p], "replayed as one graph (--no-cuda-graph)");
+            put_reason(row, &phase_in(row, p)->time, "replayed as one graph (--no-cuda-graph)");
         if (all_known(s->phase[p], s->n))
             write_phase(row, groups[p], &turns, r);
         else if (n == 0 && l->n > 0)
@@ -184,16 +187,17 @@ static void write_phases(struct row *row, enum program_kind kind, const struct p
 static void write_times(struct row *row, enum program_kind kind, const struct program_result *p,
                         const struct reported *r)
 {
-    char path[SCHEMA_PATH];
+    static const char *const groups[PROGRAMS] = {"forward.time", "step.time", "kernel.time"};
+    struct row_program *to = row_program(row, kind);
     const struct samples *s = p->samples;
     struct turns turns = samples_turns(s);
-    row_set_times(row, program_path(path, kind, "time"), &turns, r);
-    program_set_count(row, kind, "time.warmup", s->warmup);
-    program_set_real(row, kind, "time.cpu", s->used.cpu / (double)(s->n + s->seen.discarded));
-    program_set_count(row, kind, "noise.minor_faults", s->used.minor_faults);
-    program_set_count(row, kind, "noise.major_faults", s->used.major_faults);
-    program_set_count(row, kind, "noise.voluntary", s->used.voluntary);
-    program_set_count(row, kind, "noise.involuntary", s->used.involuntary);
+    row_set_times(row, groups[kind], &turns, r);
+    put_count(row, &to->time.warmup, s->warmup);
+    put_real(row, &to->time.cpu, s->used.cpu / (double)(s->n + s->seen.discarded));
+    put_count(row, &to->noise.minor_faults, s->used.minor_faults);
+    put_count(row, &to->noise.major_faults, s->used.major_faults);
+    put_count(row, &to->noise.voluntary, s->used.voluntary);
+    put_count(row, &to->noise.involuntary, s->used.involuntary);
     write_phases(row, kind, p, r);
 }
 
@@ -216,38 +220,38 @@ static const struct calibration *ceilings_of(const struct result *r, const struc
     return NULL;
 }
 
-static void write_roofline(struct row *row, enum program_kind kind, const struct program_result *p,
+static void write_roofline(struct row *row, struct row_program *to, const struct program_result *p,
                            double median, const struct calibration *c)
 {
     struct cost cost = result_cost(p);
     struct roofline r = roofline_place(c, &cost, median, p->plan.operands);
     struct message fault;
     roofline_fault(&r, c, &fault);
-    program_set_text(row, kind, "roofline.level", memory_level_name(r.level));
-    program_set_text(row, kind, "roofline.bound", bound_name(r.bound));
-    program_set_real(row, kind, "roofline.attainable", r.attainable);
-    program_set_real(row, kind, "roofline.percent", r.percent);
-    program_set_text(row, kind, "roofline.calibrated", c->time);
-    program_set_text(row, kind, "roofline.fault", fault.text);
+    to->roofline.level = row_keep(row, memory_level_name(r.level));
+    to->roofline.bound = row_keep(row, bound_name(r.bound));
+    put_real(row, &to->roofline.attainable, r.attainable);
+    put_real(row, &to->roofline.percent, r.percent);
+    to->roofline.calibrated = row_keep(row, c->time);
+    to->roofline.fault = row_keep(row, fault.text);
     /* With cold caches the working set is in the outermost level. */
     if (p->cold.n > 0)
-        program_set_real(row, kind, "cold.percent",
-                         roofline_place(c, &cost, p->cold.median, INT64_MAX).percent);
+        put_real(row, &to->cold.percent, roofline_place(c, &cost, p->cold.median, INT64_MAX).percent);
 }
 
 /* What good kernels take, in the same state. */
-static void write_bound(struct row *row, enum program_kind kind, const struct program_result *p,
+static void write_bound(struct row *row, struct row_program *to, const struct program_result *p,
                         const struct calibration *c)
 {
     double bound = 0;
     for (int i = 0; i < p->entries; i++)
         bound += roofline_bound(c, &p->entry[i]);
-    program_set_real(row, kind, "bound.time", bound);
+    put_real(row, &to->bound.time, bound);
 }
 
 static void write_timed(struct row *row, const struct result *r, enum program_kind kind)
 {
     const struct program_result *p = &r->program[kind];
+    struct row_program *to = row_program(row, kind);
     struct turns turns = samples_turns(p->samples);
     struct reported reported = reported_choose(&turns, r->job->states);
     double median = reported_median(&reported);
@@ -256,29 +260,31 @@ static void write_timed(struct row *row, const struct result *r, enum program_ki
     write_times(row, kind, p, &reported);
     passes_write(row, kind, p);
     if (c) {
-        write_roofline(row, kind, p, median, c);
-        write_bound(row, kind, p, c);
+        write_roofline(row, to, p, median, c);
+        write_bound(row, to, p, c);
     } else {
-        program_omit(row, kind, "roofline", missing);
-        program_omit(row, kind, "bound", missing);
+        put_program_reason(row, kind, "roofline", missing);
+        put_program_reason(row, kind, "bound", missing);
     }
     if (!c && p->cold.n > 0)
-        program_omit(row, kind, "cold.percent", missing);
+        put_reason(row, &to->cold.percent, missing);
     if (kind == PROGRAM_STEP)
-        row_set_real(row, "loss", p->samples->first);
+        put_real(row, &row->loss, p->samples->first);
     reported_free(&reported);
 }
 
 static void write_program(struct row *row, const struct result *r, enum program_kind kind)
 {
     const struct program_result *p = &r->program[kind];
+    struct row_program *to = row_program(row, kind);
     if (p->unwanted && *p->unwanted)
         row_omit(row, program_name(kind), p->unwanted);
     if (!p->planned)
         return;
-    write_memory(row, kind, p);
+    write_memory(row, to, p);
     write_costs(row, kind, p);
-    write_ways(row, kind, p, &r->graph);
+    if (kind != PROGRAM_KERNEL && r->graph.graphs > 1)
+        write_ways(row, to, p);
     if (p->samples)
         write_timed(row, r, kind);
     else
@@ -297,19 +303,19 @@ static void write_checked(struct row *row, const struct checked *c, const struct
 {
     char exceptions[CHECK_EXCEPTIONS_TEXT];
     const char *missing = *c->missing ? c->missing : encoding_unchecked(encoded);
-    row_set_text(row, "checked", *missing || c->check.tensors == 0 ? "none" : c->by_rows ? "rows" : "whole");
+    row->checked = row_keep(row, *missing || c->check.tensors == 0 ? "none" : c->by_rows ? "rows" : "whole");
     if (*missing)
         row_explain(row, "checked", missing);
     if (c->check.tensors == 0)
         return;
     char text[512];
     snprintf(text, sizeof text, "%s%s%s", c->how, *c->missing ? "; " : "", c->missing);
-    row_set_real(row, "error.norm", c->check.norm);
-    row_set_real(row, "error.worst_row", c->check.worst_row);
-    row_set_text(row, "error.checked", text);
-    row_set_text(row, "error.tensor", c->check.tensor);
+    put_real(row, &row->error.norm, c->check.norm);
+    put_real(row, &row->error.worst_row, c->check.worst_row);
+    row->error.checked = row_keep(row, text);
+    row->error.tensor = row_keep(row, c->check.tensor);
     check_exceptions(&c->check, exceptions);
-    row_set_text(row, "error.exceptions", exceptions);
+    row->error.exceptions = row_keep(row, exceptions);
 }
 
 static void write_encoding(struct row *row, const struct result *r)
@@ -342,13 +348,13 @@ static void write_work(struct row *row, const struct result *r)
 struct row *result_row(const struct result *r, const struct outcome *outcome)
 {
     struct row *row = row_new();
-    row_set_text(row, "status", outcome->status);
-    row_set_text(row, "reason", outcome->reason.text);
-    row_set_text(row, "checked", "none");
+    row->status = row_keep(row, outcome->status);
+    row->reason = row_keep(row, outcome->reason.text);
+    row->checked = row_keep(row, "none");
     fields_config(row, &r->job->config, r->job->options);
     if (r->graph.known) {
-        row_set_count(row, "parameters", r->graph.parameters);
-        row_set_text(row, "graph.inputs", r->graph.inputs);
+        row->parameters = r->graph.parameters;
+        row->graph.inputs = row_keep(row, r->graph.inputs);
         write_work(row, r);
     }
     return row;

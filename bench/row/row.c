@@ -345,7 +345,7 @@ struct measurement *measurement_begin(const struct job *job, const struct row *f
     m->result.outcome.status = "ok";
     for (size_t i = 0; from && i < TIMED; i++) {
         struct samples *s = i < PROGRAMS ? &m->samples[i] : &m->encoded.samples;
-        samples_load(s, from, program_name(i));
+        samples_load(s, from, i);
         if (i < PROGRAMS && s->n > 0)
             m->result.program[i].samples = s;
     }

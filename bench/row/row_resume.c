@@ -6,63 +6,54 @@
 
 #include "analysis/record/schema.h"
 
-/* The numbers of a field, to be freed; null if it has none. */
-static double *load_reals(const struct row *row, const char *path, size_t *n)
-{
-    *n = row_reals_count(row, path);
-    double *values = *n > 0 ? malloc(*n * sizeof *values) : NULL;
-    if (*n > 0 && !values)
-        abort();
-    if (values)
-        row_get_reals(row, path, values, *n, n);
-    return values;
-}
+static const char *const groups[TIMED] = {"forward.time", "step.time", "kernel.time", "encoding.time"};
 
 /* The times of a phase in the samples; NAN if the row does not have them, or those of launched runs. */
-static void load_phase(struct samples *s, enum phase phase, const struct row *from, const char *program)
+static void load_phase(struct samples *s, enum phase phase, const struct row *from, size_t program)
 {
-    char path[SCHEMA_PATH], launched[SCHEMA_PATH];
-    size_t n = 0;
-    snprintf(path, sizeof path, "%s.%s.statistics.samples", program, phase_name(phase));
-    snprintf(launched, sizeof launched, "%s.launched.n", program);
-    bool has = schema_find(path) && !row_has(from, launched);
-    double *seconds = has ? load_reals(from, path, &n) : NULL;
+    const struct row_program *p = program < TIMED - 1 ? row_program(from, program) : NULL;
+    struct items seconds = {NULL, 0};
+    if (p && p->launched.n == COUNT_ABSENT)
+        seconds = phase == PHASE_BACKWARD    ? p->backward.statistics.samples
+                  : phase == PHASE_OPTIMIZER ? p->optimizer.statistics.samples
+                  : phase == PHASE_RECOMPUTE ? p->recompute.statistics.samples
+                                             : seconds;
     for (int i = 0; i < s->n; i++)
-        s->phase[phase][i] = n == (size_t)s->n ? seconds[i] : NAN;
-    free(seconds);
+        s->phase[phase][i] = seconds.count == (size_t)s->n ? seconds.list[i].real : NAN;
 }
 
-void samples_load(struct samples *s, const struct row *from, const char *program)
+/* Whether each turn has samples, and all together have n. */
+static bool turns_hold(const struct turn *turns, size_t count, size_t n)
 {
-    char group[SCHEMA_PATH], path[SCHEMA_PATH];
-    size_t n, count, all = 0;
-    bool whole = true;
-    snprintf(group, sizeof group, "%s.time", program);
-    snprintf(path, sizeof path, "%s.time.samples", program);
-    double *seconds = load_reals(from, path, &n);
-    struct turn *turns = row_turns(row_times(from, group), &count);
+    size_t all = 0, filled = 0;
     for (size_t i = 0; i < count; i++) {
         all += turns[i].samples;
-        whole = whole && turns[i].samples > 0;
+        filled += turns[i].samples > 0;
     }
+    return n > 0 && all == n && filled == count;
+}
+
+void samples_load(struct samples *s, const struct row *from, size_t program)
+{
+    const struct row_times *times = row_timed(from, program);
+    size_t n = times->samples.count, count;
+    struct turn *turns = row_turns(times, &count);
     *s = (struct samples){0};
-    if (n > 0 && all == n && whole) {
-        samples_allocate(s, n);
-        s->n = (int)n;
-        s->turns = (int)count;
-        s->turn = turns;
-        for (size_t i = 0; i < n; i++) {
-            s->seconds[i] = seconds[i];
-            s->clock[i] = NAN;
-        }
-        for (enum phase p = 0; p < PHASES; p++)
-            load_phase(s, p, from, program);
-        s->first = NAN;
-        row_get_real(from, "loss", &s->first);
-    } else {
+    if (!turns_hold(turns, count, n)) {
         free(turns);
+        return;
     }
-    free(seconds);
+    samples_allocate(s, n);
+    s->n = (int)n;
+    s->turns = (int)count;
+    s->turn = turns;
+    for (size_t i = 0; i < n; i++) {
+        s->seconds[i] = times->samples.list[i].real;
+        s->clock[i] = NAN;
+    }
+    for (enum phase p = 0; p < PHASES; p++)
+        load_phase(s, p, from, program);
+    s->first = from->loss;
 }
 
 /* Clears a group that lacks something in an earlier row for a reason, if the new row has it. */
@@ -83,12 +74,9 @@ struct row *row_over(struct row *row, const struct row *from)
 {
     struct row *both = row_copy(from);
     clear_explained(both, row);
-    for (size_t i = 0; i < TIMED; i++) {
-        char group[SCHEMA_PATH];
-        snprintf(group, sizeof group, "%s.time", program_name(i));
-        if (row_has(row, group))
-            row_clear(both, group);
-    }
+    for (size_t i = 0; i < TIMED; i++)
+        if (row_has(row, groups[i]))
+            row_clear(both, groups[i]);
     for (const struct field *f = schema_fields; schema_has(f); f++)
         row_copy_field(both, row, f);
     for (size_t i = 0; i < row->reason_count; i++)

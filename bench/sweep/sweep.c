@@ -12,7 +12,6 @@
 #include "analysis/record/record.h"
 #include "bench/base/interrupt.h"
 #include "bench/row/fields.h"
-#include "bench/row/program_fields.h"
 #include "bench/row/row.h"
 #include "bench/row/workload.h"
 #include "bench/sweep/estimate.h"
