@@ -110,7 +110,7 @@ static double *observations_of(const struct row *row, size_t kind, size_t *n, co
     char path[SCHEMA_PATH];
     snprintf(path, sizeof path, "%s.time.samples", program_name(kind));
     *reason = row_reason(row, path);
-    *reason = *reason ? *reason : "no samples";
+    *reason = *reason ? *reason : "no turns";
     return NULL;
 }
 
