@@ -51,11 +51,9 @@ const char *subject_of(size_t kind)
 static void describe_size(const struct row *row, char text[AXES_TEXT])
 {
     const struct field *size[] = {schema_find("batch"), schema_find("nodes")};
-    const char *preset;
-    int64_t graphs;
-    bool batch = row_get_count(row, "batch", &graphs) && graphs > 1;
-    if (row_get_text(row, "preset", &preset) && strcmp(preset, "none") != 0)
-        snprintf(text, AXES_TEXT, "preset %.*s", AXES_TEXT / 2, preset);
+    bool batch = row->batch > 1;
+    if (row->preset && strcmp(row->preset, "none") != 0)
+        snprintf(text, AXES_TEXT, "preset %.*s", AXES_TEXT / 2, row->preset);
     else
         axes_describe_all(row, size + !batch, 1 + batch, text);
 }

@@ -7,7 +7,9 @@
 
 static const double least_margin = 0.05;
 
-_Static_assert(PROGRAMS + 1 == TIMED, "the programs, and the encoding");
+_Static_assert(PROGRAMS + 1 == TIMED && (int)PROGRAM_FORWARD == TIMED_FORWARD &&
+                   (int)PROGRAM_STEP == TIMED_STEP && (int)PROGRAM_KERNEL == TIMED_KERNEL,
+               "the programs, and the encoding");
 
 static struct verdict judge_spread(const double *base, size_t n, const double *samples, size_t m,
                                    struct verdict_limits limits)
