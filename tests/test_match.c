@@ -129,6 +129,28 @@ static void test_explanations(void **state)
     files_free(&f);
 }
 
+/* None is overlooked, however many there are. */
+static void test_every_axis_varies(void **state)
+{
+    (void)state;
+    for (const struct field *f = schema_fields; schema_has(f); f++) {
+        const struct field *varying[AXES_MAX];
+        struct rows *two = rows(100, 100);
+        struct row *with = rows_at(two, 1);
+        field_clear(rows_at(two, 0), f);
+        if (f->type == FIELD_TEXT)
+            *field_text(with, f) = "another";
+        else if (f->type == FIELD_COUNT)
+            *field_count(with, f) = 7;
+        else if (f->type == FIELD_REAL)
+            *field_real(with, f) = 7;
+        size_t n = axes_varying(two, varying);
+        assert_int_equal(n, f->symbol != NULL);
+        assert_true(n == 0 || varying[0] == f);
+        rows_free(two);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,6 +160,7 @@ int main(void)
         cmocka_unit_test(test_missing_axes),
         cmocka_unit_test(test_ok_rows_come_first),
         cmocka_unit_test(test_explanations),
+        cmocka_unit_test(test_every_axis_varies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

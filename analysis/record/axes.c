@@ -7,6 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+    AXES_COUNT = 0
+/* clang-format off */
+#define AXIS(...)  + 1
+#define OTHER(...) + 1
+#include "analysis/record/axes.def"
+    /* clang-format on */
+};
+_Static_assert((int)AXES_COUNT < (int)AXES_MAX, "room for all axes");
+
 bool axes_vary(const struct rows *rows, const struct field *axis)
 {
     for (size_t i = 1; i < rows_count(rows); i++)

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 enum {
-    AXES_MAX = 32, /* more than there are axes */
+    AXES_MAX = 40, /* more than there are axes */
     AXES_TEXT = 256
 };
 
