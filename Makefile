@@ -249,7 +249,8 @@ $(BUILD)/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)/libgtmark.a ; $(link)
 $(BUILD)/tests/test_kept_ceilings: wrap := -Wl,--wrap=calibrate
 comma := ,
 $(BUILD)/tests/test_fields: wrap := $(addprefix -Wl$(comma)--wrap=,calibrate probe_take \
-    noise_probe stopwatch_resolve getrusage clock_cpu cold_start_measure link_measure executed_by_tape executed_by_encoding)
+    noise_probe stopwatch_resolve getrusage clock_cpu cold_start_measure link_measure executed_by_tape \
+    executed_by_encoding exchange_measure)
 $(BUILD)/query $(BUILD)/installed/query $(BUILD)/tests/test_query: store := $(filter-out -I%,$(SQLITE))
 $(BUILD)/tests/fuzz_%: fuzzer := -fsanitize=fuzzer
 $(BUILD)/tests/fuzz_%: $(OBJ)/tests/fuzz_%.o $(BUILD)/libgtmark.a ; $(link)

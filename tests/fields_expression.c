@@ -325,6 +325,8 @@ static bool compared(int relation, double a, double b)
 {
     bool equal = fabs(a - b) <= (relation == NEAR ? 1e-2 : 1e-9) * fmax(fabs(a), fabs(b));
     bool below = relation == AT_MOST || relation == BELOW, above = relation == AT_LEAST || relation == ABOVE;
+    if (relation == OTHER)
+        return !equal;
     return (equal && relation != BELOW && relation != ABOVE) || (below && a < b) || (above && a > b);
 }
 
@@ -336,13 +338,14 @@ static bool holds(struct reader *r, int relation, struct operand_value a, struct
         snprintf(r->why, r->size, "%zu and %zu items", a.count, b.count);
     for (size_t i = 0; i < n && good; i++) {
         size_t x = a.count == 1 ? 0 : i, y = b.count == 1 ? 0 : i;
-        if (a.is_text) {
+        if (a.is_text)
             good = (fnmatch(b.text[y], a.text[x], FNM_EXTMATCH) == 0) == (relation == EQUAL);
-            snprintf(r->why, r->size, "'%s', '%s'", a.text[x], b.text[y]);
-        } else {
+        else
             good = compared(relation, a.number[x], b.number[y]);
+        if (!good && a.is_text)
+            snprintf(r->why, r->size, "'%s', '%s'", a.text[x], b.text[y]);
+        else if (!good)
             snprintf(r->why, r->size, "%.12g, %.12g (%zu of %zu)", a.number[x], b.number[y], i + 1, n);
-        }
     }
     return good;
 }

@@ -117,7 +117,7 @@ static struct operand_value of_run(const struct field_view *v, struct memory *m,
 
 static struct operand_value of_graph(const struct field_view *v, struct memory *m, const char *name)
 {
-    enum { MOST = 100 }; /* nodes: larger ones take long */
+    enum { MOST = 300 }; /* nodes: larger ones take long */
     struct operand_value nodes = given(v, m, "nodes");
     bool ragged = strcmp(v->row->batching, "ragged") == 0;
     return nodes.known && nodes.number[0] <= MOST && ragged
