@@ -33,7 +33,7 @@ row()
     with "$1" "$build/bench_node_scaling" --nodes 50 --hidden 16 --heads 2 --layers 1 --phase step --budget 0.1 \
         --warmup 1 --no-roofline --no-charts --output "$work/result.json" --format csv \
         --columns status,step.memory.resident,step.memory.planned | tail -n 1 | sed 's/,[1-9][0-9]*$/,planned/'
-    sed -n 's/.*"step.memory.resident": "\(.*\)".*/\1/p' "$work/result.json"
+    sed -n 's/.*"step.memory.resident": *"\([^"]*\)".*/\1/p' "$work/result.json"
     rm -f "$work/result.json"
 }
 
