@@ -137,7 +137,7 @@ static struct value *row_in(const struct value *document)
 static void test_derived_fields(void **state)
 {
     (void)state;
-    static const struct {
+    const struct {
         const char *path;
         double value;
     } expected[] = {

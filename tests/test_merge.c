@@ -43,7 +43,7 @@ static void test_join(void **state)
 {
     static const char *const names[] = {"work/3.json", "work/1.json", "work/2.json", "work/1.json"};
     struct merge_found found;
-    char says[1024] = "";
+    char says[1024] = "", path[PATH_MAX];
     write_parts(*state);
     struct record *whole = record_in(*state, "work/whole.json");
     struct record *joined = join(*state, names, 4, &found, says);
@@ -56,6 +56,13 @@ static void test_join(void **state)
         assert_true(row_equal(row_at(joined, i), row_at(whole, i)));
     }
     assert_int_equal(value_size(value_get(record_head(joined), "merged")), 4);
+    snprintf(path, sizeof path, "%s/joined.json", ((const struct house *)*state)->work);
+    assert_true(record_save(joined, path, says));
+    struct record *saved = record_in(*state, "work/joined.json");
+    assert_int_equal(row_count(saved), ROWS);
+    for (size_t i = 0; i < ROWS; i++)
+        assert_int_equal(count_at(row_at(saved, i), "place"), i);
+    record_free(saved);
     record_free(joined);
     record_free(whole);
 }

@@ -219,6 +219,7 @@ static void test_missing_turns(void **state)
         assert_int_equal(row_reals_count(row, "step.time.samples"), 12);
         assert_int_equal(row_reals_count(row, "step.backward.statistics.samples"), 12);
         assert_true(real_at(row, "error.norm") > 0); /* of the first run */
+        assert_string_equal(row->checked, "whole");
     }
     record_free(file);
 }

@@ -376,6 +376,7 @@ static void put_rows(struct record *record, struct moved *moved, size_t n, const
         name_origin(all, count, (size_t)(moved[i].from - all), origin);
         if (!one_machine)
             row_set_text(moved[i].row, "origin", origin);
+        moved[i].row->id = (int64_t)rows_count(record_rows(record));
         rows_append(record_rows(record), moved[i].row);
     }
 }

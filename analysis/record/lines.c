@@ -85,50 +85,88 @@ void lines_put(const struct record *record, struct buffer *out)
 
 /* --- reading */
 
+/* Where the rows of a run are, sorted by their ids. */
+struct row_ids {
+    struct row_id {
+        int64_t id;
+        size_t at;
+    } * list;
+    size_t count, capacity;
+};
+
 void runs_free(struct file_runs *runs)
 {
-    for (size_t i = 0; i < runs->count; i++)
+    for (size_t i = 0; i < runs->count; i++) {
         record_free(runs->list[i]);
+        free(runs->ids ? runs->ids[i].list : NULL);
+    }
     free(runs->list);
+    free(runs->ids);
     *runs = (struct file_runs){0};
 }
 
-static struct record *run_named(const struct file_runs *runs, const char *name)
+/* The index of a run; their number if there is none of this name. */
+static size_t run_named(const struct file_runs *runs, const char *name)
 {
     const char *run;
     for (size_t i = runs->count; i-- > 0;)
         if (value_get_text(record_head(runs->list[i]), "run", &run) && strcmp(run, name) == 0)
-            return runs->list[i];
-    return NULL;
+            return i;
+    return runs->count;
 }
 
 static void add_run(struct file_runs *runs, struct value *line)
 {
     runs->list = realloc(runs->list, (runs->count + 1) * sizeof *runs->list);
-    if (!runs->list)
+    runs->ids = realloc(runs->ids, (runs->count + 1) * sizeof *runs->ids);
+    if (!runs->list || !runs->ids)
         abort();
+    runs->ids[runs->count] = (struct row_ids){0};
     value_remove(line, "kind");
     runs->list[runs->count++] = record_of_head(line);
 }
 
-/* Adds a row, or puts it in the place of an earlier line with its id. */
-static void take_row(struct record *record, const struct value *line)
+/* The place of an id in the list, or where it belongs; mostly that is the end. */
+static size_t find_id(const struct row_ids *ids, int64_t id)
 {
-    struct rows *rows = record_rows(record);
-    struct row *row = row_read(line);
-    size_t low = 0, high = rows_count(rows);
-    value_get_count(line, "id", &row->id);
+    size_t low = 0, high = ids->count;
+    if (high > 0 && ids->list[high - 1].id < id)
+        return high;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (rows_at(rows, middle)->id < row->id)
+        if (ids->list[middle].id < id)
             low = middle + 1;
         else
             high = middle;
     }
-    if (low < rows_count(rows) && rows_at(rows, low)->id == row->id)
-        rows_replace(rows, low, row);
-    else
-        rows_insert(rows, low, row);
+    return low;
+}
+
+static void insert_id(struct row_ids *ids, size_t i, struct row_id id)
+{
+    if (ids->count == ids->capacity) {
+        ids->capacity = 2 * ids->capacity + 16;
+        ids->list = realloc(ids->list, ids->capacity * sizeof *ids->list);
+        if (!ids->list)
+            abort();
+    }
+    memmove(ids->list + i + 1, ids->list + i, (ids->count - i) * sizeof *ids->list);
+    ids->list[i] = id;
+    ids->count++;
+}
+
+/* Adds a row, or puts it in the place of an earlier line with its id. */
+static void take_row(struct rows *rows, struct row_ids *ids, const struct value *line)
+{
+    struct row *row = row_read(line);
+    value_get_count(line, "id", &row->id);
+    size_t i = find_id(ids, row->id);
+    if (i < ids->count && ids->list[i].id == row->id) {
+        rows_replace(rows, ids->list[i].at, row);
+        return;
+    }
+    insert_id(ids, i, (struct row_id){row->id, rows_count(rows)});
+    rows_append(rows, row);
 }
 
 static void set_members(struct record *record, const struct value *line)
@@ -143,7 +181,8 @@ static bool take_line(struct file_runs *runs, struct value *line, char *error)
 {
     const char *kind = "", *run = "";
     bool named = value_get_text(line, "kind", &kind) && value_get_text(line, "run", &run) && *run;
-    struct record *record = named ? run_named(runs, run) : NULL;
+    size_t at = named ? run_named(runs, run) : runs->count;
+    struct record *record = at < runs->count ? runs->list[at] : NULL;
     bool good = named && (record ? strcmp(kind, "head") != 0 : strcmp(kind, "head") == 0);
     if (!named)
         snprintf(error, MESSAGE_SIZE, "no line of a result file: it has no kind and run");
@@ -152,7 +191,7 @@ static bool take_line(struct file_runs *runs, struct value *line, char *error)
     else if (!record)
         add_run(runs, line);
     else if (strcmp(kind, "row") == 0)
-        take_row(record, line);
+        take_row(record_rows(record), &runs->ids[at], line);
     else
         set_members(record, line);
     if (!good || record)
@@ -195,7 +234,8 @@ bool lines_read(const char *text, size_t size, struct file_runs *runs, char *err
     }
     runs->whole = (size_t)(at - text);
     for (size_t i = 0; i < runs->count; i++)
-        rows_sort(record_rows(runs->list[i]), by_device_and_place);
+        if (!value_get(record_head(runs->list[i]), "fits"))
+            rows_sort(record_rows(runs->list[i]), by_device_and_place);
     if (runs->count == 0)
         snprintf(error, MESSAGE_SIZE, "no result file: it has no line");
     return runs->count > 0;

@@ -8,8 +8,9 @@
  * counts
  *     {"kind":"end","run":"...","fits":[...]}                       the run is complete
  *
- * Lines are only appended while a run lasts (store.h), and when it ends well one line is left of each row.
- * Rows are ordered by their device and place. Kinds and members that a reader does not know are ignored.
+ * Lines are only appended while a run lasts (store.h), and when it ends one line is left of each row, in
+ * their order. Until a run is complete its rows are ordered by their device and place. Kinds and members that
+ * a reader does not know are ignored.
  *
  * What follows the last newline is a line that was not written whole: it is left out. A line that is broken
  * elsewhere is an error.
@@ -23,6 +24,7 @@
 /* The runs of a file. */
 struct file_runs {
     struct record **list;
+    struct row_ids *ids; /* while they are read */
     size_t count;
     size_t whole; /* bytes of whole lines */
 };

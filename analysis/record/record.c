@@ -56,9 +56,9 @@ struct record *record_new(const char *benchmark, const char *command, struct val
     value_set_text(head, "benchmark", benchmark);
     value_set_text(head, "command", command);
     value_set_text(head, "started", started);
-    value_set_text(head, "run", name_run(started, run));
     for (struct walk w = value_walk(context); walk_next(&w);)
         value_set(head, w.key, value_copy(w.value));
+    value_set_text(head, "run", name_run(started, run));
     value_free(context);
     return make_record(head, rows_new());
 }

@@ -69,10 +69,13 @@ static void clear_explained(struct row *both, const struct row *row)
     }
 }
 
-/* Of what both rows have, that of `row`; of times and their statistics, all of them. */
+/* Of what both rows have, that of `row`; of times and their statistics, all of them. Results are checked with
+ * the first turn: what the earlier row says of that stands, unless they were checked again. */
 struct row *row_over(struct row *row, const struct row *from)
 {
     struct row *both = row_copy(from);
+    if (from->checked && row->checked && strcmp(row->checked, "none") == 0)
+        row_clear(row, "checked");
     clear_explained(both, row);
     for (size_t i = 0; i < TIMED; i++)
         if (row_has(row, groups[i]))
