@@ -85,6 +85,14 @@ void lines_put(const struct record *record, struct buffer *out)
 
 /* --- reading */
 
+void runs_free(struct file_runs *runs)
+{
+    for (size_t i = 0; i < runs->count; i++)
+        record_free(runs->list[i]);
+    free(runs->list);
+    *runs = (struct file_runs){0};
+}
+
 /* Where the rows of a run are, sorted by their ids. */
 struct row_ids {
     struct row_id {
@@ -94,16 +102,11 @@ struct row_ids {
     size_t count, capacity;
 };
 
-void runs_free(struct file_runs *runs)
-{
-    for (size_t i = 0; i < runs->count; i++) {
-        record_free(runs->list[i]);
-        free(runs->ids ? runs->ids[i].list : NULL);
-    }
-    free(runs->list);
-    free(runs->ids);
-    *runs = (struct file_runs){0};
-}
+/* The runs that were read so far, and where their rows are. */
+struct reader {
+    struct file_runs *runs;
+    struct row_ids *ids;
+};
 
 /* The index of a run; their number if there is none of this name. */
 static size_t run_named(const struct file_runs *runs, const char *name)
@@ -115,13 +118,14 @@ static size_t run_named(const struct file_runs *runs, const char *name)
     return runs->count;
 }
 
-static void add_run(struct file_runs *runs, struct value *line)
+static void add_run(struct reader *r, struct value *line)
 {
+    struct file_runs *runs = r->runs;
     runs->list = realloc(runs->list, (runs->count + 1) * sizeof *runs->list);
-    runs->ids = realloc(runs->ids, (runs->count + 1) * sizeof *runs->ids);
-    if (!runs->list || !runs->ids)
+    r->ids = realloc(r->ids, (runs->count + 1) * sizeof *r->ids);
+    if (!runs->list || !r->ids)
         abort();
-    runs->ids[runs->count] = (struct row_ids){0};
+    r->ids[runs->count] = (struct row_ids){0};
     value_remove(line, "kind");
     runs->list[runs->count++] = record_of_head(line);
 }
@@ -177,21 +181,21 @@ static void set_members(struct record *record, const struct value *line)
 }
 
 /* Takes the line over. False with a message if it is none of a result file. */
-static bool take_line(struct file_runs *runs, struct value *line, char *error)
+static bool take_line(struct reader *r, struct value *line, char *error)
 {
     const char *kind = "", *run = "";
     bool named = value_get_text(line, "kind", &kind) && value_get_text(line, "run", &run) && *run;
-    size_t at = named ? run_named(runs, run) : runs->count;
-    struct record *record = at < runs->count ? runs->list[at] : NULL;
+    size_t at = named ? run_named(r->runs, run) : r->runs->count;
+    struct record *record = at < r->runs->count ? r->runs->list[at] : NULL;
     bool good = named && (record ? strcmp(kind, "head") != 0 : strcmp(kind, "head") == 0);
     if (!named)
         snprintf(error, MESSAGE_SIZE, "no line of a result file: it has no kind and run");
     else if (!good)
         snprintf(error, MESSAGE_SIZE, record ? "a second head of run %.100s" : "run %.100s has no head", run);
     else if (!record)
-        add_run(runs, line);
+        add_run(r, line);
     else if (strcmp(kind, "row") == 0)
-        take_row(record_rows(record), &runs->ids[at], line);
+        take_row(record_rows(record), &r->ids[at], line);
     else
         set_members(record, line);
     if (!good || record)
@@ -219,26 +223,37 @@ static int by_device_and_place(const void *a, const void *b, void *rows)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-bool lines_read(const char *text, size_t size, struct file_runs *runs, char *error)
+/* Reads whole lines; false with a message. */
+static bool read_lines(struct reader *r, const char *text, size_t size, char *error)
 {
     char wrong[MESSAGE_SIZE];
     const char *at = text, *newline;
-    *runs = (struct file_runs){0};
     for (size_t number = 1; (newline = memchr(at, '\n', size - (size_t)(at - text))); number++) {
         struct value *line = value_parse_part(at, (size_t)(newline - at), wrong);
-        if (!line || !take_line(runs, line, wrong)) {
+        if (!line || !take_line(r, line, wrong)) {
             snprintf(error, MESSAGE_SIZE, "line %zu: %.400s", number, wrong);
             return false;
         }
         at = newline + 1;
     }
-    runs->whole = (size_t)(at - text);
-    for (size_t i = 0; i < runs->count; i++)
+    r->runs->whole = (size_t)(at - text);
+    if (r->runs->count == 0)
+        snprintf(error, MESSAGE_SIZE, "no result file: it has no line");
+    return r->runs->count > 0;
+}
+
+bool lines_read(const char *text, size_t size, struct file_runs *runs, char *error)
+{
+    struct reader r = {.runs = runs};
+    *runs = (struct file_runs){0};
+    bool good = read_lines(&r, text, size, error);
+    for (size_t i = 0; i < runs->count; i++) {
         if (!value_get(record_head(runs->list[i]), "fits"))
             rows_sort(record_rows(runs->list[i]), by_device_and_place);
-    if (runs->count == 0)
-        snprintf(error, MESSAGE_SIZE, "no result file: it has no line");
-    return runs->count > 0;
+        free(r.ids[i].list);
+    }
+    free(r.ids);
+    return good;
 }
 
 /* --- files */

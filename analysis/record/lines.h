@@ -24,7 +24,6 @@
 /* The runs of a file. */
 struct file_runs {
     struct record **list;
-    struct row_ids *ids; /* while they are read */
     size_t count;
     size_t whole; /* bytes of whole lines */
 };
