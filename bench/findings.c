@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/findings/findings.h"
-#include "analysis/record/lines.h"
+#include "analysis/record/result_file.h"
 #include "bench/cli/tool.h"
 
 static int print_all(void *options, int count, char **files, struct message *error)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analysis/compare/merge.h"
-#include "analysis/record/lines.h"
+#include "analysis/record/result_file.h"
 #include "bench/base/child.h"
 #include "bench/base/paths.h"
 #include "bench/cli/tool.h"

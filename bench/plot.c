@@ -4,8 +4,8 @@
 
 #include "analysis/charts/charts.h"
 #include "analysis/compare/crossing_chart.h"
-#include "analysis/record/lines.h"
 #include "analysis/record/plain.h"
+#include "analysis/record/result_file.h"
 #include "bench/base/paths.h"
 #include "bench/cli/tool.h"
 

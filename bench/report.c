@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "analysis/record/file.h"
-#include "analysis/record/lines.h"
 #include "analysis/record/plain.h"
+#include "analysis/record/result_file.h"
 #include "analysis/report/page.h"
 #include "bench/base/paths.h"
 #include "bench/cli/tool.h"

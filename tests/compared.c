@@ -1,5 +1,5 @@
 #include "tests/compared.h"
-#include "analysis/record/lines.h"
+#include "analysis/record/result_file.h"
 
 #include "tests/files.h"
 #include "tests/synthetic.h"

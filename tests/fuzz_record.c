@@ -12,7 +12,7 @@
 
 #include "analysis/compare/compare_table.h"
 #include "analysis/fits/fits.h"
-#include "analysis/record/lines.h"
+#include "analysis/record/result_file.h"
 #include "analysis/tables/csv.h"
 #include "analysis/tables/table.h"
 #include "bench/sweep/gates.h"

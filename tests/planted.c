@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "analysis/record/lines.h"
+#include "analysis/record/result_file.h"
 #include "tests/silence.h"
 #include "tests/test.h"
 

@@ -1,7 +1,7 @@
 /* Records and rows written by programs. */
 #include "tests/records.h"
 
-#include "analysis/record/lines.h"
+#include "analysis/record/result_file.h"
 #include "tests/test.h"
 
 struct ended run_words(const struct house *h, const char *words, int status)

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/record/lines.h"
+#include "analysis/record/result_file.h"
 #include "analysis/record/schema.h"
 #include "bench/sweep/against.h"
 #include "bench/sweep/estimate.h"

@@ -3,7 +3,7 @@
  * written.
  */
 #include "analysis/record/file.h"
-#include "analysis/record/lines.h"
+#include "analysis/record/result_file.h"
 #include "analysis/record/schema.h"
 #include "tests/test.h"
 #include "tests/test_analysis_rows.h"

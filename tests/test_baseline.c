@@ -1,5 +1,5 @@
 /* An older file as a baseline: drift, margins, verdicts, and exit statuses. */
-#include "analysis/record/lines.h"
+#include "analysis/record/result_file.h"
 #include "analysis/statistics/robust.h"
 #include "bench/sweep/baseline.h"
 #include "kernels/rng.h"

@@ -4,7 +4,7 @@
  */
 #include <unistd.h>
 
-#include "analysis/record/lines.h"
+#include "analysis/record/result_file.h"
 #include "bench/machine/device.h"
 #include "bench/sweep/harness.h"
 #include "tests/fake_device.h"

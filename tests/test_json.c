@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "analysis/record/file.h"
-#include "analysis/record/lines.h"
+#include "analysis/record/result_file.h"
 #include "analysis/record/scan.h"
 #include "tests/test.h"
 #include "tests/test_analysis_rows.h"

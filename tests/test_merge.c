@@ -1,6 +1,6 @@
 /* Joining result files (analysis/compare/merge.c), and build/merge. */
 #include "analysis/compare/merge.h"
-#include "analysis/record/lines.h"
+#include "analysis/record/result_file.h"
 #include "tests/records.h"
 #include "tests/test.h"
 

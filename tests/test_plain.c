@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "analysis/record/lines.h"
+#include "analysis/record/result_file.h"
 #include "tests/records.h"
 #include "tests/test.h"
 #include "tests/test_analysis_rows.h"

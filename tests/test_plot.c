@@ -2,7 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "analysis/record/lines.h"
+#include "analysis/record/result_file.h"
 #include "tests/program.h"
 #include "tests/test.h"
 #include "tests/test_analysis_rows.h"

@@ -25,7 +25,7 @@
 #include "analysis/database/import.h"
 #include "analysis/record/axes.h"
 #include "analysis/record/file.h"
-#include "analysis/record/lines.h"
+#include "analysis/record/result_file.h"
 #include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"
 #include "bench/machine/machine.h"

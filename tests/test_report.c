@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "analysis/record/file.h"
-#include "analysis/record/lines.h"
 #include "analysis/record/profile.h"
+#include "analysis/record/result_file.h"
 #include "analysis/report/html.h"
 #include "analysis/report/page.h"
 #include "analysis/report/svg.h"

@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "analysis/record/lines.h"
+#include "analysis/record/result_file.h"
 #include "analysis/record/row_json.h"
 #include "bench/row/row_resume.h"
 #include "kernels/rng.h"

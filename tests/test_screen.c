@@ -3,7 +3,7 @@
  * that it should. For the tables a sweep is measured once, its times are replaced by planted ones, and
  * --resume prints them without measuring anything.
  */
-#include "analysis/record/lines.h"
+#include "analysis/record/result_file.h"
 #include "analysis/record/store.h"
 #include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"

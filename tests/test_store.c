@@ -3,7 +3,7 @@
  * torn or left over.
  */
 #include "analysis/record/file.h"
-#include "analysis/record/lines.h"
+#include "analysis/record/result_file.h"
 #include "analysis/record/store.h"
 #include "tests/files.h"
 #include "tests/records.h"
@@ -277,7 +277,8 @@ static void test_spoilt_lines(void **state)
     const char *const bad[][2] = {{"{}", "line 5: no line of a result file"},
                                   {"", "line 5: not JSON"},
                                   {"[]", "line 5: no line of a result file"},
-                                  {"{\"kind\":\"row\",\"run\":\"x\",\"id\":1}", "line 5: run x has no head"}};
+                                  {"{\"kind\":\"row\",\"run\":\"x\",\"id\":1}",
+                                   "line 5: no line of a result file: its run has no head"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_true(asprintf(&more, "%s%s\n", text, bad[i][0]) > 0);
         write_bytes(p->file, more, strlen(more));
@@ -285,6 +286,53 @@ static void test_spoilt_lines(void **state)
         free(more);
     }
     free(text);
+}
+
+/* Lines of a kind that is not known change nothing; a row has an id. */
+static void test_other_lines(void **state)
+{
+    const struct place *p = *state;
+    const char *run = "";
+    char *more;
+    size_t size;
+    end(begin_with_rows(p, 2));
+    char *text = contents(p->file, &size);
+    value_get_text(record_head(p->record), "run", &run);
+    assert_true(
+        asprintf(&more, "%s{\"kind\":\"mood\",\"run\":\"%s\",\"benchmark\":1,\"rows\":[]}\n", text, run) > 0);
+    write_bytes(p->file, more, strlen(more));
+    assert_saved(p->file, p->record);
+    free(more);
+    assert_true(asprintf(&more, "%s{\"kind\":\"row\",\"run\":\"%s\",\"status\":\"ok\"}\n", text, run) > 0);
+    write_bytes(p->file, more, strlen(more));
+    assert_refused(p->file, "line 4: no line of a result file: a row without id");
+    free(more);
+    free(text);
+}
+
+/* Of a run that is not complete the rows of a device stand together, by their places, however they came. */
+static void test_order_of_rows(void **state)
+{
+    enum { ROWS_OF_EACH = 20 };
+    const struct place *p = *state;
+    char error[MESSAGE_SIZE], device[16];
+    struct store *store = begin(p, p->record, false);
+    for (size_t i = 0; i < 3 * ROWS_OF_EACH; i++) {
+        struct row *row = good_row(1 + (int64_t)i);
+        snprintf(device, sizeof device, "cuda:%zu", i % 3);
+        row_set_text(row, "device", device);
+        row->place = (int64_t)(i / 3 * 7 % ROWS_OF_EACH);
+        assert_true(record_put(p->record, i, false, row, error) && store_row(store, i, error));
+    }
+    struct record *found = loaded(p->file);
+    for (size_t i = 0; i < 3 * ROWS_OF_EACH; i++) {
+        const struct row *row = rows_at(record_rows(found), i);
+        snprintf(device, sizeof device, "cuda:%zu", i / ROWS_OF_EACH);
+        assert_string_equal(row->device, device);
+        assert_int_equal(row->place, i % ROWS_OF_EACH);
+    }
+    record_free(found);
+    end(store);
 }
 
 /* Files one after the other are the runs of one file; the seam may not be torn. */
@@ -311,7 +359,7 @@ static void test_several_runs(void **state)
     free(more);
     assert_true(asprintf(&more, "%s%s", second, second) > 0);
     write_bytes(p->file, more, strlen(more));
-    assert_refused(p->file, "line 7: a second head of run ");
+    assert_refused(p->file, "line 7: no line of a result file: a second head of its run");
     free(more);
     assert_true(asprintf(&more, "%.*s%s", (int)strlen(first) - 9, first, second) > 0);
     write_bytes(p->file, more, strlen(more));
@@ -368,6 +416,8 @@ int main(void)
         IN_PLACE(test_flushed_once_a_second),
         IN_PLACE(test_torn_line),
         IN_PLACE(test_spoilt_lines),
+        IN_PLACE(test_other_lines),
+        IN_PLACE(test_order_of_rows),
         IN_PLACE(test_several_runs),
         IN_PLACE(test_what_is_replaced_is_kept),
         IN_PLACE(test_full_disk),

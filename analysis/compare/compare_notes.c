@@ -3,7 +3,7 @@
 #include "analysis/compare/compare_profile.h"
 #include "analysis/compare/compare_table.h"
 #include "analysis/record/axes.h"
-#include "analysis/record/lines.h"
+#include "analysis/record/result_file.h"
 #include "analysis/tables/wrap.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
  */
 #include "analysis/compare/comparison.h"
 
-#include "analysis/record/lines.h"
+#include "analysis/record/result_file.h"
 
 #include <math.h>
 

@@ -1,13 +1,10 @@
 #include "analysis/record/lines.h"
 
-#include "analysis/record/file.h"
-#include "analysis/record/plain.h"
 #include "analysis/record/row_json.h"
 #include "analysis/record/value_text.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* --- writing */
 
@@ -173,11 +170,23 @@ static void take_row(struct rows *rows, struct row_ids *ids, const struct value 
     rows_append(rows, row);
 }
 
-static void set_members(struct record *record, const struct value *line)
+/* Sets the member of the head that lines of this kind have; other kinds have none. */
+static void take_member(struct record *record, const char *kind, const struct value *line)
 {
-    for (struct walk w = value_walk(line); walk_next(&w);)
-        if (strcmp(w.key, "kind") != 0 && strcmp(w.key, "run") != 0)
-            value_set(record_head(record), w.key, value_copy(w.value));
+    const char *name = strcmp(kind, "end") == 0 ? "fits" : kind;
+    const struct value *v = value_get(line, name);
+    if (v && (is_member(name) || strcmp(name, "resumed") == 0))
+        value_set(record_head(record), name, value_copy(v));
+}
+
+/* Why a line is none of a result file; null if it is one. record: of its run; null: not begun yet. */
+static const char *fault_of(const struct record *record, const char *kind, const struct value *line)
+{
+    bool head = strcmp(kind, "head") == 0;
+    int64_t id;
+    if (record && strcmp(kind, "row") == 0 && !value_get_count(line, "id", &id))
+        return "a row without id";
+    return !record && !head ? "its run has no head" : record && head ? "a second head of its run" : NULL;
 }
 
 /* Takes the line over. False with a message if it is none of a result file. */
@@ -187,40 +196,62 @@ static bool take_line(struct reader *r, struct value *line, char *error)
     bool named = value_get_text(line, "kind", &kind) && value_get_text(line, "run", &run) && *run;
     size_t at = named ? run_named(r->runs, run) : r->runs->count;
     struct record *record = at < r->runs->count ? r->runs->list[at] : NULL;
-    bool good = named && (record ? strcmp(kind, "head") != 0 : strcmp(kind, "head") == 0);
-    if (!named)
-        snprintf(error, MESSAGE_SIZE, "no line of a result file: it has no kind and run");
-    else if (!good)
-        snprintf(error, MESSAGE_SIZE, record ? "a second head of run %.100s" : "run %.100s has no head", run);
+    const char *fault = named ? fault_of(record, kind, line) : "it has no kind and run";
+    if (fault)
+        snprintf(error, MESSAGE_SIZE, "no line of a result file: %s", fault);
     else if (!record)
         add_run(r, line);
     else if (strcmp(kind, "row") == 0)
         take_row(record_rows(record), &r->ids[at], line);
     else
-        set_members(record, line);
-    if (!good || record)
+        take_member(record, kind, line);
+    if (fault || record)
         value_free(line);
-    return good;
+    return !fault;
 }
 
-/* A device's rows stand together, in the order in which the devices occur. */
-static size_t device_order(const struct rows *rows, const struct row *row)
+/* A row, and its device by the order in which the devices occur. */
+struct placed {
+    struct row *row;
+    size_t device;
+};
+
+static int by_device_and_place(const void *a, const void *b)
 {
-    size_t i = 0;
-    while (rows_at(rows, i) != row && !row_same(rows_at(rows, i), row, "device"))
-        i++;
-    return i;
+    const struct placed *x = a, *y = b;
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    if (x->row->place != y->row->place)
+        return x->row->place < y->row->place ? -1 : 1;
+    return (x->row->id > y->row->id) - (x->row->id < y->row->id);
 }
 
-static int by_device_and_place(const void *a, const void *b, void *rows)
+/* The first of the rows before this one that has its device, or itself. */
+static size_t first_of_device(const struct placed *placed, size_t i)
 {
-    const struct row *x = *(const struct row *const *)a, *y = *(const struct row *const *)b;
-    size_t of_x = device_order(rows, x), of_y = device_order(rows, y);
-    if (of_x != of_y)
-        return of_x < of_y ? -1 : 1;
-    if (x->place != y->place)
-        return x->place < y->place ? -1 : 1;
-    return (x->id > y->id) - (x->id < y->id);
+    size_t k = i > 0 && row_same(placed[i - 1].row, placed[i].row, "device") ? placed[i - 1].device : 0;
+    while (!row_same(placed[k].row, placed[i].row, "device"))
+        k++;
+    return k;
+}
+
+/* A device's rows stand together, by their places. */
+static void order_rows(struct rows *rows)
+{
+    size_t count = rows_count(rows);
+    struct placed *placed = calloc(count + 1, sizeof *placed);
+    if (!placed)
+        abort();
+    for (size_t i = 0; i < count; i++) {
+        placed[i].row = rows_at(rows, i);
+        placed[i].device = first_of_device(placed, i);
+    }
+    while (rows_count(rows) > 0)
+        rows_take(rows, rows_count(rows) - 1);
+    qsort(placed, count, sizeof *placed, by_device_and_place);
+    for (size_t i = 0; i < count; i++)
+        rows_append(rows, placed[i].row);
+    free(placed);
 }
 
 /* Reads whole lines; false with a message. */
@@ -249,153 +280,9 @@ bool lines_read(const char *text, size_t size, struct file_runs *runs, char *err
     bool good = read_lines(&r, text, size, error);
     for (size_t i = 0; i < runs->count; i++) {
         if (!value_get(record_head(runs->list[i]), "fits"))
-            rows_sort(record_rows(runs->list[i]), by_device_and_place);
+            order_rows(record_rows(runs->list[i]));
         free(r.ids[i].list);
     }
     free(r.ids);
     return good;
-}
-
-/* --- files */
-
-bool record_write_lines(const struct record *record, FILE *out)
-{
-    struct buffer lines = {0};
-    lines_put(record, &lines);
-    fwrite(lines.text, 1, lines.size, out);
-    free(lines.text);
-    return !ferror(out);
-}
-
-static bool write_lines(const void *record, FILE *out)
-{
-    return record_write_lines(record, out);
-}
-
-bool record_save(const struct record *record, const char *path, char *error)
-{
-    return file_save(path, write_lines, record, error);
-}
-
-/* A document, as record_write writes it; null with a message. */
-static struct record *parse_document(const char *text, size_t size, char *error)
-{
-    struct value *document = value_parse_part(text, size, error), *array = value_get(document, "rows");
-    bool good = value_kind(array) == VALUE_ARRAY;
-    if (document && !good)
-        snprintf(error, MESSAGE_SIZE, "no result file: it has no lines, and no rows");
-    if (!good) {
-        value_free(document);
-        return NULL;
-    }
-    struct record *record = record_of_head(document);
-    for (struct walk w = value_walk(array); walk_next(&w);) {
-        struct row *row = row_read(w.value);
-        row->id = (int64_t)rows_count(record_rows(record));
-        rows_append(record_rows(record), row);
-    }
-    value_remove(document, "rows");
-    return record;
-}
-
-/* Whether the text begins with a line of a result file. */
-static bool has_lines(const char *text, size_t size)
-{
-    static const char begin[] = "{\"kind\":";
-    return size >= sizeof begin - 1 && memcmp(text, begin, sizeof begin - 1) == 0;
-}
-
-static bool all_sound(const struct file_runs *runs, char *error)
-{
-    for (size_t i = 0; i < runs->count; i++)
-        if (!record_validate(runs->list[i], error))
-            return false;
-    return true;
-}
-
-static bool parse_runs(const char *text, size_t size, struct file_runs *runs, char *error)
-{
-    if (has_lines(text, size))
-        return lines_read(text, size, runs, error) && all_sound(runs, error);
-    *runs = (struct file_runs){.whole = size};
-    struct record *record = parse_document(text, size, error);
-    if (!record)
-        return false;
-    runs->list = malloc(sizeof *runs->list);
-    if (!runs->list)
-        abort();
-    runs->list[runs->count++] = record;
-    return all_sound(runs, error);
-}
-
-/* The only run, which is taken out; null with a message if there are several. */
-static struct record *only_run(struct file_runs *runs, char *error)
-{
-    if (runs->count > 1) {
-        snprintf(error, MESSAGE_SIZE, "has %zu runs: build/merge joins them", runs->count);
-        return NULL;
-    }
-    runs->count = 0;
-    return runs->list[0];
-}
-
-struct record *record_parse(const char *text, char *error)
-{
-    struct file_runs runs;
-    bool good = parse_runs(text, strlen(text), &runs, error);
-    struct record *record = good ? only_run(&runs, error) : NULL;
-    runs_free(&runs);
-    return record;
-}
-
-bool runs_load(const char *path, struct file_runs *runs, FILE *notes, char *error)
-{
-    char wrong[MESSAGE_SIZE];
-    size_t size;
-    char *text = file_read(path, &size, error);
-    *runs = (struct file_runs){0};
-    if (!text)
-        return false;
-    bool good = parse_runs(text, size, runs, wrong);
-    if (!good)
-        snprintf(error, MESSAGE_SIZE, "%.200s: %.*s", path, MESSAGE_SIZE / 2, wrong);
-    else if (runs->whole < size && notes) {
-        fputs("note: ", notes);
-        plain_put(notes, path);
-        fputs(": its last line is not whole, and is left out\n", notes);
-    }
-    free(text);
-    return good;
-}
-
-struct record *record_load(const char *path, char *error)
-{
-    struct file_runs runs;
-    char wrong[MESSAGE_SIZE];
-    struct record *record = NULL;
-    if (runs_load(path, &runs, stderr, error) && !(record = only_run(&runs, wrong)))
-        snprintf(error, MESSAGE_SIZE, "%.200s: %.*s", path, MESSAGE_SIZE / 2, wrong);
-    runs_free(&runs);
-    return record;
-}
-
-bool record_keep(const char *path, char *error)
-{
-    struct file_runs runs;
-    struct stat there;
-    char ignored[MESSAGE_SIZE];
-    if (stat(path, &there) != 0 || there.st_size == 0)
-        return true;
-    bool empty = runs_load(path, &runs, NULL, ignored);
-    for (size_t i = 0; i < runs.count; i++)
-        empty = empty && rows_count(record_rows(runs.list[i])) == 0;
-    runs_free(&runs);
-    return empty || file_keep(path, error);
-}
-
-size_t record_name_length(const char *path)
-{
-    const char *dot = strrchr(path, '.');
-    bool ends = dot && dot != path && (strcmp(dot, ".jsonl") == 0 || strcmp(dot, ".json") == 0);
-    return ends ? (size_t)(dot - path) : strlen(path);
 }

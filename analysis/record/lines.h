@@ -41,27 +41,4 @@ void lines_put_row(const struct value *head, const struct row *row, struct buffe
 /* Adds all lines of a run; without rows, those of its head. */
 void lines_put(const struct record *record, struct buffer *out);
 
-/* Writes its lines. False if the stream failed. */
-bool record_write_lines(const struct record *record, FILE *out);
-
-/* Saves its lines to a file that is whole at every moment (file_save). */
-bool record_save(const struct record *record, const char *path, char *error);
-
-/* Keeps an existing file as PATH~, unless it has no rows, and replaces an earlier one. False with a message.
- */
-bool record_keep(const char *path, char *error);
-
-/*
- * Loads a file of one run, lines or a document, or parses a text, and validates it; null on error. A last
- * line that is not whole is left out, with a note on stderr.
- */
-struct record *record_load(const char *path, char *error);
-struct record *record_parse(const char *text, char *error);
-
-/* The length of a path without .jsonl or .json. */
-size_t record_name_length(const char *path);
-
-/* Loads all runs of a file; the caller frees them in either case. notes: null: none. */
-bool runs_load(const char *path, struct file_runs *runs, FILE *notes, char *error);
-
 #endif

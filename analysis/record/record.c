@@ -15,6 +15,7 @@
 struct record {
     struct value *head;
     struct rows *rows;
+    int64_t next_id; /* of a row; 0: not known yet */
 };
 
 /* Takes ownership of both. */
@@ -25,7 +26,7 @@ static struct record *make_record(struct value *head, struct rows *rows)
         fprintf(stderr, "record: no memory\n");
         abort();
     }
-    *record = (struct record){head, rows};
+    *record = (struct record){.head = head, .rows = rows};
     return record;
 }
 
@@ -91,11 +92,13 @@ struct rows *record_rows(const struct record *record)
     return record->rows;
 }
 
-static int64_t next_id(const struct rows *rows)
+/* An id above those of all rows. */
+static int64_t next_id(struct record *record)
 {
-    int64_t last = -1;
-    for (size_t i = 0; i < rows_count(rows); i++)
-        last = rows_at(rows, i)->id > last ? rows_at(rows, i)->id : last;
+    int64_t last = record->next_id - 1;
+    for (size_t i = 0; record->next_id == 0 && i < rows_count(record->rows); i++)
+        last = rows_at(record->rows, i)->id > last ? rows_at(record->rows, i)->id : last;
+    record->next_id = last + 2;
     return last + 1;
 }
 
@@ -105,7 +108,7 @@ bool record_put(struct record *record, size_t index, bool replace, struct row *r
         row_free(row);
         return false;
     }
-    row->id = replace ? rows_at(record->rows, index)->id : next_id(record->rows);
+    row->id = replace ? rows_at(record->rows, index)->id : next_id(record);
     if (replace)
         rows_replace(record->rows, index, row);
     else

@@ -3,8 +3,7 @@
  *
  * What was not measured is absent: a count is COUNT_ABSENT, a real NAN, a text or list null, never 0. Where
  * the user asked for it, or could have expected it, a reason stands under the path of the field or of its
- * group
- * ("step": "not asked for").
+ * group ("step": "not asked for").
  *
  * Fields have paths, "step.time.median", where users type or read them. Functions that take a path abort if
  * the schema has no such field of this type: a programming error. Texts are copied, and bytes that are not
@@ -155,9 +154,6 @@ void rows_free(struct rows *rows); /* null is allowed */
 
 size_t rows_count(const struct rows *rows);
 struct row *rows_at(const struct rows *rows, size_t i); /* null beyond the end */
-
-/* Sorts by pointers to pointers of rows. */
-void rows_sort(struct rows *rows, int order(const void *a, const void *b, void *rows));
 
 void rows_append(struct rows *rows, struct row *row);
 void rows_insert(struct rows *rows, size_t i, struct row *row); /* before row i, or at the end */

@@ -67,12 +67,6 @@ void rows_insert(struct rows *rows, size_t i, struct row *row)
     rows->list[i] = row;
 }
 
-void rows_sort(struct rows *rows, int order(const void *a, const void *b, void *rows))
-{
-    if (rows->count > 0)
-        qsort_r(rows->list, rows->count, sizeof *rows->list, order, rows);
-}
-
 void rows_append(struct rows *rows, struct row *row)
 {
     rows_insert(rows, rows->count, row);

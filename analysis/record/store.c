@@ -1,10 +1,9 @@
 /* Each line is one write. What a write that failed has left of its line is cut off again. */
 #include "analysis/record/store.h"
 
-#include "analysis/record/file.h"
-#include "analysis/record/lines.h"
 #include "analysis/record/lock.h"
 #include "analysis/record/plain.h"
+#include "analysis/record/result_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -67,16 +66,11 @@ struct store *store_open(const char *path, FILE *warnings, char *error)
     return NULL;
 }
 
-static bool write_record(const void *record, FILE *out)
-{
-    return record_write_lines(record, out);
-}
-
 /* Writes the file anew; the lock is then that of the new file. */
 static bool write_anew(struct store *store, char *error)
 {
     int file;
-    if (!file_replace(store->path, write_record, store->record, &file, error))
+    if (!record_replace(store->record, store->path, &file, error))
         return false;
     close(store->file);
     store->file = file;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* page_css and page_js with their hashes, made from page.css and page.js by the Makefile. */
-#include "analysis/record/lines.h"
+#include "analysis/record/result_file.h"
 #include "analysis/report/page.inc"
 
 /* Rows of all tables together, so that a page has at most about 3 MB. */

@@ -1,5 +1,5 @@
 #include "bench/base/paths.h"
-#include "analysis/record/lines.h"
+#include "analysis/record/result_file.h"
 
 #include <errno.h>
 #include <string.h>

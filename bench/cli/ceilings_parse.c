@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/record/lines.h"
+#include "analysis/record/result_file.h"
 #include "bench/base/quantity.h"
 
 enum { PEAK, DRAM, RATES };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/record/lines.h"
+#include "analysis/record/result_file.h"
 #include "analysis/tables/columns.h"
 #include "bench/base/number.h"
 #include "bench/base/suggest.h"

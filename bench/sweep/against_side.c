@@ -1,5 +1,5 @@
 #include "bench/sweep/against_side.h"
-#include "analysis/record/lines.h"
+#include "analysis/record/result_file.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analysis/record/lines.h"
+#include "analysis/record/result_file.h"
 #include "analysis/record/schema.h"
 #include "bench/cli/config.h"
 #include "bench/cli/flags.h"
