@@ -180,7 +180,7 @@ figures()
         function ms(field) { return cell[at[field]] == "" ? "-" : sprintf("%.3f", 1e3 * cell[at[field]]) }
         function four(p) {
             return sprintf("%9s %9s %9s %8s", ms(p ".time.median"), ms(p ".cold.median"),
-                ms(p ".launched.median"), ms(p ".launched.host"))
+                ms(p ".eager.median"), ms(p ".eager.host"))
         }
         FNR == 1 {
             cells($0, name)

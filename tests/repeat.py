@@ -3,7 +3,7 @@
 
 For every program of every row: how many runs' intervals contain the median of all runs' turns in the same state of the
 machine, at the clock of the run (turns over the time of its probes' multiply-adds: METRICS.md, time), and also at its
-rate of exchange between threads (turns over a power of the probes' time, which all runs show); how many are noisy, how
+rate of sharing between threads (turns over a power of the probes' time, which all runs show); how many are noisy, how
 wide the intervals are; and of all pairs of runs, how many `compare` calls faster or slower, which is false. With --slower PERCENT the same number of runs of a build that waits for that share
 (tests/slower/slower.c) is compared with them, pair by pair. On a quiet machine; beside other programs with --busy.
 """
@@ -70,37 +70,37 @@ def cycles(t):
     return [m / (t["state"]["fma"] or 1) for m in t["turn_medians"]]
 
 
-def exchange(t):
-    """The time of an exchange beside the turns; 1 without one."""
-    return t["state"].get("exchange") or 1
+def sharing(t):
+    """The time of sharing beside the turns; 1 without one."""
+    return t["state"].get("sharing") or 1
 
 
-def power_of_exchange(group):
-    """By which power of the exchange the runs' times grow, from 0 to 1: the median of all pairs' slopes (Theil, Sen)."""
-    points = [(math.log(exchange(t)), math.log(statistics.median(cycles(t)))) for t in group]
+def power_of_sharing(group):
+    """By which power of sharing the runs' times grow, from 0 to 1: the median of all pairs' slopes (Theil, Sen)."""
+    points = [(math.log(sharing(t)), math.log(statistics.median(cycles(t)))) for t in group]
     slopes = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in itertools.combinations(points, 2) if a[0] != b[0]]
     return min(1, max(0, statistics.median(slopes))) if slopes else 0
 
 
 def count_covering(group, judged, power):
-    """How many intervals contain the median of all turns, at the run's clock and this power of its exchange."""
-    pooled = statistics.median(m / exchange(t) ** power for t in group for m in cycles(t))
-    return sum(t["ci95_low"] <= pooled * (t["state"]["fma"] or 1) * exchange(t) ** power <= t["ci95_high"] for t in judged)
+    """How many intervals contain the median of all turns, at the run's clock and this power of its sharing."""
+    pooled = statistics.median(m / sharing(t) ** power for t in group for m in cycles(t))
+    return sum(t["ci95_low"] <= pooled * (t["state"]["fma"] or 1) * sharing(t) ** power <= t["ci95_high"] for t in judged)
 
 
 def judge_intervals(runs):
     """Prints a line for every program and state."""
-    print("covers: the median of all runs in the state, at the clock of each run; and at its rate of exchange")
-    print(f"{'row':>3} {'program':8} {'state':>9} {'exchange':>12} {'runs':>4} {'noisy':>5} {'covers':>6} {'and':>3} {'of':>3} "
+    print("covers: the median of all runs in the state, at the clock of each run; and at its rate of sharing")
+    print(f"{'row':>3} {'program':8} {'state':>9} {'sharing':>12} {'runs':>4} {'noisy':>5} {'covers':>6} {'and':>3} {'of':>3} "
           f"{'half-width':>10} {'median':>10}")
     for key in sorted(runs[0]):
         for group in states_of([run[key] for run in runs if key in run]):
             judged = [t for t in group if not t["noisy"] and t["ci95_low"] is not None]
-            covers = [count_covering(group, judged, power) for power in (0, power_of_exchange(group))]
+            covers = [count_covering(group, judged, power) for power in (0, power_of_sharing(group))]
             half = statistics.median((t["ci95_high"] - t["ci95_low"]) / 2 / t["median"] for t in judged) if judged else float("nan")
             ping = group[len(group) // 2]["state"]["ping"]
             median = statistics.median(m for t in group for m in t["turn_medians"])
-            rates = f"{1e9 * min(map(exchange, group)):.2f}-{1e9 * max(map(exchange, group)):.2f} ns"
+            rates = f"{1e9 * min(map(sharing, group)):.2f}-{1e9 * max(map(sharing, group)):.2f} ns"
             print(f"{key[0]:3} {key[1]:8} {f'{1e6 * ping:.3f} us' if ping else '-':>9} {rates if ping else '-':>12} {len(group):4} "
                   f"{len(group) - len(judged):5} {covers[0]:6} {covers[1]:3} {len(judged):3} {100 * half:8.2f} % {1e3 * median:7.3f} ms")
 

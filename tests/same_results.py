@@ -32,9 +32,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 VOLATILE = (
     ("when, and by which build", "run started command commit flags compiler"),
     ("the machine's state", "host.load noise.* *.noise.* *.gpu.*"),
-    ("times, and samples taken within a time", "*.cold.n *.time.* *.time first_answer.* cold_start.* *.cold.median *.cold.min *.launch.median"
-                                           " *.launched.*"),
-    ("rates and shares of times", "*.exchange.bandwidth *.percent *.roofline.fault *.roofline.calibrated"),
+    ("times, and samples taken within a time", "*.cold.n *.time.* *.time cold_start.* cold_start.* *.cold.median *.cold.min *.launch.median"
+                                           " *.eager.*"),
+    ("rates and shares of times", "*.communication.bandwidth *.percent *.roofline.fault *.roofline.calibrated"),
     ("fits of times", "fits"),
     ("resident memory", "*.memory.resident *.memory.libraries"),
     ("wording", "reason absent.*"),

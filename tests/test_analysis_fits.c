@@ -137,8 +137,8 @@ static void test_the_record_has_every_field(void **state)
     assert_int_equal(value_size(fit), schema_fit_count);
     assert_string_equal(text_in(fit, "program"), "step");
     assert_string_equal(text_in(fit, "axis"), "nodes");
-    assert_string_equal(text_in(fit, "work"), "flops");
-    assert_string_equal(text_in(fit, "work_terms"), "1 + N + N^2");
+    assert_string_equal(text_in(fit, "cost"), "flops");
+    assert_string_equal(text_in(fit, "cost_terms"), "1 + N + N^2");
     assert_string_equal(text_in(fit, "law"), "1 + N + N^2");
     assert_string_equal(text_in(fit, "verdict"), "agrees");
     assert_int_equal(count_in(fit, "points"), ROWS);
@@ -459,7 +459,7 @@ static void test_work_that_does_not_change(void **state)
     struct fits fits = fits_find(rows);
     struct value *all = fits_value(&fits), *fit = value_at(all, 1);
     assert_near(element(fit, "exponents", 0), -1, 1e-9);
-    assert_null_because(fit, "work_exponents", "the work does not change");
+    assert_null_because(fit, "cost_exponents", "the work does not change");
     assert_null_because(fit, "verdict", "the work does not change");
     assert_null_because(fit, "law", "the work does not change");
     char *text = written(fits_print, &fits);

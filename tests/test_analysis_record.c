@@ -159,7 +159,7 @@ static void test_derived_fields(void **state)
         {"step.edges_per_second", 30},
         {"step.launch.per_entry", 0.125},
         {"step.bound.ratio", 8},
-        {"step.exchange.error", -0.25},
+        {"step.communication.error", -0.25},
         {"graph.degree_mean", 3},
         {"graph.padding_waste", 0.25},
         {"encoding.break_even_step", 397},
@@ -181,8 +181,8 @@ static void test_derived_fields(void **state)
     row->step.launch.median = 1;
     row->step.launch.entries = 8;
     row->step.bound.time = 0.25;
-    row->step.exchange.predicted = 3;
-    row->step.exchange.time = 4;
+    row->step.communication.predicted = 3;
+    row->step.communication.time = 4;
     row_derive(row);
     struct value *document = document_of(row);
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)

@@ -160,10 +160,10 @@ static void test_probes_around_a_block(void **state)
     assert_true(s.spent >= s.elapsed);
     samples_free(&s);
     struct probe alone = probe_take(rule.peak, 1), crowd = probe_take(NULL, omp_get_num_procs() + 1);
-    assert_true(isnan(alone.seconds[PROBE_PING]) && isnan(alone.seconds[PROBE_EXCHANGE]) &&
+    assert_true(isnan(alone.seconds[PROBE_PING]) && isnan(alone.seconds[PROBE_SHARING]) &&
                 alone.seconds[PROBE_FMA] > 0);
     assert_true(isnan(crowd.seconds[PROBE_PING]) && isnan(crowd.seconds[PROBE_FMA]) &&
-                isnan(crowd.seconds[PROBE_EXCHANGE]));
+                isnan(crowd.seconds[PROBE_SHARING]));
 }
 
 static void test_warm_up_by_time(void **state)

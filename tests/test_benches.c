@@ -157,12 +157,12 @@ static void check_first_answer(const struct row *row, bool encoded)
     static const char *const parts[] = {"graph", "record", "upload", "forward", "encoding"};
     for (int i = 0; i < 4 + encoded; i++) {
         char path[64];
-        snprintf(path, sizeof path, "first_answer.%s", parts[i]);
+        snprintf(path, sizeof path, "cold_start.%s", parts[i]);
         assert_true(real_at(row, path) > 0);
-        assert_true(real_at(row, path) <= real_at(row, "first_answer.total"));
+        assert_true(real_at(row, path) <= real_at(row, "cold_start.total"));
     }
     if (!encoded)
-        assert_absent(row, "first_answer.encoding");
+        assert_absent(row, "cold_start.encoding");
 }
 
 /* A complete report of a configuration: each part is measured, and all tables and charts exist. */
@@ -203,7 +203,7 @@ static void test_model(void **state)
     ended_free(&e);
     record = record_in(h, "work/x.json");
     assert_string_equal(text_at(row_at(record, 0), "status"), "oom");
-    assert_null_because(row_at(record, 0), "first_answer.total", "no memory");
+    assert_null_because(row_at(record, 0), "cold_start.total", "no memory");
     record_free(record);
     *state = h;
     house_teardown(state);

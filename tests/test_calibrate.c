@@ -215,9 +215,9 @@ static void test_probes_that_were_not_measured(void **state)
     assert_true(calibration_read(json, &back));
     assert_true(isnan(calibration_state(&back).seconds[PROBE_PING]));
     assert_close(calibration_state(&back).seconds[PROBE_FMA], 1e-5);
-    value_remove(value_get(json, "probes"), "exchange"); /* as in files of earlier versions */
+    value_remove(value_get(json, "probes"), "sharing"); /* as in files of earlier versions */
     assert_true(calibration_read(json, &back));
-    assert_true(isnan(calibration_state(&back).seconds[PROBE_EXCHANGE]));
+    assert_true(isnan(calibration_state(&back).seconds[PROBE_SHARING]));
     assert_close(calibration_state(&back).seconds[PROBE_FMA], 1e-5);
     value_free(json);
 }

@@ -32,7 +32,7 @@ static void expect_row(const struct row *row, const char *device)
         assert_true(real_at(row, field) > 0);
         snprintf(field, sizeof field, "%s.launch.median", programs[i]);
         assert_true(real_at(row, field) > 0);
-        snprintf(field, sizeof field, "%s.launched.median", programs[i]);
+        snprintf(field, sizeof field, "%s.eager.median", programs[i]);
         assert_true(real_at(row, field) > 0);
     }
     assert_true(real_at(row, "step.backward.time") > 0);
@@ -71,7 +71,7 @@ static void test_launched(void **state)
     const struct row *row = row_at(record, 0);
     assert_string_equal(text_at(row, "status"), "ok");
     assert_true(real_at(row, "step.time.median") > 0 && real_at(row, "step.backward.time") > 0);
-    assert_absent(row, "step.launched.median");
+    assert_absent(row, "step.eager.median");
     record_free(record);
 }
 

@@ -153,12 +153,12 @@ static void test_launched(void **state)
     struct batch b = batch_er(10, 1);
     struct recording r = step_record(&b, &fake);
     tape_capture(r.tape);
-    struct launched l = launched_measure(r.tape, 0);
-    assert_int_equal(l.n, LAUNCHED_MIN);
+    struct eager_runs l = eager_measure(r.tape, 0);
+    assert_int_equal(l.n, EAGER_MIN);
     assert_int_equal(fake.launches, 0);
     assert_true(l.host > 0 && l.min > 0 && l.min <= l.median);
     for (enum phase p = 0; p < PHASES; p++) {
-        double median = summarize(l.phase[p], LAUNCHED_MIN).median;
+        double median = summarize(l.phase[p], EAGER_MIN).median;
         assert_true(median > 0 && median <= l.median);
     }
     tape_free(r.tape);

@@ -65,7 +65,7 @@ static struct calibration ceilings(double rate, int threads, double exceeded)
         double spread = 0.3 * pow(1.24, i);
         *(i % 2 ? &turn->after : &turn->before) =
             (struct probe){{probe.seconds[PROBE_PING], spread * probe.seconds[PROBE_FMA],
-                            spread * probe.seconds[PROBE_EXCHANGE]}};
+                            spread * probe.seconds[PROBE_SHARING]}};
     }
     return c;
 }

@@ -1,6 +1,6 @@
 /* The lock of a result file: one program at a time writes it, and nobody holds what a killed one left. */
 #include "analysis/record/lock.h"
-#include "analysis/record/store.h"
+#include "analysis/record/writer.h"
 #include "tests/files.h"
 #include "tests/test.h"
 #include "tests/test_analysis_rows.h"
@@ -29,7 +29,7 @@ static bool exists(const struct test_file *p)
     return access(p->path, F_OK) == 0;
 }
 
-/* Starts a process that opens a store and waits, and returns when it has it. */
+/* Starts a process that opens a writer and waits, and returns when it has it. */
 static pid_t start_holder(const struct test_file *p)
 {
     int ends[2];
@@ -37,8 +37,8 @@ static pid_t start_holder(const struct test_file *p)
     assert_int_equal(pipe(ends), 0);
     pid_t pid = fork();
     if (pid == 0) {
-        struct store *store = store_open(p->path, stderr, error);
-        if (store && write(ends[1], "x", 1) == 1)
+        struct writer *writer = writer_open(p->path, stderr, error);
+        if (writer && write(ends[1], "x", 1) == 1)
             pause();
         _exit(1);
     }
@@ -54,20 +54,20 @@ static void test_one_writer(void **state)
     char error[MESSAGE_SIZE] = "";
     int status;
     pid_t holder = start_holder(p);
-    assert_null(store_open(p->path, stderr, error));
+    assert_null(writer_open(p->path, stderr, error));
     assert_non_null(strstr(error, "another program is writing this file"));
     kill(holder, SIGKILL);
     assert_int_equal(waitpid(holder, &status, 0), holder);
     assert_true(exists(p)); /* but nobody holds it */
-    assert_true(store_close(store_open(p->path, stderr, error), error));
+    assert_true(writer_close(writer_open(p->path, stderr, error), error));
     assert_false(exists(p)); /* nothing was written */
     struct record *record = empty_record();
-    struct store *store = store_open(p->path, stderr, error);
+    struct writer *writer = writer_open(p->path, stderr, error);
     for (int i = 0; i < 2; i++) { /* the file is written anew under the same lock */
-        assert_null(store_open(p->path, stderr, error));
-        assert_true(store_begin(store, record, false, error));
+        assert_null(writer_open(p->path, stderr, error));
+        assert_true(writer_begin(writer, record, false, error));
     }
-    assert_true(store_close(store, error));
+    assert_true(writer_close(writer, error));
     assert_int_equal(unlink(p->path), 0);
     record_free(record);
 }
@@ -79,9 +79,9 @@ static void test_no_locks(void **state)
     size_t size;
     FILE *warnings = open_memstream(&said, &size);
     no_locks = true;
-    struct store *store = store_open(p->path, warnings, error);
+    struct writer *writer = writer_open(p->path, warnings, error);
     no_locks = false;
-    assert_true(store && store_close(store, error));
+    assert_true(writer && writer_close(writer, error));
     fclose(warnings);
     assert_non_null(strstr(said, "this file system has no locks"));
     assert_ptr_equal(strchr(said, '\n'), said + size - 1);
@@ -96,17 +96,17 @@ static int take_and_replace(const struct test_file *p, int times)
     char error[MESSAGE_SIZE];
     struct record *record = empty_record();
     for (int taken = 0; taken < times;) {
-        struct store *store = store_open(p->path, stderr, error);
-        if (!store)
+        struct writer *writer = writer_open(p->path, stderr, error);
+        if (!writer)
             continue;
         taken++;
         char mark[96];
         snprintf(mark, sizeof mark, "%s.mark", p->path);
         int mine = open(mark, O_CREAT | O_EXCL | O_WRONLY, 0600);
-        both += mine < 0 || !store_begin(store, record, false, error);
+        both += mine < 0 || !writer_begin(writer, record, false, error);
         close(mine);
         unlink(mark);
-        both += !store_close(store, error);
+        both += !writer_close(writer, error);
     }
     record_free(record);
     return both;

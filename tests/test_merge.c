@@ -52,7 +52,7 @@ static void test_join(void **state)
     assert_int_equal(row_count(whole), ROWS);
     assert_int_equal(row_count(joined), ROWS);
     for (size_t i = 0; i < ROWS; i++) {
-        assert_int_equal(count_at(row_at(joined, i), "place"), i);
+        assert_int_equal(count_at(row_at(joined, i), "position"), i);
         assert_true(row_equal(row_at(joined, i), row_at(whole, i)));
     }
     assert_int_equal(value_size(value_get(record_head(joined), "merged")), 4);
@@ -61,7 +61,7 @@ static void test_join(void **state)
     struct record *saved = record_in(*state, "work/joined.json");
     assert_int_equal(row_count(saved), ROWS);
     for (size_t i = 0; i < ROWS; i++)
-        assert_int_equal(count_at(row_at(saved, i), "place"), i);
+        assert_int_equal(count_at(row_at(saved, i), "position"), i);
     record_free(saved);
     record_free(joined);
     record_free(whole);

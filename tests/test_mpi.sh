@@ -185,14 +185,14 @@ GTMARK_BUILD=$(cd "$build" && pwd) root=$PWD
 export GTMARK_BUILD
 # shellcheck disable=SC2086 # several flags
 (cd "$house" && "$root/tests/mpirun.sh" 2 ./bench_rank_scaling ${small% *} --phase step --batch 3 --ranks 1,2 --runs 3 --output x.json \
-    --format csv --columns ranks.count,step.exchange.predicted,step.exchange.error >x.csv 2>err)
+    --format csv --columns ranks.count,step.communication.predicted,step.communication.error >x.csv 2>err)
 check 'the exchange of two ranks is predicted, with the error of that' "$(sed 's/,[0-9.e-]*[0-9],[-0-9.e]*[0-9]$/,x,y/' "$house/x.csv")" \
-    'status,reason,ranks.count,step.exchange.predicted,step.exchange.error
+    'status,reason,ranks.count,step.communication.predicted,step.communication.error
 ok,"",1,,
 ok,"",2,x,y'
 check 'by a calibration in the file' "$(grep -c '"links": *\[' "$house/x.json")" 1
 check 'which predicts more ranks' "$("$build/bench_rank_scaling" $small --phase step --batch 4 --device meta --ranks 4 --ceilings link="$house/x.json" \
-    --format csv --columns step.exchange.link 2>/dev/null | grep -o 'of a sum on 2 ranks of 1 host')" \
+    --format csv --columns step.communication.link 2>/dev/null | grep -o 'of a sum on 2 ranks of 1 host')" \
     'of a sum on 2 ranks of 1 host'
 # sent RUNS RANKS FLAG...: the bytes of sums and of messages, by each rank's count of MPI's calls, of a sweep with so many
 # steps
@@ -219,7 +219,7 @@ bytes()
     sent 3 "$@" >"$house/few"
     sent 4 "$@" >"$house/many"
     field=$(sed -n '/"step": *{/,$p' "$house/x.json" | tr ',' '\n' |
-        sed -n '/"exchange": *{/,$s/.*"bytes": *\([0-9]*\).*/\1/p' | head -n 1)
+        sed -n '/"communication": *{/,$s/.*"bytes": *\([0-9]*\).*/\1/p' | head -n 1)
     check "bytes of a row are those that MPI sends: $name" \
         "$(paste "$house/few" "$house/many" | awk '$2 - $1 > most { most = $2 - $1 } END { print most / 3 }')" "${field:-none}"
 }

@@ -25,7 +25,7 @@ static struct row *measured(int64_t ranks, int64_t nodes, int64_t batch, double 
     row_set_text(row, "ranks.parallel", "halo");
     set_time(row, "step.time", seconds, spread);
     if (ranks > 1) {
-        row_set_real(row, "step.exchange.exposed", exposed);
+        row_set_real(row, "step.communication.exposed", exposed);
         row_set_real(row, "ranks.load", 1);
     }
     return row;
@@ -38,10 +38,10 @@ static struct row *predicted(int64_t ranks, const char *way, double seconds, dou
     row_set_text(row, "device", "meta");
     row_set_count(row, "ranks.count", ranks);
     row_set_text(row, "ranks.parallel", way);
-    row_set_real(row, "step.exchange.predicted_run", seconds);
-    row_set_real(row, "step.exchange.predicted_exposed", exposed);
+    row_set_real(row, "step.communication.predicted_run", seconds);
+    row_set_real(row, "step.communication.predicted_exposed", exposed);
     if (ranks > 1)
-        row_set_text(row, "step.exchange.link", "2.00 us, given");
+        row_set_text(row, "step.communication.link", "2.00 us, given");
     return row;
 }
 

@@ -67,7 +67,7 @@ static void saved_of(const struct house *h, struct saved *r)
     struct record *record = record_in(h, "work/x.json");
     for (size_t i = 0; i < row_count(record); i++) {
         struct buffer text = {0};
-        row_at(record, i)->place = COUNT_ABSENT; /* which depends on the sweep */
+        row_at(record, i)->position = COUNT_ABSENT; /* which depends on the sweep */
         row_put_members(row_at(record, i), &text);
         assert_true(r->count < 2 * ROWS);
         r->text[r->count] = strndup(text.text, text.size);

@@ -198,7 +198,7 @@ static unsigned rows_of(const char *words)
     assert_true(shard_choose(&o, &error));
     assert_int_equal(config_count(&o), o.shard.count);
     for (int64_t i = 0; i < o.shard.count; i++) {
-        assert_int_equal(config_at(&o, i).place, o.shard.rows[i]);
+        assert_int_equal(config_at(&o, i).position, o.shard.rows[i]);
         rows |= 1u << o.shard.rows[i];
     }
     options_free(&o);

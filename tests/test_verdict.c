@@ -214,7 +214,7 @@ static struct row *beside(const double *samples, const double *pings, struct pro
     for (size_t i = 0; i < n; i++) {
         double more = 1 + scatter * (double)i / (double)n;
         struct probe probe = {
-            {pings[i], more * machine.seconds[PROBE_FMA], more * machine.seconds[PROBE_EXCHANGE]}};
+            {pings[i], more * machine.seconds[PROBE_FMA], more * machine.seconds[PROBE_SHARING]}};
         turns[i] = (struct turn){1, probe, probe};
     }
     struct turns t = {n, turns, samples};
@@ -346,7 +346,7 @@ static void test_clock_ratio(void **state)
                *without = beside(times, pings, (struct probe){{0, NAN, NAN}}, 0, 10);
     assert_true(fabs(row_state_ratio(a, TIMED_STEP, b, TIMED_STEP, PROBE_FMA) - 1.05) < 1e-9);
     assert_true(row_state_ratio(a, TIMED_STEP, without, TIMED_STEP, PROBE_FMA) == 1);
-    assert_true(row_state_ratio(a, TIMED_STEP, b, TIMED_STEP, PROBE_EXCHANGE) == 1);
+    assert_true(row_state_ratio(a, TIMED_STEP, b, TIMED_STEP, PROBE_SHARING) == 1);
     assert_true(isnan(row_state_ratio(without, TIMED_STEP, without, TIMED_STEP, PROBE_FMA)));
     row_set_count(b, "threads", 7);
     assert_true(isnan(row_state_ratio(a, TIMED_STEP, b, TIMED_STEP, PROBE_FMA)));

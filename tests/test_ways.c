@@ -19,12 +19,12 @@ static void add(struct rows *rows, int64_t ranks, const char *way, double second
     row_set_text(row, "device", "meta");
     row_set_count(row, "ranks.count", ranks);
     row_set_text(row, "ranks.parallel", way);
-    row_set_count(row, "step.exchange.bytes", sent);
+    row_set_count(row, "step.communication.bytes", sent);
     row_set_count(row, "ranks.memory", held);
     if (seconds > 0)
-        row_set_real(row, "step.exchange.predicted_run", seconds);
+        row_set_real(row, "step.communication.predicted_run", seconds);
     else
-        row_omit(row, "step.exchange.predicted_run", "no ceilings (--ceilings)");
+        row_omit(row, "step.communication.predicted_run", "no ceilings (--ceilings)");
     rows_append(rows, row);
 }
 
@@ -34,7 +34,7 @@ static void add_measured(struct rows *rows, double error)
     struct row *row = checked_row(500);
     row_set_count(row, "ranks.count", 2);
     row_set_text(row, "ranks.parallel", "halo");
-    row_set_real(row, "step.exchange.error", error);
+    row_set_real(row, "step.communication.error", error);
     rows_append(rows, row);
 }
 

@@ -17,10 +17,11 @@ struct run_time {
 static bool run_time_of(const struct row *row, size_t kind, struct run_time *t)
 {
     const struct row_program *p = row_program(row, kind);
-    *t = (struct run_time){p->time.median, p->time.ci95_low, p->time.ci95_high, p->exchange.exposed, false};
+    *t = (struct run_time){p->time.median, p->time.ci95_low, p->time.ci95_high, p->communication.exposed,
+                           false};
     if (isnan(t->median)) {
-        double run = p->exchange.predicted_run;
-        *t = (struct run_time){run, run, run, p->exchange.predicted_exposed, true};
+        double run = p->communication.predicted_run;
+        *t = (struct run_time){run, run, run, p->communication.predicted_exposed, true};
     }
     t->exposed = t->exposed > 0 ? fmin(t->exposed, t->median) : 0;
     return row_is_ok(row) && t->median > 0;
@@ -39,7 +40,7 @@ static struct rank_bar rank_bar_of(const struct scaling *s, const struct run_tim
                          .predicted = t->predicted,
                          .shared = s->row->ranks.load > 1};
     if (t->predicted)
-        b.link = row_program(s->row, kind)->exchange.link;
+        b.link = row_program(s->row, kind)->communication.link;
     b.noisy = row_noisy(s->base, kind) || row_noisy(s->row, kind) || isnan(b.low) || isnan(b.high);
     return b;
 }

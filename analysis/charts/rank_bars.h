@@ -36,7 +36,7 @@ struct rank_bars {
     int64_t of[RANK_COUNTS_MAX]; /* the numbers of ranks, ascending */
 };
 
-/* Of a program's times in rows that are ok, measured, or predicted (P.exchange.predicted_run). */
+/* Of a program's times in rows that are ok, measured, or predicted (P.communication.predicted_run). */
 struct rank_bars rank_bars_of(const struct rows *rows, size_t program, bool weak);
 
 #endif

@@ -24,7 +24,7 @@ struct moved {
     struct row *row;
     const struct source *from;
     size_t at; /* in the order of files and rows */
-    int64_t place;
+    int64_t position;
     const char *device;
     bool copied; /* an earlier row stands for it */
 };
@@ -109,7 +109,7 @@ static void name_origin(const struct source *all, size_t count, size_t i, char t
     }
 }
 
-/* Sweep by sweep; in each device by device, by place, and in the order of the files. */
+/* Sweep by sweep; in each device by device, by position, and in the order of the files. */
 static int by_place(const void *a, const void *b)
 {
     const struct moved *x = a, *y = b;
@@ -117,7 +117,7 @@ static int by_place(const void *a, const void *b)
     if (!order && x->from->shard)
         order = strverscmp(x->device, y->device);
     if (!order && x->from->shard)
-        order = (x->place > y->place) - (x->place < y->place);
+        order = (x->position > y->position) - (x->position < y->position);
     return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
@@ -137,7 +137,7 @@ static struct moved *take_rows(const struct source *all, size_t count, size_t *n
             moved[*n] = (struct moved){.row = row,
                                        .from = &all[i],
                                        .at = *n,
-                                       .place = row->place == COUNT_ABSENT ? 0 : row->place,
+                                       .position = row->position == COUNT_ABSENT ? 0 : row->position,
                                        .device = row->device ? row->device : ""};
             ++*n;
         }
@@ -153,15 +153,15 @@ static struct moved *take_rows(const struct source *all, size_t count, size_t *n
 static bool same_row(const struct match_rule *rule, const struct moved *a, const struct moved *b)
 {
     return a->from != b->from && a->from->machine == b->from->machine && match(rule, a->row, b->row) &&
-           (!a->from->shard || a->from->sweep != b->from->sweep || a->place == b->place);
+           (!a->from->shard || a->from->sweep != b->from->sweep || a->position == b->position);
 }
 
-/* Whether all fields agree, but for the place, which belongs to a sweep. */
+/* Whether all fields agree, but for the position, which belongs to a sweep. */
 static bool same_results(const struct row *a, const struct row *b)
 {
     bool same = true;
     for (const struct field *f = schema_fields; same && schema_has(f); f++)
-        same = strcmp(f->path, "place") == 0 || row_order(a, b, f) == 0;
+        same = strcmp(f->path, "position") == 0 || row_order(a, b, f) == 0;
     return same;
 }
 
@@ -293,7 +293,7 @@ static void find_missing(const struct source *all, size_t count, size_t sweep, c
     find_missing_parts(all, count, sweep, numbers, out, found);
     for (size_t i = 0; i < n; i++)
         if (moved[i].from->sweep == sweep)
-            numbers[there++] = moved[i].place;
+            numbers[there++] = moved[i].position;
     there = (int64_t)sort_distinct(numbers, (size_t)there);
     free(numbers);
     value_get_count(all[sweep].shard, "rows", &rows);

@@ -185,7 +185,7 @@ struct verdict verdict_programs(const struct row *base, size_t of_base, const st
     if (row_states_differ(base, of_base, row, kind))
         return unclear(v, "measured in different states of the machine");
     v = judge_drift(v, row_state_ratio(base, of_base, row, kind, PROBE_FMA), limits, "clock");
-    return judge_drift(v, row_state_ratio(base, of_base, row, kind, PROBE_EXCHANGE), limits,
+    return judge_drift(v, row_state_ratio(base, of_base, row, kind, PROBE_SHARING), limits,
                        "rate of exchange between threads");
 }
 

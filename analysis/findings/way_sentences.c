@@ -65,7 +65,7 @@ static struct way *ways_of(const struct rows *rows, const struct field *const *a
     *count = 0;
     for (size_t i = 0; i < rows_count(rows); i++) {
         const struct row *row = rows_at(rows, i);
-        double seconds = row_program(row, kind)->exchange.predicted_run;
+        double seconds = row_program(row, kind)->communication.predicted_run;
         ways[*count] = (struct way){i, work[i], row->ranks.count, row->ranks.parallel, seconds};
         *count += row_is_ok(row) && row->device && strcmp(row->device, "meta") == 0 && row->ranks.count > 1 &&
                   row->ranks.parallel && !isnan(seconds);
@@ -79,7 +79,7 @@ static struct errors errors_of(const struct rows *rows, size_t kind)
 {
     struct errors e = {0};
     for (size_t i = 0; i < rows_count(rows); i++) {
-        double error = row_program(rows_at(rows, i), kind)->exchange.error;
+        double error = row_program(rows_at(rows, i), kind)->communication.error;
         e.known = e.known || !isnan(error);
         e.low = fmin(e.low, error); /* fmin and fmax ignore NAN */
         e.high = fmax(e.high, error);

@@ -20,7 +20,7 @@ static void set_exponent_fields(struct value *v, const struct fit *fit)
     const char *missing = fit_work_missing(fit);
     struct value *values = list_of(v, "values"), *exponents = list_of(v, "exponents");
     struct value *lows = list_of(v, "exponents_low"), *highs = list_of(v, "exponents_high");
-    struct value *work = missing ? NULL : list_of(v, "work_exponents");
+    struct value *work = missing ? NULL : list_of(v, "cost_exponents");
     for (size_t i = 0; i < fit->count; i++) {
         value_append(values, value_new_real(fit->points[i].time.x));
         if (i == 0)
@@ -33,7 +33,7 @@ static void set_exponent_fields(struct value *v, const struct fit *fit)
             value_append(work, value_new_real(fit_work_exponent(fit, i - 1, i).value));
     }
     if (missing)
-        set_absent(v, "work_exponents", missing);
+        set_absent(v, "cost_exponents", missing);
 }
 
 static void set_law_fields(struct value *v, const struct fit *fit)
@@ -41,7 +41,7 @@ static void set_law_fields(struct value *v, const struct fit *fit)
     char text[LAW_TEXT];
     law_terms_text(text, fit->terms, axes_symbol(fit->axis));
     if (fit->terms)
-        value_set_text(v, "work_terms", text);
+        value_set_text(v, "cost_terms", text);
     if (fit->no_law)
         return set_absent(v, "law", fit->no_law);
     law_terms_text(text, fit->law.terms, axes_symbol(fit->axis));
@@ -78,7 +78,7 @@ struct value *fits_value(const struct fits *fits)
         value_set_count(v, "points", (int64_t)fit->count);
         value_set_real(v, "from", fit->points[0].time.x);
         value_set_real(v, "to", fit->points[fit->count - 1].time.x);
-        value_set_text(v, "work", fit->by_bytes ? "bytes" : "flops");
+        value_set_text(v, "cost", fit->by_bytes ? "bytes" : "flops");
         set_exponent_fields(v, fit);
         set_law_fields(v, fit);
         set_verdict_fields(v, fit);

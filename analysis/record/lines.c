@@ -221,8 +221,8 @@ static int by_device_and_place(const void *a, const void *b)
     const struct placed *x = a, *y = b;
     if (x->device != y->device)
         return x->device < y->device ? -1 : 1;
-    if (x->row->place != y->row->place)
-        return x->row->place < y->row->place ? -1 : 1;
+    if (x->row->position != y->row->position)
+        return x->row->position < y->row->position ? -1 : 1;
     return (x->row->id > y->row->id) - (x->row->id < y->row->id);
 }
 

@@ -8,7 +8,7 @@
  * counts
  *     {"kind":"end","run":"...","fits":[...]}                       the run is complete
  *
- * Lines are only appended while a run lasts (store.h), and when it ends one line is left of each row, in
+ * Lines are only appended while a run lasts (writer.h), and when it ends one line is left of each row, in
  * their order. Until a run is complete its rows are ordered by their device and place. Kinds and members that
  * a reader does not know are ignored.
  *

@@ -46,7 +46,7 @@ static void derive_program(struct row_program *p, const struct row *row)
     p->edges_per_second = ratio(count_real(row->graph.edges), median);
     p->launch.per_entry = ratio(p->launch.median, count_real(p->launch.entries));
     p->bound.ratio = ratio(median, p->bound.time);
-    p->exchange.error = ratio(p->exchange.predicted, p->exchange.time) - 1;
+    p->communication.error = ratio(p->communication.predicted, p->communication.time) - 1;
 }
 
 /* Without checkpoints nothing is recomputed. */

@@ -67,10 +67,10 @@ static struct probe reported_state(const struct row_times *times, const struct r
 {
     struct probe state = {{[PROBE_PING] = times->state.ping,
                            [PROBE_FMA] = times->state.fma,
-                           [PROBE_EXCHANGE] = times->state.exchange}};
+                           [PROBE_SHARING] = times->state.sharing}};
     const double others[] = {[PROBE_PING] = other->state.ping,
                              [PROBE_FMA] = other->state.fma,
-                             [PROBE_EXCHANGE] = other->state.exchange};
+                             [PROBE_SHARING] = other->state.sharing};
     for (int part = 0; part < PROBE_PARTS; part++)
         if (isnan(state.seconds[part]))
             state.seconds[part] = others[part];

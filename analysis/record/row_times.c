@@ -90,14 +90,14 @@ static double *state_of(struct row_times *time, int part)
 {
     return part == PROBE_PING  ? &time->state.ping
            : part == PROBE_FMA ? &time->state.fma
-                               : &time->state.exchange;
+                               : &time->state.sharing;
 }
 
 static struct items *probes_of(struct row_times *time, int part)
 {
     return part == PROBE_PING  ? &time->state.ping_probes
            : part == PROBE_FMA ? &time->state.fma_probes
-                               : &time->state.exchange_probes;
+                               : &time->state.sharing_probes;
 }
 
 static void set_state(struct row *row, struct row_times *time, const struct turns *t,

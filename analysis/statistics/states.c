@@ -11,7 +11,7 @@
 
 #include "analysis/statistics/statistics.h"
 
-const char *const probe_parts[PROBE_PARTS] = {"ping", "fma", "exchange"};
+const char *const probe_parts[PROBE_PARTS] = {"ping", "fma", "sharing"};
 
 static const double gap_over_extent = 3, least_gap = 1.25, least_shared = 1.002;
 

@@ -16,7 +16,7 @@
 /* What a probe measures, in seconds: a cache line passing from thread to thread, a fixed number of
  * multiply-adds on all threads, and a line of many that another thread has just written, read by all threads
  * at once. NAN: not measured. */
-enum { PROBE_PING, PROBE_FMA, PROBE_EXCHANGE, PROBE_PARTS };
+enum { PROBE_PING, PROBE_FMA, PROBE_SHARING, PROBE_PARTS };
 struct probe {
     double seconds[PROBE_PARTS];
 };

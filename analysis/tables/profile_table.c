@@ -12,7 +12,7 @@
 #include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"
 
-static const char *const titles[] = {"calls",   "time", "share",  "work",      "share", "bytes", "share",
+static const char *const titles[] = {"calls",   "time", "share",  "FLOPs",     "share", "bytes", "share",
                                      "GFLOP/s", "GB/s", "FLOP/B", "predicted", "share", "roof",  "bound"};
 enum { COLUMNS = 1 + sizeof titles / sizeof *titles, CALLS = 1, WORK = 4, INTENSITY = 10, BOUND = 14 };
 

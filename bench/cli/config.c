@@ -51,15 +51,15 @@ int64_t config_count(const struct options *o)
     return o->kernels ? count * o->kernel_count : count;
 }
 
-/* The place of a row in the whole sweep. */
-static int64_t place_of(const struct options *o, int64_t index)
+/* The position of a row in the whole sweep. */
+static int64_t position_of(const struct options *o, int64_t index)
 {
     return o->shard.rows ? o->shard.rows[index] : index;
 }
 
 int64_t config_values(const struct options *o, int64_t index, double value[AXES])
 {
-    int64_t rest = place_of(o, index);
+    int64_t rest = position_of(o, index);
     enum axis order[AXES];
     axes_swept(order);
     for (int i = AXES - 1; i >= 0; i--) {
@@ -126,7 +126,7 @@ struct config config_at(const struct options *o, int64_t index)
     int64_t kernel = config_values(o, index, value);
     const struct preset *p = preset_at((int64_t)value[AXIS_PRESET]);
     struct config c = p ? config_of_preset(p) : (struct config){0};
-    c.place = place_of(o, index);
+    c.position = position_of(o, index);
     c.kernel = o->kernels ? o->kernels[kernel] : NULL;
     c.graph.seed = o->seed;
     c.tables = o->tables;

@@ -18,7 +18,7 @@ struct config {
     enum parallel parallel;          /* how they do */
     enum node_partition partition;   /* which nodes each has */
     int64_t index;                   /* among the configurations of the sweep */
-    int64_t place;                   /* in the sweep, of which --shard may run a part */
+    int64_t position;                /* in the sweep, of which --shard may run a part */
     const struct encoding *encoding; /* of the graph's nodes; null until computed */
     const struct kernel *kernel;     /* timed alone; null: programs of the model */
 };

@@ -169,12 +169,12 @@ static bool read_sweep(const struct value *json, struct calibration *c)
     return c->points > 0;
 }
 
-/* A probe that was not measured is null; older files have no rates of exchange. */
+/* A probe that was not measured is null; older files have no rates of sharing. */
 static bool read_probes(const struct value *json, struct calibration *c)
 {
     for (int part = 0; part < PROBE_PARTS; part++) {
         int n = 0;
-        if (part == PROBE_EXCHANGE && !value_get(json, probe_parts[part])) {
+        if (part == PROBE_SHARING && !value_get(json, probe_parts[part])) {
             for (; n < c->turns; n++)
                 c->turn[n].before.seconds[part] = c->turn[n].after.seconds[part] = NAN;
             continue;

@@ -64,7 +64,7 @@ static double time_multiply_adds(const struct peak *peak)
 }
 
 /* Seconds to read a line of the next thread's; all threads of the team call it. lines[threads][LINES] */
-static double exchange_lines(struct line *lines)
+static double share_lines(struct line *lines)
 {
     int me = omp_get_thread_num(), next = (me + 1) % omp_get_num_threads();
     struct line *own = lines + (size_t)me * LINES;
@@ -96,15 +96,15 @@ struct probe probe_take(const struct peak *peak, int threads)
     bool passes = threads > 1 && threads <= omp_get_num_procs();
     struct line *lines =
         passes ? aligned_alloc(sizeof *lines, (size_t)threads * LINES * sizeof *lines) : NULL;
-    double ping = INFINITY, fma = 0, exchange = 0;
-#pragma omp parallel num_threads(threads) reduction(min : ping) reduction(max : fma, exchange)
+    double ping = INFINITY, fma = 0, sharing = 0;
+#pragma omp parallel num_threads(threads) reduction(min : ping) reduction(max : fma, sharing)
     {
         ping = passes ? pass_round(&ring) : NAN;
         fma = peak ? time_multiply_adds(peak) : NAN;
 #pragma omp barrier
-        exchange = !lines ? NAN : ring.over ? PROBE_LIMIT : exchange_lines(lines);
+        sharing = !lines ? NAN : ring.over ? PROBE_LIMIT : share_lines(lines);
     }
-    struct probe found = {{passes ? ping : NAN, peak ? fma : NAN, lines ? exchange : NAN}};
+    struct probe found = {{passes ? ping : NAN, peak ? fma : NAN, lines ? sharing : NAN}};
     free(lines);
     return found;
 }

@@ -86,15 +86,15 @@ struct cold_start cold_start_measure(const struct options *o, const struct confi
 void cold_start_write(struct row *row, const struct cold_start *s)
 {
     if (*s->missing.text)
-        row_omit(row, "first_answer", s->missing.text);
+        row_omit(row, "cold_start", s->missing.text);
     if (!s->done)
         return;
-    row->first_answer.graph = s->seconds[COLD_START_GRAPH];
-    row->first_answer.encoding = s->encoded ? s->seconds[COLD_START_ENCODING] : NAN;
-    row->first_answer.record = s->seconds[COLD_START_RECORD];
-    row->first_answer.upload = s->seconds[COLD_START_UPLOAD];
-    row->first_answer.forward = s->seconds[COLD_START_FORWARD];
-    row->first_answer.total = s->seconds[COLD_START_TOTAL];
+    row->cold_start.graph = s->seconds[COLD_START_GRAPH];
+    row->cold_start.encoding = s->encoded ? s->seconds[COLD_START_ENCODING] : NAN;
+    row->cold_start.record = s->seconds[COLD_START_RECORD];
+    row->cold_start.upload = s->seconds[COLD_START_UPLOAD];
+    row->cold_start.forward = s->seconds[COLD_START_FORWARD];
+    row->cold_start.total = s->seconds[COLD_START_TOTAL];
 }
 
 void cold_start_print(const struct cold_start *s, FILE *out)

@@ -25,7 +25,7 @@ struct cold_start {
 /* Measures up to five cold starts, fewer if they are slow. */
 struct cold_start cold_start_measure(const struct options *o, const struct config *c);
 
-/* Writes the row's group "first_answer". */
+/* Writes the row's group "cold_start". */
 void cold_start_write(struct row *row, const struct cold_start *s);
 
 /* Prints it as table lines, if it was measured. */

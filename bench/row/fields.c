@@ -63,7 +63,7 @@ void fields_config(struct row *row, const struct config *c, const struct options
     for (enum axis a = 0; a < AXES; a++)
         field_axis(row, c, a);
     fields_preset(row, c);
-    row->place = c->place;
+    row->position = c->position;
     row->device = row_keep(row, o->device.name);
     row->dtype = row_keep(row, dtype_name(MODEL_DTYPE));
     row->seed = (int64_t)o->seed;

@@ -75,13 +75,13 @@ static void set_predicted(struct row *row, struct row_program *to, const struct 
                          : p->samples    ? "what runs has no ceilings of several ranks"
                          : isnan(f->run) ? "no ceilings (--ceilings)"
                                          : NULL;
-    set_exchange(row, &to->exchange.predicted, f->alone, missing);
-    set_exchange(row, &to->exchange.predicted_run, f->run, no_run);
-    set_exchange(row, &to->exchange.predicted_exposed, f->exposed, no_run);
+    set_exchange(row, &to->communication.predicted, f->alone, missing);
+    set_exchange(row, &to->communication.predicted_run, f->run, no_run);
+    set_exchange(row, &to->communication.predicted_exposed, f->exposed, no_run);
     if (missing)
-        put_reason(row, &to->exchange.link, missing);
+        put_reason(row, &to->communication.link, missing);
     else
-        to->exchange.link = row_keep(row, f->link.text);
+        to->communication.link = row_keep(row, f->link.text);
 }
 
 void fields_exchange(struct row *row, enum program_kind kind, const struct program_result *p)
@@ -91,9 +91,9 @@ void fields_exchange(struct row *row, enum program_kind kind, const struct progr
     const char *missing = !p->samples    ? "planned only (--device meta)"
                           : e->sent == 0 ? "nothing is exchanged"
                                          : NULL;
-    put_count(row, &to->exchange.bytes, p->samples ? e->sent : p->forecast.bytes);
-    set_exchange(row, &to->exchange.time, e->alone, missing);
-    set_exchange(row, &to->exchange.exposed, e->exposed, missing);
-    set_exchange(row, &to->exchange.bandwidth, 1e-9 * e->bandwidth, missing);
+    put_count(row, &to->communication.bytes, p->samples ? e->sent : p->forecast.bytes);
+    set_exchange(row, &to->communication.time, e->alone, missing);
+    set_exchange(row, &to->communication.exposed, e->exposed, missing);
+    set_exchange(row, &to->communication.bandwidth, 1e-9 * e->bandwidth, missing);
     set_predicted(row, to, p);
 }

@@ -99,25 +99,25 @@ static void launching_write(struct row *row, enum program_kind kind, const struc
 
 /* --- runs launched entry by entry, beside samples of a graph */
 
-static const char *launched_unwanted(const struct target *t)
+static const char *eager_runs_unwanted(const struct target *t)
 {
     return on_device(t) && tape_captured(t->recording->tape) ? NULL : "";
 }
 
-static bool launched_run(struct target *t, struct message *missing)
+static bool eager_runs_run(struct target *t, struct message *missing)
 {
     (void)missing;
-    t->result->launched = launched_measure(t->recording->tape, t->job->share[t->kind] / 10);
+    t->result->eager = eager_measure(t->recording->tape, t->job->share[t->kind] / 10);
     return true;
 }
 
-static void launched_write(struct row *row, enum program_kind kind, const struct program_result *p)
+static void eager_runs_write(struct row *row, enum program_kind kind, const struct program_result *p)
 {
     struct row_program *to = row_program(row, kind);
-    put_count(row, &to->launched.n, p->launched.n);
-    put_real(row, &to->launched.median, p->launched.median);
-    put_real(row, &to->launched.min, p->launched.min);
-    put_real(row, &to->launched.host, p->launched.host);
+    put_count(row, &to->eager.n, p->eager.n);
+    put_real(row, &to->eager.median, p->eager.median);
+    put_real(row, &to->eager.min, p->eager.min);
+    put_real(row, &to->eager.host, p->eager.host);
 }
 
 /* --- GPU clocks during sampling, and energy */
@@ -338,10 +338,10 @@ static bool dump_run(struct target *t, struct message *missing)
 static const struct pass passes[PASSES] = {
     {{"cold"}, cold_unwanted, cold_run, cold_write},
     {{"launch"}, launching_unwanted, launching_run, launching_write},
-    {{"launched"}, launched_unwanted, launched_run, launched_write},
+    {{"eager"}, eager_runs_unwanted, eager_runs_run, eager_runs_write},
     {{"gpu", "time.discarded"}, gpu_unwanted, gpu_run, fields_gpu},
     {{"memory.resident", "memory.libraries"}, together_unwanted, resident_run, resident_write},
-    {{"exchange"}, exchange_unwanted, exchange_run, fields_exchange},
+    {{"communication"}, exchange_unwanted, exchange_run, fields_exchange},
     {{"profile", "predicted"}, profile_unwanted, profile_run, profile_set},
     {{NULL}, trace_unwanted, trace_run, NULL},
     {{"flops.counted"}, together_unwanted, count_run, count_write},

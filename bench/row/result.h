@@ -40,7 +40,7 @@ struct program_result {
     const struct samples *samples; /* of all turns; null if none */
     struct cold cold;
     struct launching launching;
-    struct launched launched; /* n 0: the samples are launched, not replays of a graph */
+    struct eager_runs eager; /* n 0: the samples are launched, not replays of a graph */
     struct energy energy;
     struct exchange exchange;
     struct forecast forecast;

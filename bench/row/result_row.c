@@ -135,7 +135,7 @@ static void write_phase(struct row *row, const char *group, const struct turns *
 }
 
 /* The same in runs launched beside replays of a graph, as one turn. */
-static void write_launched_phase(struct row *row, const char *group, const double *seconds, int n)
+static void write_eager_phase(struct row *row, const char *group, const double *seconds, int n)
 {
     static const struct states none;
     struct turn turn = {(size_t)n, {{NAN, NAN}}, {{NAN, NAN}}};
@@ -161,7 +161,7 @@ static void write_phases(struct row *row, enum program_kind kind, const struct p
                                                [PHASE_OPTIMIZER] = "step.optimizer.statistics",
                                                [PHASE_RECOMPUTE] = "step.recompute.statistics"};
     const struct samples *s = result->samples;
-    const struct launched *l = &result->launched;
+    const struct eager_runs *l = &result->eager;
     for (enum phase p = PHASE_FORWARD + 1; p < PHASES && kind == PROGRAM_STEP; p++) {
         struct turns turns = samples_turns(s);
         turns.samples = s->phase[p];
@@ -179,7 +179,7 @@ static void write_phases(struct row *row, enum program_kind kind, const struct p
         if (all_known(s->phase[p], s->n))
             write_phase(row, groups[p], &turns, r);
         else if (n == 0 && l->n > 0)
-            write_launched_phase(row, groups[p], l->phase[p], l->n);
+            write_eager_phase(row, groups[p], l->phase[p], l->n);
         free(seconds);
     }
 }

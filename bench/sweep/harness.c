@@ -152,12 +152,12 @@ static bool check_apart(const struct options *o, const char *path, struct messag
 }
 
 /* Takes the lock of the result file, before it is read. */
-static bool claim_path(const char *path, struct store **store, struct message *error)
+static bool claim_path(const char *path, struct writer **writer, struct message *error)
 {
     char why[MESSAGE_SIZE];
     if (path && file_is_regular(path, why))
-        *store = store_open(path, stderr, why);
-    return !path || *store || complain(error, "--output %s", why);
+        *writer = writer_open(path, stderr, why);
+    return !path || *writer || complain(error, "--output %s", why);
 }
 
 static bool can_save(const char *path, struct message *error)
@@ -192,12 +192,12 @@ static int leave_rows(const struct bench *b, const struct options *o, const stru
  * Runs --find. Claims the result file first, since the search can take minutes.
  * EXIT_GOOD: go on.
  */
-static int find_sizes(const struct bench *b, struct options *o, const char *path, struct store **store)
+static int find_sizes(const struct bench *b, struct options *o, const char *path, struct writer **writer)
 {
     struct message error;
     if (o->largest.kind == LARGEST_NONE && o->crossover.kind == CROSSOVER_NONE)
         return EXIT_GOOD;
-    if (!claim_path(path, store, &error) || !can_save(path, &error))
+    if (!claim_path(path, writer, &error) || !can_save(path, &error))
         return message_fail(b->name, &error, EXIT_USAGE);
     if (o->crossover.kind ? crossover_find(o) : largest_find(o, &error))
         return EXIT_GOOD;
@@ -211,14 +211,14 @@ static double rank_limit(const struct options *o, const struct ceilings *c)
     return o->mem_limit > 0 ? o->mem_limit : c->count > 0 ? (double)c->list[0].memory : 0;
 }
 
-/* Runs the sweep, printing and saving rows as they finish; then fits, charts and gates. Closes the store. */
+/* Runs the sweep, printing and saving rows as they finish; then fits, charts and gates. Closes the writer. */
 static int run_rows(const struct bench *b, struct options *o, struct ceilings *ceilings,
-                    struct resume *resume, struct record *record, const char *path, struct store *store)
+                    struct resume *resume, struct record *record, const char *path, struct writer *writer)
 {
     struct message error, later;
     struct report report;
     bool good = false;
-    bool begun = report_start(&report, o, record, resume, path, store, &error);
+    bool begun = report_start(&report, o, record, resume, path, writer, &error);
     bool done = begun && sweep(o, ceilings, &report, &good, &error);
     if (begun) /* after a failure too, with the rows so far */
         done = report_end(&report, done && !interrupt_signal(), done ? &error : &later) && done;
@@ -271,15 +271,15 @@ static int run_sweep(const struct bench *b, struct options *o, int argc, char **
     if (!choose_path(b, o, place, &path, &error) || !check_apart(o, path, &error))
         return message_fail(b->name, &error, EXIT_USAGE);
     interrupt_watch();
-    struct store *store = NULL;
-    int status = find_sizes(b, o, path, &store);
+    struct writer *writer = NULL;
+    int status = find_sizes(b, o, path, &writer);
     if (status != EXIT_GOOD) {
-        store_close(store, error.text);
+        writer_close(writer, error.text);
         return status;
     }
     struct resume resume = {0};
     struct record *record = new_record(b, o, argc, argv);
-    if ((store || claim_path(path, &store, &error)) && resume_open(&resume, o, path, &record, &error) &&
+    if ((writer || claim_path(path, &writer, &error)) && resume_open(&resume, o, path, &record, &error) &&
         can_save(path, &error)) {
         struct ceilings ceilings;
         struct ceilings_request request = options_ceilings(o);
@@ -287,11 +287,11 @@ static int run_sweep(const struct bench *b, struct options *o, int argc, char **
         ceilings_get(&ceilings, &request);
         value_set(resume.run, "calibrations", ceilings_json(&ceilings));
         calibrate_ranks(o, resume.run);
-        status = run_rows(b, o, &ceilings, &resume, record, path, store);
+        status = run_rows(b, o, &ceilings, &resume, record, path, writer);
         ceilings_free(&ceilings);
     } else {
         status = message_fail(b->name, &error, EXIT_USAGE);
-        store_close(store, error.text);
+        writer_close(writer, error.text);
     }
     resume_close(&resume);
     record_free(record);

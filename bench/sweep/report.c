@@ -27,13 +27,13 @@ static bool save_trace(struct report *r, struct message *error)
 }
 
 bool report_start(struct report *r, const struct options *o, struct record *record, struct resume *resume,
-                  const char *path, struct store *store, struct message *error)
+                  const char *path, struct writer *writer, struct message *error)
 {
     *r = (struct report){.options = o,
                          .record = record,
                          .resume = resume,
                          .path = path,
-                         .store = store,
+                         .writer = writer,
                          .trace = o->output.trace ? trace_new(o->bench->name) : NULL};
     bool table = o->output.format == FORMAT_TABLE || o->output.format == FORMAT_MARKDOWN;
     r->table.out = stdout;
@@ -45,7 +45,7 @@ bool report_start(struct report *r, const struct options *o, struct record *reco
     r->csv_count = columns_of_csv(o, &r->table, r->csv);
     if (table && !(r->profiles = open_memstream(&r->profile, &r->profile_size)))
         abort();
-    if (store && !store_begin(store, record, !o->output.resume, error->text))
+    if (writer && !writer_begin(writer, record, !o->output.resume, error->text))
         return false;
     if (o->output.format == FORMAT_CSV)
         csv_header(stdout, r->csv, r->csv_count);
@@ -107,8 +107,9 @@ void report_ceilings(struct report *r, const struct ceilings *ceilings)
 {
     char ignored[MESSAGE_SIZE]; /* the file is saved whole at the end */
     value_set(r->resume->run, "calibrations", ceilings_json(ceilings));
-    if (r->store)
-        store_head(r->store, r->resume->run == record_head(r->record) ? "calibrations" : "resumed", ignored);
+    if (r->writer)
+        writer_head(r->writer, r->resume->run == record_head(r->record) ? "calibrations" : "resumed",
+                    ignored);
 }
 
 bool report_has(const struct report *r, int64_t index)
@@ -128,7 +129,7 @@ bool report_row(struct report *r, int64_t index, struct row *row, struct message
     if (!record_put(r->record, at, replace, row, error->text))
         return false;
     r->resume->state[index] = ROW_REDONE;
-    bool saved = !r->store || store_row(r->store, at, error->text);
+    bool saved = !r->writer || writer_row(r->writer, at, error->text);
     r->trace_changed = r->trace;
     if (saved && r->trace && clock_now() - r->trace_saved >= TRACE_SECONDS)
         saved = save_trace(r, error);
@@ -196,12 +197,12 @@ bool report_end(struct report *r, bool complete, struct message *error)
     fits_free(&fits);
     if (r->options->output.format == FORMAT_JSON && !record_write(r->record, stdout))
         return complain(error, "stdout: cannot be written");
-    return !complete || !r->store || store_head(r->store, "fits", error->text);
+    return !complete || !r->writer || writer_head(r->writer, "fits", error->text);
 }
 
 bool report_close(struct report *r, struct message *error)
 {
-    bool saved = store_close(r->store, error->text);
+    bool saved = writer_close(r->writer, error->text);
     if (r->trace_changed)
         saved = save_trace(r, error) && saved;
     value_free(r->trace);

@@ -3,7 +3,7 @@
 #define GTMARK_BENCH_REPORT_H
 
 #include "analysis/record/record.h"
-#include "analysis/record/store.h"
+#include "analysis/record/writer.h"
 #include "analysis/tables/table.h"
 #include "bench/base/warnings.h"
 #include "bench/sweep/report_columns.h"
@@ -14,7 +14,7 @@ struct report {
     struct record *record;
     struct resume *resume; /* positions of rows in the record */
     const char *path;      /* result file; null: none */
-    struct store *store;   /* that writes it */
+    struct writer *writer; /* that writes it */
     struct table table;
     struct message blas;                  /* its note */
     const struct field *csv[CSV_COLUMNS]; /* of --format csv */
@@ -33,11 +33,11 @@ struct report {
 };
 
 /*
- * Starts a report over a record, takes ownership of the store; path and store are null without a result file.
- * False with a message if it cannot be written. In any case the report is to be closed.
+ * Starts a report over a record, takes ownership of the writer; path and writer are null without a result
+ * file. False with a message if it cannot be written. In any case the report is to be closed.
  */
 bool report_start(struct report *r, const struct options *o, struct record *record, struct resume *resume,
-                  const char *path, struct store *store, struct message *error);
+                  const char *path, struct writer *writer, struct message *error);
 
 /* Writes the ceilings as they are now into the head of the record, and saves it. */
 void report_ceilings(struct report *r, const struct ceilings *ceilings);

@@ -46,10 +46,10 @@ static bool encodes(const struct options *o)
 /* Whether rows can have something in this column. */
 static bool is_possible(const struct options *o, const char *column)
 {
-    bool of_run = strstr(column, ".exchange.predicted_");
+    bool of_run = strstr(column, ".communication.predicted_");
     bool planned = strstr(column, ".memory") || strstr(column, ".analytic") || strstr(column, "graph.") ||
-                   strstr(column, "ranks.") || strstr(column, ".exchange.bytes") ||
-                   strstr(column, ".exchange.predicted");
+                   strstr(column, "ranks.") || strstr(column, ".communication.bytes") ||
+                   strstr(column, ".communication.predicted");
     bool executed = strstr(column, ".flops") && !strstr(column, ".analytic");
     for (enum program_kind p = 0; p < PROGRAMS; p++)
         if (schema_is_under(column, program_name(p)) && !o->programs[p])

@@ -218,13 +218,13 @@ static void match(struct resume *r, const struct options *o, struct record *reco
         if (!row)
             continue;
         r->state[i] = state_of(row, o, complete);
-        row->place = c.place; /* in this sweep */
+        row->position = c.position; /* in this sweep */
         rows_append(asked, row);
     }
     qsort(old, old_count, sizeof *old, old_rows_by_place);
     for (size_t i = 0; i < old_count; i++)
         if (!old[i].taken) {
-            old[i].row->place = COUNT_ABSENT;
+            old[i].row->position = COUNT_ABSENT;
             rows_append(rows, old[i].row);
         }
     r->others = rows_count(rows);

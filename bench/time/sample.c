@@ -212,14 +212,14 @@ struct samples sample_tape(struct tape *t, const struct sampling *rule)
     return s;
 }
 
-struct launched launched_measure(struct tape *t, double seconds)
+struct eager_runs eager_measure(struct tape *t, double seconds)
 {
-    double run[LAUNCHED_MAX], host[LAUNCHED_MAX], begin = clock_now();
+    double run[EAGER_MAX], host[EAGER_MAX], begin = clock_now();
     struct run r = run_open(t);
-    struct launched l = {0};
+    struct eager_runs l = {0};
     r.graph = false;
     tape_wait(t);
-    while (l.n < LAUNCHED_MAX && (l.n < LAUNCHED_MIN || clock_now() - begin < seconds)) {
+    while (l.n < EAGER_MAX && (l.n < EAGER_MIN || clock_now() - begin < seconds)) {
         double start = clock_now();
         launch_run(t, &r);
         host[l.n] = clock_now() - start;

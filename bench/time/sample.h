@@ -67,18 +67,18 @@ void samples_close_turn(struct samples *s, const struct probe *before, const str
 /* The turns of some samples, as statistics take them. */
 struct turns samples_turns(const struct samples *s);
 
-enum { LAUNCHED_MIN = 3, LAUNCHED_MAX = 20 };
+enum { EAGER_MIN = 3, EAGER_MAX = 20 };
 
 /* Runs of which the host launches each entry, beside samples of a graph. */
-struct launched {
+struct eager_runs {
     int n;
-    double median, min;                 /* seconds of a run */
-    double host;                        /* median seconds of the host for a run, without waiting for it */
-    double phase[PHASES][LAUNCHED_MAX]; /* n each: seconds in the phase */
+    double median, min;              /* seconds of a run */
+    double host;                     /* median seconds of the host for a run, without waiting for it */
+    double phase[PHASES][EAGER_MAX]; /* n each: seconds in the phase */
 };
 
 /* For a tape on a device, which has run before. No run begins after `seconds`, except the first few. */
-struct launched launched_measure(struct tape *t, double seconds);
+struct eager_runs eager_measure(struct tape *t, double seconds);
 
 /* Memory for samples; aborts without it. */
 void samples_allocate(struct samples *s, size_t capacity);

@@ -4,7 +4,7 @@
  */
 #include "analysis/record/file.h"
 #include "analysis/record/result_file.h"
-#include "analysis/record/store.h"
+#include "analysis/record/writer.h"
 #include "tests/files.h"
 #include "tests/records.h"
 #include "tests/test.h"
@@ -49,7 +49,7 @@ struct place {
 static int make_place(void **state)
 {
     struct place *p = calloc(1, sizeof *p);
-    snprintf(p->directory, sizeof p->directory, "/tmp/gtmark-store-XXXXXX");
+    snprintf(p->directory, sizeof p->directory, "/tmp/gtmark-writer-XXXXXX");
     if (!mkdtemp(p->directory))
         return -1;
     snprintf(p->file, sizeof p->file, "%s/result.jsonl", p->directory);
@@ -133,55 +133,55 @@ static size_t rows_in(const char *path)
     return count;
 }
 
-static struct store *begin(const struct place *p, const struct record *record, bool keep)
+static struct writer *begin(const struct place *p, const struct record *record, bool keep)
 {
     char error[MESSAGE_SIZE];
-    struct store *store = store_open(p->file, stderr, error);
-    if (!store || !store_begin(store, record, keep, error))
+    struct writer *writer = writer_open(p->file, stderr, error);
+    if (!writer || !writer_begin(writer, record, keep, error))
         fail_msg("%s", error);
-    return store;
+    return writer;
 }
 
-static void end(struct store *store)
+static void end(struct writer *writer)
 {
     char error[MESSAGE_SIZE];
-    if (!store_close(store, error))
+    if (!writer_close(writer, error))
         fail_msg("%s", error);
 }
 
 /* Replaces the row at `index`, or adds one there, at the end. */
-static bool try_row(struct store *store, struct record *record, size_t index, int64_t nodes, char *error)
+static bool try_row(struct writer *writer, struct record *record, size_t index, int64_t nodes, char *error)
 {
     struct row *row = good_row(nodes);
     bool replace = index < rows_count(record_rows(record));
-    row->place = (int64_t)index;
+    row->position = (int64_t)index;
     row_set_text(row, "step.memory.peak_op", "layer1.\"q\"\\\tµ\n/{}[],:");
-    return record_put(record, index, replace, row, error) && store_row(store, index, error);
+    return record_put(record, index, replace, row, error) && writer_row(writer, index, error);
 }
 
-static void put(struct store *store, struct record *record, size_t index, int64_t nodes)
+static void put(struct writer *writer, struct record *record, size_t index, int64_t nodes)
 {
     char error[MESSAGE_SIZE];
-    if (!try_row(store, record, index, nodes, error))
+    if (!try_row(writer, record, index, nodes, error))
         fail_msg("%s", error);
 }
 
-static void set_head(struct store *store, struct record *record, int64_t value)
+static void set_head(struct writer *writer, struct record *record, int64_t value)
 {
     char error[MESSAGE_SIZE];
     struct value *fits = value_new_array();
     value_append(fits, value_new_count(value));
     value_set(record_head(record), "fits", fits);
-    assert_true(store_head(store, "fits", error));
+    assert_true(writer_head(writer, "fits", error));
 }
 
-/* A store with so many rows; it is open. */
-static struct store *begin_with_rows(const struct place *p, size_t rows)
+/* A writer with so many rows; it is open. */
+static struct writer *begin_with_rows(const struct place *p, size_t rows)
 {
-    struct store *store = begin(p, p->record, false);
+    struct writer *writer = begin(p, p->record, false);
     for (size_t i = 0; i < rows; i++)
-        put(store, p->record, i, (int64_t)i + 1);
-    return store;
+        put(writer, p->record, i, (int64_t)i + 1);
+    return writer;
 }
 
 /* Rows are added and replaced and the head changes, at any pace: the file only grows; in the end it has a
@@ -189,7 +189,7 @@ static struct store *begin_with_rows(const struct place *p, size_t rows)
 static void test_all_that_is_saved_is_read(void **state)
 {
     const struct place *p = *state;
-    struct store *store = begin(p, p->record, false);
+    struct writer *writer = begin(p, p->record, false);
     struct stat now, before;
     size_t rows = 0;
     assert_int_equal(stat(p->file, &before), 0);
@@ -197,9 +197,9 @@ static void test_all_that_is_saved_is_read(void **state)
     for (size_t i = 0; i < 60; i++) {
         ahead += rand() % 4;
         if (i % 10 == 9)
-            set_head(store, p->record, (int64_t)i);
+            set_head(writer, p->record, (int64_t)i);
         else
-            put(store, p->record, (size_t)rand() % (rows + 1), (int64_t)i + 1);
+            put(writer, p->record, (size_t)rand() % (rows + 1), (int64_t)i + 1);
         rows = rows_count(record_rows(p->record));
         if (i % 3 == 0 || !getenv("GTMARK_SMALL"))
             assert_saved(p->file, p->record);
@@ -208,7 +208,7 @@ static void test_all_that_is_saved_is_read(void **state)
         assert_int_equal(lines_in(p->file), 1 + i + 1);
         before = now;
     }
-    end(store);
+    end(writer);
     assert_saved(p->file, p->record);
     assert_int_equal(lines_in(p->file), 1 + rows + 1);
 }
@@ -217,16 +217,16 @@ static void test_all_that_is_saved_is_read(void **state)
 static void test_flushed_once_a_second(void **state)
 {
     const struct place *p = *state;
-    struct store *store = begin_with_rows(p, 20);
+    struct writer *writer = begin_with_rows(p, 20);
     syncs = 0;
-    put(store, p->record, 0, 100);
+    put(writer, p->record, 0, 100);
     assert_int_equal(syncs, 0);
     for (int i = 0; i < 5; i++) {
         ahead += 2;
-        put(store, p->record, 0, 103);
+        put(writer, p->record, 0, 103);
     }
     assert_int_equal(syncs, 5);
-    end(store);
+    end(writer);
     assert_int_equal(syncs, 5 + 2); /* the file and its directory */
 }
 
@@ -316,23 +316,23 @@ static void test_order_of_rows(void **state)
     enum { ROWS_OF_EACH = 20 };
     const struct place *p = *state;
     char error[MESSAGE_SIZE], device[16];
-    struct store *store = begin(p, p->record, false);
+    struct writer *writer = begin(p, p->record, false);
     for (size_t i = 0; i < 3 * ROWS_OF_EACH; i++) {
         struct row *row = good_row(1 + (int64_t)i);
         snprintf(device, sizeof device, "cuda:%zu", i % 3);
         row_set_text(row, "device", device);
-        row->place = (int64_t)(i / 3 * 7 % ROWS_OF_EACH);
-        assert_true(record_put(p->record, i, false, row, error) && store_row(store, i, error));
+        row->position = (int64_t)(i / 3 * 7 % ROWS_OF_EACH);
+        assert_true(record_put(p->record, i, false, row, error) && writer_row(writer, i, error));
     }
     struct record *found = loaded(p->file);
     for (size_t i = 0; i < 3 * ROWS_OF_EACH; i++) {
         const struct row *row = rows_at(record_rows(found), i);
         snprintf(device, sizeof device, "cuda:%zu", i / ROWS_OF_EACH);
         assert_string_equal(row->device, device);
-        assert_int_equal(row->place, i % ROWS_OF_EACH);
+        assert_int_equal(row->position, i % ROWS_OF_EACH);
     }
     record_free(found);
-    end(store);
+    end(writer);
 }
 
 /* Files one after the other are the runs of one file; the seam may not be torn. */
@@ -387,7 +387,7 @@ static void test_what_is_replaced_is_kept(void **state)
 static void test_full_disk(void **state)
 {
     const struct place *p = *state;
-    struct store *store = begin_with_rows(p, 5);
+    struct writer *writer = begin_with_rows(p, 5);
     struct rlimit old, small;
     struct stat before, after;
     char error[MESSAGE_SIZE];
@@ -396,15 +396,15 @@ static void test_full_disk(void **state)
     small = (struct rlimit){(rlim_t)before.st_size + 1000, old.rlim_max};
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    assert_false(try_row(store, p->record, 5, 50, error));
+    assert_false(try_row(writer, p->record, 5, 50, error));
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
     assert_non_null(strstr(error, "result.jsonl: cannot be written: File too large"));
     assert_int_equal(stat(p->file, &after), 0);
     assert_int_equal(after.st_size, before.st_size);
     assert_int_equal(rows_in(p->file), 5);
-    put(store, p->record, 0, 51);
+    put(writer, p->record, 0, 51);
     assert_saved(p->file, p->record);
-    end(store);
+    end(writer);
 }
 
 #define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
