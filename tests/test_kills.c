@@ -187,7 +187,8 @@ static int rows_after(const struct killed *k, int step)
     return !k->on_terminal ? step - 1 : step - 1 < k->rows ? step - 1 : k->rows;
 }
 
-/* Kills and resumes a sweep until so many kills have hit it, and starts anew when it is complete. */
+/* Kills or interrupts and resumes a sweep until so many kills have hit it, and starts anew when it is
+ * complete. */
 static void check_kills(const struct house *h, const struct killed *k, const char *key, int hits)
 {
     remove_files(h);
@@ -207,7 +208,7 @@ static void check_kills(const struct house *h, const struct killed *k, const cha
             assert_true((after ? (int)row_count(after) : 0) >= rows_after(k, step));
         record_free(before);
         before = after;
-        hits -= status != 0;
+        hits -= status == 128 + SIGKILL;
         if (status == 0) {
             assert_complete(after, undisturbed);
             assert_tidy(h);
@@ -231,12 +232,12 @@ static void check_kills(const struct house *h, const struct killed *k, const cha
 
 static void test_killed_in_turns(void **state)
 {
-    check_kills(*state, &timed, "timed", getenv("GTMARK_SOAK") ? 500 : 6);
+    check_kills(*state, &timed, "timed", getenv("GTMARK_SOAK") ? 500 : 3);
 }
 
 static void test_killed_while_writing(void **state)
 {
-    check_kills(*state, &planned, "planned", getenv("GTMARK_SOAK") ? 500 : 8);
+    check_kills(*state, &planned, "planned", getenv("GTMARK_SOAK") ? 500 : 4);
 }
 
 static void assert_refused(const struct house *h, const char *words)

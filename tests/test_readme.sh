@@ -1,5 +1,6 @@
 #!/bin/sh
-# The figures of the README's tables stand in the published results, and its file of ceilings has some.
+# The figures of the README's tables stand in the published results, its file of ceilings has some, and its lines for
+# other programs read a result file.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
@@ -45,4 +46,18 @@ for file in $(grep -o -e '--ceilings results/[^ `]*' README.md | cut -d' ' -f2);
         >"$planted/said" 2>&1
     check "the ceilings of $file" $? 0
 done
+
+# reads PROGRAM ROW: the README's line for the program prints two lines with this pattern, of a file with two rows
+reads()
+{
+    said=$(sed -n "/^    $1 /{:more; /\\\\\$/{N; b more}; p}" README.md | (cd "$planted" && sh 2>&1))
+    check "$1 reads a result file" "$(printf '%s\n' "$said" | grep -c "$2")" 2
+}
+
+mkdir -p "$planted/results/local"
+"${GTMARK_BUILD:-build}/bench_node_scaling" --nodes 8,9 --hidden 8 --heads 1 --layers 1 --phase step --runs 3 --no-charts \
+    --no-roofline --output "$planted/results/local/bench_node_scaling.jsonl" >"$planted/said" 2>&1
+command -v jq >/dev/null && reads jq '^\[[89],[0-9.e-]*\]$'
+python3 -c 'import pandas' 2>/dev/null && reads python3 '[0-9].* row$'
+command -v sqlite3 >/dev/null && reads sqlite3 '^[89].[0-9.e-]*$'
 tap_end
