@@ -61,7 +61,7 @@ static bool read_fail_on(const struct argument *a, struct message *error)
     const char *names[VERDICTS + 1] = {NULL};
     for (int k = 0; k < VERDICTS; k++)
         names[k] = verdict_name((enum verdict_kind)k);
-    return refuse_item(a, names, "a list of slower, faster, same, unclear", error);
+    return refuse_item(a, names, "a list of slower, faster, same, inconclusive", error);
 }
 
 static bool read_ignore(const struct argument *a, struct message *error)
@@ -89,14 +89,15 @@ static const struct flag flags[] = {
      FIELD(format), .choices = formats},
     {0, "phase", "LIST", "what to compare: forward, step, kernel, encoding (default: all)", FLAG_LIST,
      .read = read_compared},
-    {0, "margin", "SHARE", "ignore smaller differences, however certain (default 1%)", FLAG_SHARE,
+    {0, "margin", "SHARE", "ignore smaller differences, however certain (default 0%)", FLAG_SHARE,
      FIELD(limits.margin), .what = "a share of the baseline's time,"},
-    {0, "same", "SHARE", "call times the same if the interval excludes larger differences (default 5%)",
+    {0, "same", "SHARE", "call times the same if the interval excludes larger differences (default 10%)",
      FLAG_SHARE, FIELD(limits.same), .what = "a share of the baseline's time,"},
-    {0, "fail-on", "LIST", "exit with status 1 if there is such a verdict: slower, faster, same, unclear",
-     FLAG_LIST, .read = read_fail_on},
-    {0, "ignore", "LIST", "axes that may differ (device and threads always may); the work must agree",
-     FLAG_LIST, .read = read_ignore},
+    {0, "fail-on", "LIST",
+     "exit with status 1 if there is such a verdict: slower, faster, same, inconclusive", FLAG_LIST,
+     .read = read_fail_on},
+    {0, "ignore", "LIST", "axes that may differ, as model (device and threads always may)", FLAG_LIST,
+     .read = read_ignore},
     {0, "chart", "PREFIX", "draw PREFIX_forward and PREFIX_step, .png and .svg, with a line for each file",
      FLAG_PATH, FIELD(chart), .what = "the beginning of file names"},
     TOOL_FLAGS,
@@ -119,10 +120,11 @@ static const struct syntax syntax = {
     .notes =
         "\n"
         "A ratio is a time over that of the baseline: above 1 is slower. A row is faster or slower if the\n"
-        "95 % interval of the ratio of medians, which allows for correlated samples, excludes 1 and the "
-        "ratio\n"
-        "is beyond the margin. With fewer than 7 samples there is no verdict. METRICS.md explains the "
-        "method.\n"
+        "interval of the ratio excludes 1: of medians where enough turns were in one state of the machine, "
+        "else\n"
+        "of the range of all turns, wider by what runs differ by. Otherwise it is inconclusive. * marks the "
+        "best.\n"
+        "METRICS.md explains the method.\n"
         "\n",
     .examples = examples,
     .status = "0; 1 nothing to compare in a file, a verdict of --fail-on, or the\n"
@@ -133,7 +135,7 @@ _Static_assert(COMPARED_MAX == 16, "the message of too many files");
 /* Defaults of the limits; one that is given bounds the default of the other. */
 static bool complete_limits(struct verdict_limits *l, struct message *error)
 {
-    struct verdict_limits standard = verdict_limits_default();
+    struct verdict_limits standard = verdict_limits_files();
     if (isnan(l->margin))
         l->margin = isnan(l->same) ? standard.margin : fmin(standard.margin, l->same);
     if (isnan(l->same))
@@ -181,15 +183,25 @@ static int draw_charts(const struct comparison *c, const char *prefix, struct me
     return EXIT_GOOD;
 }
 
+/* Refuses a file in which nothing can be compared, by what differs. */
+static bool refuse_file(const struct comparison *c, size_t file, struct message *error)
+{
+    struct rows *matched = comparison_rows(c, file);
+    bool untimed = rows_count(matched) > 0;
+    char why[AXES_TEXT];
+    rows_free(matched);
+    if (untimed)
+        return complain(error, "%.300s: nothing to compare: no time of such a program", c->files[file].path);
+    match_explain(&c->rule, c->files[0].rows, rows_at(c->files[file].rows, 0), why);
+    return complain(error, "%.300s: nothing to compare with A: %s; see --ignore", c->files[file].path, why);
+}
+
 /* Whether every file has something to compare, and there is no verdict of --fail-on; if not, a message. */
 static bool passes(const struct comparison *c, const bool fail_on[VERDICTS], struct message *error)
 {
     for (size_t f = 1; f < c->count; f++)
         if (comparison_tally(c, f, TIMED).pairs == 0)
-            return complain(error,
-                            "%.300s: nothing to compare: no row with a time did the work of a row of A; "
-                            "measure with one version and one set of axes",
-                            c->files[f].path);
+            return refuse_file(c, f, error);
     struct tally all = comparison_tally(c, COMPARED_MAX, TIMED);
     for (int k = VERDICTS - 1; k >= 0; k--)
         if (fail_on[k] && all.verdicts[k] > 0)

@@ -50,7 +50,7 @@ range()
 {
     sed -n "s/^ *[fs].*$2.*/\1/p" "$kept/$1".* | sort -g | sed -n '1p;$p' | paste -sd ' ' | sed 's/ / to /'
 }
-ratio='  \([0-9.]*\) \[' margin='\]  *\([0-9.]*\) %'
+ratio='  \([0-9.]*\)  [0-9a-z]' margin='  \([0-9.]*\) %  '
 
 repeat slower "$build/tests/slower_bench" --against "$build/bench_node_scaling" --budget 4
 caught=$(grep -lx 'exit status 1' "$kept"/slower.* | wc -l)
@@ -59,12 +59,12 @@ echo "# new/old $(range slower "$ratio"); by both programs: $(count slower 1 slo
 
 repeat same "$build/bench_node_scaling" --against "$scratch/same" --budget 4
 check "--against: no alarm for identical builds" \
-    "$(count same 0 'same|unclear|faster') of $trials" "$trials of $trials"
+    "$(count same 0 'same|inconclusive|faster') of $trials" "$trials of $trials"
 echo "# new/old $(range same "$ratio")"
 
 run "$build/bench_node_scaling" --budget 1 --output "$scratch/base.jsonl" >"$kept/base" 2>&1
 repeat baseline "$build/bench_node_scaling" --budget 1 --output "$scratch/now.jsonl" --baseline "$scratch/base.jsonl"
 check "--baseline: no alarm for identical runs" \
-    "$(count baseline 0 'same|unclear|faster') of $trials" "$trials of $trials"
+    "$(count baseline 0 'same|inconclusive|faster') of $trials" "$trials of $trials"
 echo "# new/old $(range baseline "$ratio"), margins $(range baseline "$margin") %"
 tap_end

@@ -118,11 +118,11 @@ def tally(build, pairs):
     for a, b in pairs:
         for verdict, reason in compare(build, a, b):
             counts[verdict] = counts.get(verdict, 0) + 1
-            if verdict == "unclear":
+            if verdict == "inconclusive":
                 short = reason.split(":")[0].split(", which")[0]
                 reasons[short] = reasons.get(short, 0) + 1
     total = sum(counts.values())
-    return ", ".join(f"{n} {v} ({100 * n / total:.1f} %)" for v, n in sorted(counts.items())) + (f"; unclear: {reasons}" if reasons else "")
+    return ", ".join(f"{n} {v} ({100 * n / total:.1f} %)" for v, n in sorted(counts.items())) + (f"; inconclusive: {reasons}" if reasons else "")
 
 
 def main():

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "analysis/record/file.h"
-#include "analysis/record/record.h"
+#include "analysis/record/result_file.h"
 #include "tests/compared.h"
 #include "tests/files.h"
 #include "tests/refusals.h"
@@ -60,16 +60,16 @@ static void test_planted_difference(void **state)
     save(*state, "b.json", machine("New", three, 1.1));
     char *out = compare(*state, "a.json b.json", 0);
     assert_says(out, "A  Old, cpu, 2 threads: a.json (baseline)\nB  New, cpu, 2 threads: b.json\n");
-    assert_int_equal(occurrences(out, "1.100 ["), 3);
-    assert_int_equal(occurrences(out, "  slower\n"), 3);
-    assert_int_equal(occurrences(out, "  same\n"), 3);
+    assert_int_equal(occurrences(out, "  1.100  "), 3);
+    assert_int_equal(occurrences(out, "  slower: between 1.0"), 3);
+    assert_int_equal(occurrences(out, "  same: between 0.9"), 3);
     assert_says(out, "B, forward: 3 same; geometric mean of B / A 1.000 over 3 rows\n");
     assert_says(out, "B, step: 3 slower; geometric mean of B / A 1.100 over 3 rows\n");
-    assert_null(strstr(out, "threads  ")); /* a column that is equal everywhere is omitted */
-    assert_null(strstr(out, "roof"));      /* no row has it */
+    assert_null(strstr(out, "threads  "));        /* a column that is equal everywhere is omitted */
+    assert_int_equal(occurrences(out, "  *"), 3); /* a step of A, where B is slower */
     free(out);
     out = compare(*state, "b.json a.json --phase step", 0);
-    assert_int_equal(occurrences(out, "  faster\n"), 3);
+    assert_int_equal(occurrences(out, "  faster: between 0.8"), 3);
     assert_null(strstr(out, "forward"));
     free(out);
     out = compare(*state, "a.json b.json --margin 20% --phase=step", 0);
@@ -77,7 +77,7 @@ static void test_planted_difference(void **state)
     free(out);
 }
 
-/* Machines are named, with the share of their ceilings that each reached. */
+/* Of several machines, a column each; what differs between files alone is named above the table. */
 static void test_machines(void **state)
 {
     struct record *a = machine("Same", three, 1), *b = machine("Same", three, 1),
@@ -88,9 +88,6 @@ static void test_machines(void **state)
     value_append(devices, gpu);
     value_set(record_head(c), "devices", devices);
     for (size_t i = 0; i < 3; i++) {
-        row_set_real(row_at(a, i), "step.roofline.percent", 31.4);
-        row_set_real(row_at(c, i), "step.roofline.percent", i == 2 ? 104 : 12.3);
-        row_set_text(row_at(c, i), "step.roofline.fault", i == 2 ? "above the bandwidth of DRAM" : "");
         row_set_count(row_at(b, i), "threads", 16);
         row_set_text(row_at(c, i), "device", "cuda:0");
     }
@@ -98,19 +95,15 @@ static void test_machines(void **state)
     save(*state, "b.json", b);
     save(*state, "c.json", c);
     char *out = compare(*state, "a.json b.json c.json --phase step", 0);
-    assert_says(out, "not shown: roof (--format md)\n"); /* there is no room */
-    assert_null(strstr(out, "bandwidth of DRAM"));
-    free(out);
-    out = compare(*state, "a.json b.json c.json --phase step --format md", 0);
     assert_says(out, "B  Same, cpu, 16 threads: b.json\nC  A GPU, cuda:0, 2 threads: c.json\n");
-    assert_int_equal(occurrences(out, " 2 / 16 "), 3);
-    assert_int_equal(occurrences(out, "cpu / cuda:0 "), 3);
-    assert_int_equal(occurrences(out, " 31 % "), 6);
-    assert_int_equal(occurrences(out, " 12 % "), 2);
-    assert_int_equal(occurrences(out, " 104 %¹ "), 1);
-    assert_says(out, "\n¹ above the bandwidth of DRAM\n");
+    assert_says(out, "   device: A cpu; B cpu; C cuda:0\n   threads: A 2; B 16; C 2\n");
+    assert_says(out, "nodes  program        A        B         C\n  100     step  ");
+    assert_int_equal(occurrences(out, "  *"), 3); /* C is the best of every row */
     assert_says(out, "B, step: 3 same; geometric mean of B / A 1.000 over 3 rows\n");
     assert_says(out, "C, step: 3 faster; geometric mean of C / A 0.500 over 3 rows\n");
+    free(out);
+    out = compare(*state, "a.json b.json c.json --phase step --format md", 0);
+    assert_int_equal(occurrences(out, " ms | **"), 3);
     free(out);
 }
 
@@ -144,33 +137,60 @@ static void test_rows_left_over(void **state)
     struct record *a = machine("A", three, 1), *b = machine("B", some, 1);
     assert_true(record_add(a, failed_row(900, "oom", "needs 17 GiB"), error));
     assert_true(record_add(b, timed_row(900, 1, 1), error));
-    assert_true(record_add(b, timed_row(100, 1, 1), error));
+    assert_true(record_add(b, timed_row(100, 1e-3, 4e-3), error));
     save(*state, "a.json", a);
     save(*state, "b.json", b);
     char *out = compare(*state, "a.json b.json", 0);
     assert_says(out, "A: 1 of 4 rows is not ok\n   oom (needs 17 GiB): 900 nodes\n");
     assert_says(out, "A: 1 of 4 rows is without a partner\n   not in B (nodes 200, not 100): 200 nodes\n");
-    assert_says(out,
-                "B: 1 of 5 rows is repeated\n   row 1 is the same (100 nodes) and was taken: 100 nodes\n");
     assert_says(out, "B: 1 of 5 rows is without a partner\n   not in A (nodes 700, not 100): 700 nodes\n");
-    assert_int_equal(occurrences(out, "unclear: the baseline is oom: needs 17 GiB\n"), 2);
-    assert_says(out, "B, step: 2 same, 1 unclear; geometric mean of B / A 1.000 over 2 rows\n");
+    assert_int_equal(occurrences(out, "inconclusive: the baseline is oom: needs 17 GiB\n"), 2);
+    assert_says(out, "B, step: 2 same, 1 inconclusive; geometric mean of B / A 1.000 over 2 rows\n");
     free(out);
 }
 
 static void test_few_samples(void **state)
 {
-    const double one = 1, six[] = {1, 1, 1, 1, 1, 1};
+    const double one = 0.01, six[] = {0.0096, 0.0097, 0.0094, 0.0096, 0.0096, 0.0095};
     struct record *b = machine("B", three, 2);
     row_set_samples(row_at(b, 0), "step.time", &one, 1);
     row_set_samples(row_at(b, 1), "step.time", six, 6);
     save(*state, "a.json", machine("A", three, 1));
     save(*state, "b.json", b);
     char *out = compare(*state, "a.json b.json --phase step", 0);
-    assert_int_equal(occurrences(out, "unclear: noisy: 1 turn, fewer than 7\n"), 1);
-    assert_int_equal(occurrences(out, "unclear: noisy: 6 turns, fewer than 7\n"), 1);
-    assert_says(out, "B, step: 1 slower, 2 unclear;");
+    assert_int_equal(occurrences(out, "  at least 2.1"), 1);
+    assert_int_equal(occurrences(out, "  at least 1.1"), 1);
+    assert_says(out, "B, step: 3 slower;");
     free(out);
+}
+
+/* A file of several runs: its rows are judged together. */
+static void test_runs(void **state)
+{
+    const struct house *h = *state;
+    char *all = NULL, error[MESSAGE_SIZE], path[PATH_MAX], command[PATH_MAX];
+    size_t size = 0;
+    FILE *out = open_memstream(&all, &size);
+    for (int run = 0; run < 4; run++) {
+        snprintf(command, sizeof command, "run %d", run);
+        struct record *record = machine("A", three, 1 + 0.01 * run);
+        value_set_text(record_head(record), "command", command);
+        assert_true(record_write_lines(record, out));
+        record_free(record);
+    }
+    fclose(out);
+    snprintf(path, sizeof path, "%s/runs.json", h->work);
+    write_bytes(path, all, size);
+    free(all);
+    char *text = compare(h, "runs.json runs.json --phase step --format json", 0);
+    struct value *d = value_parse(text, error);
+    double low = 0, high = 0;
+    assert_non_null(d);
+    assert_true(value_get_real(value_at(value_get(d, "pairs"), 0), "low", &low) &&
+                value_get_real(value_at(value_get(d, "pairs"), 0), "high", &high));
+    assert_true(low > 1 / 1.04 && low < 1 / 1.02 && fabs(low * high - 1) < 1e-9); /* the runs' own range */
+    value_free(d);
+    free(text);
 }
 
 static void test_nothing_in_common(void **state)
@@ -181,8 +201,8 @@ static void test_nothing_in_common(void **state)
     row_set_text(row_at(b, 1), "model", "gps");
     save(*state, "a.json", machine("A", three, 1));
     save(*state, "b.json", b);
-    char *out =
-        compare_missed(*state, "a.json b.json", 1, "b.json: nothing to compare: no row with a time did the");
+    char *out = compare_missed(*state, "a.json b.json", 1,
+                               "b.json: nothing to compare with A: model gps, not graph_transformer; see");
     assert_says(out, "not in B (model graph_transformer, not gps): 100 nodes; 200 nodes; 500 nodes\n");
     assert_null(strstr(out, "verdict"));
     free(out);
@@ -208,8 +228,8 @@ static void test_fail_on(void **state)
     free(compare(*state, "a.json slower.json --fail-on slower --margin 20%", 0));
     free(compare_missed(*state, "slower.json a.json --fail-on slower,faster", 1, "--fail-on faster: 3 of 6"));
     free(compare(*state, "few.json few.json --fail-on slower", 0));
-    free(
-        compare_missed(*state, "few.json few.json --fail-on slower,unclear", 1, "--fail-on unclear: 1 of 6"));
+    free(compare_missed(*state, "few.json few.json --fail-on slower,inconclusive", 1,
+                        "--fail-on inconclusive: 1 of 6"));
 }
 
 /* Files from before or after a field was added. */
@@ -229,7 +249,7 @@ static void test_other_versions(void **state)
     write_bytes(path, text, strlen(text));
     free(text);
     char *out = compare(*state, "a.json b.json", 0);
-    assert_null(strstr(out, "mean /")); /* not a significant difference */
+    assert_null(strstr(out, "pool")); /* not a significant difference */
     assert_says(out, "B, step: 3 same;");
     free(out);
 }
@@ -247,7 +267,7 @@ static void test_ignored_axes(void **state)
     free(out);
     out = compare(*state, "a.json b.json --phase step --ignore act", 0);
     assert_says(out, "B, step: 3 slower;");
-    assert_int_equal(occurrences(out, "gelu / relu "), 3);
+    assert_says(out, "   act: A gelu; B relu\n");
     free(out);
 }
 
@@ -325,6 +345,7 @@ int main(void)
         cmocka_unit_test(test_tags),
         cmocka_unit_test(test_rows_left_over),
         cmocka_unit_test(test_few_samples),
+        cmocka_unit_test(test_runs),
         cmocka_unit_test(test_nothing_in_common),
         cmocka_unit_test(test_other_versions),
         cmocka_unit_test(test_fail_on),

@@ -90,7 +90,7 @@ static void test_tools(void **state)
     const char *const *both = MORE(HOSTILE "a.json", HOSTILE "b.json");
     check_tool("compare", "", both, 0);
     check_tool("compare", "--format md", both, 0);
-    check_tool("compare", "--fail-on slower,faster,same,unclear", both, 1);
+    check_tool("compare", "--fail-on slower,faster,same,inconclusive", both, 1);
     check_tool("compare", "", MORE(HOSTILE "a.json", HOSTILE "none.json"), 2);
     check_tool("findings", "", both, 0);
     check_tool("plot", "", MORE(HOSTILE "a.json"), 0);

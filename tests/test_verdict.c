@@ -57,9 +57,9 @@ static void test_limits(void **state)
     assert_int_equal(judge_steady(1.3, 10, 10, coarse).kind, VERDICT_SLOWER);
 }
 
-static void assert_unclear(struct verdict v, const char *reason)
+static void assert_inconclusive(struct verdict v, const char *reason)
 {
-    assert_int_equal(v.kind, VERDICT_UNCLEAR);
+    assert_int_equal(v.kind, VERDICT_INCONCLUSIVE);
     if (!strstr(v.reason, reason))
         fail_msg("the reason is '%s', not '%s'", v.reason, reason);
 }
@@ -69,24 +69,25 @@ static void test_what_cannot_be_judged(void **state)
     (void)state;
     struct verdict_limits limits = verdict_limits_default();
     struct verdict one = judge_steady(2, 1, 30, limits);
-    assert_unclear(one, "1 turn, fewer than 7");
+    assert_inconclusive(one, "1 turn, fewer than 7");
     assert_true(one.ratio == 2 && isnan(one.low) && isnan(one.high));
-    assert_unclear(judge_steady(2, 30, 6, limits), "6 turns, fewer than 7");
+    assert_inconclusive(judge_steady(2, 30, 6, limits), "6 turns, fewer than 7");
     assert_int_equal(judge_steady(2, 7, 7, limits).kind, VERDICT_SLOWER);
     const double zeros[7] = {0}, ones[] = {1, 1, 1, 1, 1, 1, 1};
-    assert_unclear(verdict_samples(ones, 7, zeros, 7, limits), "no time above 0");
-    assert_unclear(verdict_samples(zeros, 0, ones, 7, limits), "no time above 0");
+    assert_inconclusive(verdict_samples(ones, 7, zeros, 7, limits), "no time above 0");
+    assert_inconclusive(verdict_samples(zeros, 0, ones, 7, limits), "no time above 0");
     double base[10], samples[10];
     make_series(base, 10, 0.2, 0, 1);
     make_series(samples, 10, 0.2, 0, 2);
-    assert_unclear(verdict_samples(base, 10, samples, 10, limits), "too noisy");
+    assert_inconclusive(verdict_samples(base, 10, samples, 10, limits), "");
 }
 
 /* Swapping the baseline does not change the result. */
 static void test_symmetry(void **state)
 {
     (void)state;
-    static const enum verdict_kind mirror[] = {VERDICT_UNCLEAR, VERDICT_SAME, VERDICT_SLOWER, VERDICT_FASTER};
+    static const enum verdict_kind mirror[] = {VERDICT_INCONCLUSIVE, VERDICT_SAME, VERDICT_SLOWER,
+                                               VERDICT_FASTER};
     for (uint64_t seed = 1; seed < 100; seed++) {
         double a[20], b[30];
         make_series(a, 20, 0.02, 0.3, 2 * seed);
@@ -114,13 +115,13 @@ static void test_rows(void **state)
     struct verdict_limits limits = verdict_limits_default();
     assert_int_equal(verdict_rows(base, slower, TIMED_STEP, verdict_samples, limits).kind, VERDICT_SLOWER);
     assert_true(verdict_rows(base, same, TIMED_FORWARD, verdict_samples, limits).ratio == 1);
-    assert_unclear(verdict_rows(base, gone, TIMED_STEP, verdict_samples, limits), "oom: needs 17 GiB");
-    assert_unclear(verdict_rows(gone, base, TIMED_STEP, verdict_samples, limits),
-                   "the baseline is oom: needs 17 GiB");
+    assert_inconclusive(verdict_rows(base, gone, TIMED_STEP, verdict_samples, limits), "oom: needs 17 GiB");
+    assert_inconclusive(verdict_rows(gone, base, TIMED_STEP, verdict_samples, limits),
+                        "the baseline is oom: needs 17 GiB");
     row_omit(same, "forward", "not asked for");
-    assert_unclear(verdict_rows(base, same, TIMED_FORWARD, verdict_samples, limits), "not asked for");
-    assert_unclear(verdict_rows(same, base, TIMED_FORWARD, verdict_samples, limits),
-                   "of the baseline: not asked for");
+    assert_inconclusive(verdict_rows(base, same, TIMED_FORWARD, verdict_samples, limits), "not asked for");
+    assert_inconclusive(verdict_rows(same, base, TIMED_FORWARD, verdict_samples, limits),
+                        "of the baseline: not asked for");
     row_free(base);
     row_free(same);
     row_free(slower);
@@ -254,12 +255,15 @@ static void test_states(void **state)
 {
     (void)state;
     assert_int_equal(judge_pings(1.5, 1.3e-7, 1.4e-7).kind, VERDICT_SLOWER);
-    assert_unclear(judge_pings(1.5, 1.3e-7, 5.7e-7), "different states of the machine");
-    assert_unclear(judge_pings(0.6, 5.7e-7, 1.3e-7), "different states of the machine");
+    assert_inconclusive(judge_pings(1.5, 1.3e-7, 5.7e-7), "different states of the machine");
+    assert_int_equal(judge_pings(5, 1.3e-7, 5.7e-7).kind, VERDICT_SLOWER); /* more than any state explains */
+    assert_inconclusive(judge_pings(0.6, 5.7e-7, 1.3e-7), "different states of the machine");
     assert_int_equal(judge_pings(1, 1.3e-7, 5.7e-7).kind, VERDICT_SAME);
     /* Cores that were shared with another guest through one of the two runs. */
     assert_int_equal(judge_probes(1.1, 1.3e-7, 1.3e-7, 1.361e-5, 1.362e-5).kind, VERDICT_SLOWER);
-    assert_unclear(judge_probes(1.1, 1.3e-7, 1.3e-7, 1.361e-5, 1.38e-5), "different states of the machine");
+    assert_inconclusive(judge_probes(1.1, 1.3e-7, 1.3e-7, 1.361e-5, 1.38e-5),
+                        "different states of the machine");
+    assert_int_equal(judge_probes(1.3, 1.3e-7, 1.3e-7, 1.361e-5, 1.38e-5).kind, VERDICT_SLOWER);
     assert_int_equal(judge_probes(1.1, 1.3e-7, 1.3e-7, NAN, 1.38e-5).kind, VERDICT_SLOWER); /* not measured */
 }
 
@@ -287,8 +291,7 @@ static struct verdict judge_clocks(double ratio, double clock, struct verdict_li
 static void test_clocks(void **state)
 {
     (void)state;
-    struct verdict_limits limits = verdict_limits_default(),
-                          gate = {.margin = 0.05, .same = 0.05, .whole = true};
+    struct verdict_limits limits = verdict_limits_default(), gate = {.margin = 0.05, .same = 0.05};
     assert_int_equal(judge_clocks(1.1, 1, limits).kind, VERDICT_SLOWER);
     assert_int_equal(judge_clocks(1.1, 1.04, limits).kind, VERDICT_SLOWER);
     assert_int_equal(judge_clocks(1.1, 0.96, limits).kind, VERDICT_SLOWER);
@@ -296,10 +299,9 @@ static void test_clocks(void **state)
     assert_int_equal(judge_clocks(0.9, 1.04, limits).kind, VERDICT_FASTER);
     assert_true(judge_clocks(1.1, 1.04, limits).ratio > 1.09); /* the ratio stays that of the times */
 
-    assert_unclear(judge_clocks(1.05, 1.05, limits), "may be the clock, which was 4.8 % lower");
-    assert_unclear(judge_clocks(0.95, 0.95, limits), "may be the clock, which was 5.3 % higher");
-    assert_unclear(judge_clocks(1.05, 1.04, limits),
-                   "may be the clock, which was 3.8 % lower"); /* cannot tell */
+    assert_inconclusive(judge_clocks(1.05, 1.05, limits), "the clock was 4.8 % lower");
+    assert_inconclusive(judge_clocks(0.95, 0.95, limits), "the clock was 5.3 % higher");
+    assert_inconclusive(judge_clocks(1.05, 1.04, limits), "the clock was 3.8 % lower"); /* cannot tell */
     assert_int_equal(judge_clocks(1.05, 1, limits).kind, VERDICT_SLOWER);
     assert_int_equal(judge_clocks(1, 1.04, limits).kind, VERDICT_SAME); /* bound by memory */
 
@@ -309,9 +311,9 @@ static void test_clocks(void **state)
 
     /* A gate's margin is that of both; what was quicker at a higher clock is still not slower. */
     assert_int_equal(judge_clocks(1.1, 1, gate).kind, VERDICT_SLOWER);
-    assert_unclear(judge_clocks(1.1, 1.04, gate), "may be the clock");
+    assert_inconclusive(judge_clocks(1.1, 1.04, gate), "the clock was");
     assert_false(judge_clocks(1.1, 1.04, gate).not_slower);
-    assert_unclear(judge_clocks(0.9, 0.95, gate), "may be the clock");
+    assert_inconclusive(judge_clocks(0.9, 0.95, gate), "the clock was");
     assert_true(judge_clocks(0.9, 0.95, gate).not_slower);
 }
 
@@ -324,12 +326,12 @@ static void test_exchanges(void **state)
     assert_int_equal(judge_drifts(1.1, 1, 0.85, limits).kind, VERDICT_SLOWER);
     assert_int_equal(judge_drifts(1.1, 1.04, 1.04, limits).kind, VERDICT_SLOWER);
     assert_int_equal(judge_drifts(1, 1, 1.15, limits).kind, VERDICT_SAME);
-    assert_unclear(judge_drifts(1.1, 1, 1.15, limits),
-                   "may be the rate of exchange between threads, which was 13.0 % lower");
-    assert_unclear(judge_drifts(0.9, 1, 0.88, limits),
-                   "may be the rate of exchange between threads, which was 13.6 % higher");
-    assert_unclear(judge_drifts(1.1, 1.1, 1, limits), "may be the clock");
-    assert_unclear(judge_drifts(1.1, 1, 1.4, limits), "different states of the machine");
+    assert_inconclusive(judge_drifts(1.1, 1, 1.15, limits),
+                        "the rate of sharing between threads 13.0 % lower");
+    assert_inconclusive(judge_drifts(0.9, 1, 0.88, limits),
+                        "the rate of sharing between threads 13.6 % higher");
+    assert_inconclusive(judge_drifts(1.1, 1.1, 1, limits), "the clock was");
+    assert_inconclusive(judge_drifts(1.1, 1, 1.4, limits), "different states of the machine");
     limits.machines = true;
     assert_int_equal(judge_drifts(1.1, 1, 1.15, limits).kind, VERDICT_SLOWER);
 }
@@ -367,14 +369,134 @@ static void test_noisy(void **state)
     struct row *a = in_state(base, other, NAN, 10), *mixed = in_state(times, pings, NAN, 10),
                *few = in_state(times, other, NAN, 3);
     struct verdict v = verdict_rows(a, mixed, TIMED_STEP, verdict_samples, verdict_limits_default());
-    assert_unclear(v, "noisy: 5 of 10 turns in one state of the machine, fewer than 7");
+    assert_inconclusive(v, "5 of 10 turns in one state of the machine, fewer than 7");
     assert_false(v.unjudged);
     v = verdict_rows(few, a, TIMED_STEP, verdict_samples, verdict_limits_default());
-    assert_unclear(v, "noisy baseline: 3 turns, fewer than 7");
+    assert_inconclusive(v, "of the baseline: 3 turns, fewer than 7");
     assert_true(v.unjudged);
     row_free(a);
     row_free(mixed);
     row_free(few);
+}
+
+/* Two files of one row each, or of several, whose steps have these turns; at most `settled` of the first are
+ * in one state. */
+static struct verdict judge_files(const double *base, size_t n, const double *samples, size_t m, size_t runs)
+{
+    struct rows *sides[2] = {rows_new(), rows_new()};
+    for (size_t i = 0; i < 2 * runs; i++) {
+        struct row *row = good_row(500);
+        size_t count = i % 2 ? m : n;
+        row_set_samples(row, "step.time", (i % 2 ? samples : base) + i / 2 * count, count);
+        rows_append(sides[i % 2], row);
+    }
+    struct verdict v = verdict_files(sides[0], sides[1], TIMED_STEP, verdict_limits_files());
+    rows_free(sides[0]);
+    rows_free(sides[1]);
+    return v;
+}
+
+/* Files are judged by what they know: ten turns, the range of few, the medians of several runs. */
+static void test_files(void **state)
+{
+    (void)state;
+    const double one[] = {1}, two[] = {2, 2.1, 1.9}, near[] = {1.2, 1.25, 1.15, 1.2},
+                 four[] = {0.98, 1, 1, 1.02};
+    char text[MESSAGE_SIZE];
+    struct verdict v = judge_files(one, 1, two, 3, 1);
+    verdict_text(&v, text);
+    assert_string_equal(text, "at least 1.50 times slower"); /* 1.9 / 1.1 / 1.1 / 1.05 */
+    v = judge_files(two, 3, one, 1, 1);
+    verdict_text(&v, text);
+    assert_string_equal(text, "at least 1.50 times faster");
+    v = judge_files(one, 1, near, 4, 1); /* of a single turn little is known */
+    verdict_text(&v, text);
+    assert_string_equal(text, "inconclusive: between 0.996 and 1.444");
+    assert_int_equal(judge_files(four, 4, near, 4, 1).kind, VERDICT_SLOWER);
+    v = judge_files(four, 4, four, 4, 1);
+    verdict_text(&v, text);
+    assert_string_equal(text, "same: between 0.915 and 1.093");
+    /* Four runs each of one turn show by themselves how runs differ. */
+    v = judge_files(four, 1, four, 1, 4);
+    verdict_text(&v, text);
+    assert_string_equal(text, "same: between 0.961 and 1.041");
+    assert_int_equal(judge_files(four, 1, near, 1, 3).kind, VERDICT_INCONCLUSIVE);
+    assert_int_equal(judge_files(four, 1, near, 1, 4).kind, VERDICT_SLOWER);
+}
+
+/* Rows of a version that took no turns are judged by groups of their samples: one that is slow is no range.
+ */
+static void test_files_without_turns(void **state)
+{
+    (void)state;
+    double samples[15];
+    for (size_t i = 0; i < 15; i++)
+        samples[i] = i == 7 ? 9 : 1;
+    struct row *row = good_row(500), *base = good_row(500);
+    row_set_samples(row, "step.time", samples, 15);
+    row_set_samples(base, "step.time", (const double[]){2, 2, 2, 2, 2, 2, 2}, 7);
+    row->step.time.turn_medians = row->step.time.blocks = (struct items){NULL, 0};
+    struct rows *a = rows_new(), *b = rows_new();
+    rows_append(a, base);
+    rows_append(b, row);
+    struct verdict v = verdict_files(a, b, TIMED_STEP, verdict_limits_files());
+    assert_int_equal(v.kind, VERDICT_FASTER);
+    assert_true(v.bound && fabs(v.high - 0.5 * 1.05) < 1e-12);
+    rows_free(a);
+    rows_free(b);
+}
+
+/* Runs whose times are `ratio` apart, and by themselves by so much; turns differ by up to `noise`. */
+static struct rates rates_of_files(size_t n, size_t m, double runs, double noise, double ratio, size_t count)
+{
+    enum { PAIRS = 1000 };
+    struct rates rates = {0};
+    for (uint64_t pair = 1; pair <= PAIRS; pair++) {
+        double x[2][MOST], apart[2 * MOST];
+        make_series(apart, 2 * count, runs, 0, pair);
+        for (size_t i = 0; i < 2 * count; i++) {
+            size_t turns = i % 2 ? m : n;
+            double *turn = x[i % 2] + i / 2 * turns;
+            make_series(turn, turns, noise, 0, 10000 * pair + i);
+            for (size_t t = 0; t < turns; t++)
+                turn[t] *= apart[i] * (i % 2 ? ratio : 1);
+        }
+        struct verdict v = judge_files(x[0], n, x[1], m, count);
+        rates.verdicts[v.kind] += 1. / PAIRS;
+    }
+    return rates;
+}
+
+static void test_equal_files(void **state)
+{
+    (void)state;
+    static const size_t turns[][3] = {{10, 10, 1}, {20, 7, 1}, {4, 4, 1}, {3, 3, 1}, {1, 1, 1},
+                                      {1, 10, 1},  {1, 1, 4},  {4, 4, 5}, {4, 4, 2}};
+    for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
+        struct rates r = rates_of_files(turns[i][0], turns[i][1], 0.01, 0.03, 1, turns[i][2]);
+        double wrong = r.verdicts[VERDICT_FASTER] + r.verdicts[VERDICT_SLOWER];
+        print_message("# %zu and %zu turns, %zu runs: %.3f get a direction\n", turns[i][0], turns[i][1],
+                      turns[i][2], wrong);
+        assert_true(wrong <= 0.05);
+    }
+}
+
+/* Noise within 20 % hides no factor of two. */
+static void test_twice_as_slow(void **state)
+{
+    (void)state;
+    static const size_t turns[][2] = {{10, 10}, {4, 4}, {1, 1}, {3, 20}};
+    for (uint64_t pair = 0; pair < 1000; pair++) {
+        const size_t *n = turns[pair % 4];
+        double x[2][20];
+        for (size_t side = 0; side < 2; side++) {
+            make_series(x[side], n[side], 1, 0, 2 * pair + side + 1);
+            for (size_t i = 0; i < n[side]; i++)
+                x[side][i] = (side ? 2 : 1) * (1 + 0.2 * fmax(-1, fmin(1, x[side][i] - 1)));
+        }
+        assert_int_equal(judge_files(x[0], n[0], x[1], n[1], 1).kind, VERDICT_SLOWER);
+        assert_int_equal(judge_files(x[1], n[1], x[0], n[0], 1).kind, VERDICT_FASTER);
+    }
 }
 
 int main(void)
@@ -390,6 +512,10 @@ int main(void)
         cmocka_unit_test(test_what_cannot_be_judged),
         cmocka_unit_test(test_symmetry),
         cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_files_without_turns),
+        cmocka_unit_test(test_equal_files),
+        cmocka_unit_test(test_twice_as_slow),
         cmocka_unit_test(test_false_verdicts_are_rare),
         cmocka_unit_test(test_ten_percent_are_found),
     };

@@ -17,18 +17,6 @@ static const struct chart charts[CHARTS] = {
      .quantities = {{"", "a training step, by file,", "step.time.median", SERIES_TIME, TIMED_STEP}}},
 };
 
-/* The matched rows of a file, which are also appended to `all`. */
-static struct rows *rows_matched(const struct comparison *c, size_t file, struct rows *all)
-{
-    struct rows *rows = rows_new_view();
-    for (size_t i = 0; i < comparison_lines(c); i++)
-        if (comparison_row(c, file, i)) {
-            rows_append(rows, (struct row *)comparison_row(c, file, i));
-            rows_append(all, (struct row *)comparison_row(c, file, i));
-        }
-    return rows;
-}
-
 enum chart_result compare_chart(const struct comparison *c, const char *prefix, char *message)
 {
     struct source sources[COMPARED_MAX];
@@ -41,7 +29,9 @@ enum chart_result compare_chart(const struct comparison *c, const char *prefix, 
         char label[AXES_TEXT];
         compare_label(label, c, f);
         snprintf(names[f], sizeof names[f], "%c: %s", c->files[f].letter, label);
-        sources[f] = (struct source){.name = names[f], .rows = rows_matched(c, f, all)};
+        sources[f] = (struct source){.name = names[f], .rows = comparison_rows(c, f)};
+        for (size_t i = 0; i < rows_count(sources[f].rows); i++)
+            rows_append(all, rows_at(sources[f].rows, i));
     }
     for (size_t p = 0; p < CHARTS; p++)
         if (c->programs[p])

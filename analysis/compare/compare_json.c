@@ -90,7 +90,7 @@ static struct value *tallies_of(const struct comparison *c)
             struct value *entry = value_new_object();
             value_set(entry, "file", letter_of(&c->files[f]));
             value_set_text(entry, "program", program_name(p));
-            for (int k = VERDICT_UNCLEAR; k < VERDICTS; k++)
+            for (int k = VERDICT_INCONCLUSIVE; k < VERDICTS; k++)
                 value_set_count(entry, verdict_name((enum verdict_kind)k), (int64_t)t.verdicts[k]);
             value_set_real(entry, "mean", t.mean);
             value_append(tallies, entry);

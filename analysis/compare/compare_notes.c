@@ -60,21 +60,44 @@ static void context_text(char text[AXES_TEXT], const struct record *record, cons
         snprintf(text, AXES_TEXT, "%lld", (long long)count);
 }
 
-/* A line with the field of all records, if it differs. */
-static void print_context(FILE *out, const struct comparison *c, const char *path)
+/* A line with what the files have, if it differs. */
+static void print_texts(FILE *out, const struct comparison *c, const char *path,
+                        char texts[COMPARED_MAX][AXES_TEXT])
 {
-    char texts[COMPARED_MAX][AXES_TEXT];
     bool differs = false;
-    for (size_t f = 0; f < c->count; f++) {
-        context_text(texts[f], c->files[f].record, path);
+    for (size_t f = 0; f < c->count; f++)
         differs = differs || strcmp(texts[f], texts[0]) != 0;
-    }
     if (!differs)
         return;
     fprintf(out, "   %s:", path);
     for (size_t f = 0; f < c->count; f++)
         fprintf(out, "%s %c %s", f == 0 ? "" : ";", c->files[f].letter, texts[f]);
     putc('\n', out);
+}
+
+static void print_context(FILE *out, const struct comparison *c, const char *path)
+{
+    char texts[COMPARED_MAX][AXES_TEXT];
+    for (size_t f = 0; f < c->count; f++)
+        context_text(texts[f], c->files[f].record, path);
+    print_texts(out, c, path, texts);
+}
+
+/* The axes in which the rows compared differ between files alone, and that all files have. */
+static void print_axes(FILE *out, const struct comparison *c)
+{
+    for (const struct field *axis = schema_fields; schema_has(axis); axis++) {
+        char texts[COMPARED_MAX][AXES_TEXT];
+        bool fixed = axis->symbol != NULL && comparison_lines(c) > 0;
+        for (size_t f = 0; f < c->count && fixed; f++) {
+            const struct row *row = comparison_row(c, f, 0);
+            fixed = row && row_has_field(row, axis) && !comparison_varies(c, f, axis);
+            if (fixed)
+                axes_text(row, axis, texts[f]);
+        }
+        if (fixed)
+            print_texts(out, c, axis->path, texts);
+    }
 }
 
 /* Whether a file before this one has the tag. */
@@ -103,6 +126,7 @@ void compare_files(FILE *out, const struct comparison *c)
         print_file(out, &c->files[f]);
     for (size_t i = 0; i < CONTEXT; i++)
         print_context(out, c, context[i]);
+    print_axes(out, c);
     print_tags(out, c);
 }
 
@@ -113,7 +137,7 @@ static void put_tally(FILE *out, const struct comparison *c, size_t file, size_t
     if (t.pairs == 0)
         return;
     fprintf(out, "%c, %s: ", c->files[file].letter, program_name(program));
-    for (int k = VERDICT_SLOWER; k >= VERDICT_UNCLEAR; k--)
+    for (int k = VERDICT_SLOWER; k >= VERDICT_INCONCLUSIVE; k--)
         if (t.verdicts[k] > 0) {
             fprintf(out, "%s%zu %s", separator, t.verdicts[k], verdict_name((enum verdict_kind)k));
             separator = ", ";
@@ -157,18 +181,6 @@ static bool is_unchecked(const struct comparison *c, size_t file, size_t i, char
     const char *reason = row_unchecked(rows_at(c->files[file].rows, i));
     snprintf(text, MESSAGE_SIZE, "%.500s", reason ? reason : "");
     return reason != NULL;
-}
-
-static bool is_duplicate(const struct comparison *c, size_t file, size_t i, char *text)
-{
-    char name[AXES_TEXT];
-    if (!comparison_repeats(c, file, i))
-        return false;
-    const struct rows *rows = c->files[file].rows;
-    size_t first = match_find(&c->rule, rows, rows_at(rows, i));
-    row_name(name, rows, first);
-    snprintf(text, MESSAGE_SIZE, "row %zu is the same (%s) and was taken", first + 1, name);
-    return true;
 }
 
 /* A row of the baseline must be in all other files, a row of another file in the baseline. */
@@ -217,7 +229,6 @@ void compare_left_over(FILE *out, const struct comparison *c, size_t file)
 {
     put_left_over(out, c, file, "not ok", is_not_ok);
     put_left_over(out, c, file, "unchecked", is_unchecked);
-    put_left_over(out, c, file, "repeated", is_duplicate);
     put_left_over(out, c, file, "without a partner", is_alone);
 }
 

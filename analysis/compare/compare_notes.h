@@ -15,8 +15,7 @@ void compare_files(FILE *out, const struct comparison *c);
 /* The number of verdicts of each kind, and the geometric mean of the ratios, for each file and program. */
 void compare_means(FILE *out, const struct comparison *c);
 
-/* The rows of a file that are not ok, unchecked, repeated, or without a partner, and the fields that its rows
- * lack. */
+/* The rows of a file that are not ok, unchecked, or without a partner. */
 void compare_left_over(FILE *out, const struct comparison *c, size_t file);
 
 /* Prints a comparison of two: table, means, and leftover rows of the lead. Returns the tally of all pairs. */

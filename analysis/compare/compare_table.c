@@ -8,136 +8,129 @@
 #include <math.h>
 #include <string.h>
 
-/* Columns beside the axes, and which of them are shares of the roofline; bytes of two values. */
-enum { OTHERS = 9, ROOF_A = 3, ROOF_B = 5, BOTH_TEXT = 2 * AXES_TEXT };
+enum { AFTER = 3 }; /* columns after the times: the ratio, the margin, the verdict */
 
-/* The axes in which the rows shown differ, between lines or between files. A row of another version may lack
- * an axis, and then does not differ in it. */
-static size_t axes_shown(const struct comparison *c, const struct field *shown[AXES_MAX])
+size_t compare_axes(const struct comparison *c, const struct field *axes[AXES_MAX])
 {
     size_t n = 0;
-    for (size_t a = 0; a < schema_fields_count && n < AXES_MAX; a++) {
-        const struct field *axis = &schema_fields[a];
-        if (!axis->symbol)
-            continue;
-        struct rows *rows = rows_new_view();
-        for (size_t i = 0; i < c->count * comparison_lines(c); i++) {
-            const struct row *row = comparison_row(c, i % c->count, i / c->count);
-            if (row && row_has_field(row, axis))
-                rows_append(rows, (struct row *)row);
-        }
-        if (axes_vary(rows, axis))
-            shown[n++] = axis;
-        rows_free(rows);
-    }
+    for (const struct field *axis = schema_fields; schema_has(axis) && n < AXES_MAX; axis++)
+        for (size_t f = 0; f < c->count && axis->symbol; f++)
+            if (comparison_varies(c, f, axis)) {
+                axes[n++] = axis;
+                break;
+            }
     return n;
 }
 
-/* The rows of a pair, the baseline's first. */
-static void rows_of_pair(const struct comparison *c, const struct pair *p, const struct row *rows[2])
+/* The value of an axis in the first row of the line that has it. */
+static void axis_text(char text[AXES_TEXT], const struct comparison *c, size_t line, const struct field *axis)
 {
-    rows[0] = comparison_row(c, 0, p->line);
-    rows[1] = comparison_row(c, p->file, p->line);
+    text[0] = '\0';
+    for (size_t f = 0; f < c->count && !*text; f++)
+        if (comparison_row(c, f, line))
+            axes_text(comparison_row(c, f, line), axis, text);
+    if (!*text)
+        strcpy(text, "-");
 }
 
-/* "500", or "2 / 16" if the two differ in an axis that may differ. */
-static void axis_text(char text[BOTH_TEXT], const struct row *const rows[2], const struct field *axis)
+static double median_of(const struct comparison *c, size_t line, size_t program, size_t file)
 {
-    char texts[2][AXES_TEXT];
-    for (int i = 0; i < 2; i++) {
-        axes_text(rows[i], axis, texts[i]);
-        if (!*texts[i])
-            snprintf(texts[i], AXES_TEXT, "-");
+    const struct row *row = comparison_row(c, file, line);
+    return row && row_is_ok(row) ? row_timed(row, program)->median : NAN;
+}
+
+bool compare_is_best(const struct comparison *c, size_t line, size_t program, size_t file)
+{
+    bool slower = false;
+    if (isnan(median_of(c, line, program, file)))
+        return false;
+    for (size_t f = 0; f < c->count; f++) {
+        struct pair p = {line, program, f, file};
+        if (f == file || isnan(median_of(c, line, program, f)))
+            continue;
+        enum verdict_kind kind = comparison_judge(c, &p).kind;
+        if (kind == VERDICT_FASTER)
+            return false;
+        slower = slower || kind == VERDICT_SLOWER;
     }
-    bool first = row_has_field(rows[0], axis), both = first && row_has_field(rows[1], axis);
-    if (both && strcmp(texts[0], texts[1]) != 0)
-        snprintf(text, BOTH_TEXT, "%.250s / %.250s", texts[0], texts[1]);
-    else
-        snprintf(text, BOTH_TEXT, "%s", texts[first ? 0 : 1]);
+    return slower;
 }
 
-/* NAN if it is not known; an encoding has none. */
-static double percent_of(const struct row *row, size_t kind)
+/* With its interval if there is room for it, of two files. */
+static void add_time(struct grid *g, enum table_style style, const struct comparison *c, const struct pair *p,
+                     size_t file)
 {
-    const struct row_program *program = row_program(row, kind);
-    return program ? program->roofline.percent : NAN;
-}
-
-static void add_time(struct grid *g, const struct row *row, size_t program, struct notes *notes)
-{
-    char time[UNITS_TEXT] = "-", roof[UNITS_TEXT] = "-";
-    if (!row_is_ok(row) && row->status)
+    const struct row *row = comparison_row(c, file, p->line);
+    char time[UNITS_TEXT] = "-";
+    if (row && !row_is_ok(row) && row->status)
         snprintf(time, sizeof time, "%s", row->status);
+    else if (row && c->count == 2)
+        cell_time(time, sizeof time, row, p->program);
+    else if (!isnan(median_of(c, p->line, p->program, file)))
+        units_format(time, median_of(c, p->line, p->program, file), UNITS_SI, "s");
+    if (!compare_is_best(c, p->line, p->program, file))
+        grid_add(g, "%s", time);
     else
-        cell_time(time, sizeof time, row, program);
-    grid_add(g, "%s", time);
-    if (!isnan(percent_of(row, program)))
-        snprintf(roof, sizeof roof, "%.0f %%", percent_of(row, program));
-    cell_mark_roof(roof, sizeof roof, row, program, notes);
-    grid_add(g, "%s", roof);
+        grid_add(g, style == TABLE_MARKDOWN ? "**%s**" : "*%s", time);
 }
 
-static void add_ratio(struct grid *g, const struct verdict *v)
-{
-    int decimals = v->ratio < 9.9995 ? 3 : v->ratio < 99.95 ? 1 : 0;
-    if (isnan(v->ratio))
-        grid_add(g, "-");
-    else if (isnan(v->low))
-        grid_add(g, "%.*f", decimals, v->ratio);
-    else
-        grid_add(g, "%.*f [%.*f, %.*f]", decimals, v->ratio, decimals, v->low, decimals, v->high);
-}
-
-static void add_pair(struct grid *g, const struct comparison *c, const struct pair *p,
-                     const struct field *const *axes, struct notes *notes)
+static void add_verdict(struct grid *g, const struct comparison *c, const struct pair *p)
 {
     struct verdict v = comparison_judge(c, p);
-    const struct row *rows[2];
-    rows_of_pair(c, p, rows);
-    for (size_t i = 0; i + OTHERS < g->columns; i++) {
-        char text[BOTH_TEXT];
-        axis_text(text, rows, axes[i]);
-        grid_add(g, "%s", text);
-    }
-    grid_add(g, "%s", program_name(p->program));
-    grid_add(g, "%c", c->count > 2 ? c->files[p->file].letter : '-');
-    add_time(g, rows[0], p->program, notes);
-    add_time(g, rows[1], p->program, notes);
-    add_ratio(g, &v);
+    char text[MESSAGE_SIZE];
+    verdict_text(&v, text);
+    if (isnan(v.ratio))
+        grid_add(g, "-");
+    else
+        grid_add(g, "%.*f", v.ratio < 9.9995 ? 3 : v.ratio < 99.95 ? 1 : 0, v.ratio);
     if (c->margins && v.margin > 0)
         grid_add(g, "%.1f %%", 100 * v.margin);
     else
         grid_add(g, "-");
-    grid_add(g, "%s%s%s", verdict_name(v.kind), *v.reason ? ": " : "", v.reason);
+    grid_add(g, "%s", text);
+}
+
+static void add_titles(struct grid *g, const struct comparison *c, const struct field *const *axes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        grid_add(g, "%s", axes[i]->path);
+    grid_add(g, "program");
+    for (size_t f = 0; f < c->count; f++)
+        grid_add(g, "%c", c->files[f].letter);
+    grid_add(g, "B / A");
+    grid_add(g, "margin");
+    grid_add(g, "verdict");
+}
+
+static void add_line(struct grid *g, enum table_style style, const struct comparison *c, const struct pair *p,
+                     const struct field *const *axes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        char text[AXES_TEXT];
+        axis_text(text, c, p->line, axes[i]);
+        grid_add(g, "%s", text);
+    }
+    grid_add(g, "%s", program_name(p->program));
+    for (size_t f = 0; f < c->count; f++)
+        add_time(g, style, c, p, f);
+    if (c->count == 2)
+        add_verdict(g, c, p);
+    else
+        for (int i = 0; i < AFTER; i++)
+            grid_add(g, "-");
 }
 
 void compare_table(FILE *out, enum table_style style, const struct comparison *c)
 {
     const struct field *axes[AXES_MAX];
-    const char *other = c->count > 2 ? "time" : "B";
-    struct grid g = {.columns = axes_shown(c, axes) + OTHERS};
-    struct notes notes = {0};
-    size_t roofs[] = {g.columns - OTHERS + ROOF_A, g.columns - OTHERS + ROOF_B};
-    g.spare = roofs;
-    g.spares = 2;
-    for (size_t i = 0; i + OTHERS < g.columns; i++)
-        grid_add(&g, "%s", axes[i]->path);
-    grid_add(&g, "program");
-    grid_add(&g, "file");
-    grid_add(&g, "A");
-    grid_add(&g, "roof");
-    grid_add(&g, "%s", other);
-    grid_add(&g, "roof");
-    grid_add(&g, "%s / A [95 %%]", other);
-    grid_add(&g, "margin");
-    grid_add(&g, "verdict");
-    for (struct pair p = {0}; comparison_next(c, &p);)
-        add_pair(&g, c, &p, axes, &notes);
-    if (grid_print(&g, style, out) > 0)
-        fputs("not shown: roof (--format md)\n", out);
-    else
-        notes_print(&notes, out);
-    notes_free(&notes);
+    size_t n = compare_axes(c, axes);
+    struct grid g = {.columns = n + 1 + c->count + AFTER};
+    struct pair last = {.line = SIZE_MAX};
+    add_titles(&g, c, axes, n);
+    for (struct pair p = {0}; comparison_next(c, &p); last = p)
+        if (p.line != last.line || p.program != last.program)
+            add_line(&g, style, c, &p, axes, n);
+    grid_print(&g, style, out);
     grid_free(&g);
 }
 
@@ -151,8 +144,9 @@ static void csv_number(FILE *out, double value)
 static void csv_times(FILE *out, const struct row *row, size_t program)
 {
     const struct row_times *time = row_timed(row, program);
+    const struct row_program *p = row_program(row, program);
     const double values[] = {time->median, time->ci95_low, time->ci95_high, count_real(time->n),
-                             percent_of(row, program)};
+                             p ? p->roofline.percent : NAN};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         csv_number(out, row_is_ok(row) ? values[i] : NAN);
 }
@@ -161,11 +155,9 @@ static void csv_pair(FILE *out, const struct comparison *c, const struct pair *p
                      const struct field *const *axes, size_t n)
 {
     struct verdict v = comparison_judge(c, p);
-    const struct row *rows[2];
-    rows_of_pair(c, p, rows);
     for (size_t i = 0; i < n; i++) {
-        char text[BOTH_TEXT];
-        axis_text(text, rows, axes[i]);
+        char text[AXES_TEXT];
+        axis_text(text, c, p->line, axes[i]);
         csv_text(out, text);
         putc(',', out);
     }
@@ -173,8 +165,8 @@ static void csv_pair(FILE *out, const struct comparison *c, const struct pair *p
     csv_text(out, c->files[0].path);
     putc(',', out);
     csv_text(out, c->files[p->file].path);
-    csv_times(out, rows[0], p->program);
-    csv_times(out, rows[1], p->program);
+    csv_times(out, comparison_row(c, 0, p->line), p->program);
+    csv_times(out, comparison_row(c, p->file, p->line), p->program);
     csv_number(out, v.ratio);
     csv_number(out, v.low);
     csv_number(out, v.high);
@@ -186,7 +178,7 @@ static void csv_pair(FILE *out, const struct comparison *c, const struct pair *p
 void compare_csv(FILE *out, const struct comparison *c)
 {
     const struct field *axes[AXES_MAX];
-    size_t n = axes_shown(c, axes);
+    size_t n = compare_axes(c, axes);
     for (size_t i = 0; i < n; i++)
         fprintf(out, "%s,", axes[i]->path);
     fputs("program,baseline,file,"

@@ -1,7 +1,7 @@
 /*
- * A comparison as a table or as CSV: a line for each row, program and file except the baseline. Columns are
- * the axes that differ, the times (medians with half-widths of their 95 % intervals) with their percentages
- * of the machine's roofline, the ratio with its interval, and the verdict.
+ * A comparison as a table or as CSV. The table has a line for each row and program: the axes in which the
+ * lines differ, a time for each file, the best marked, and of two files the ratio with its interval, and the
+ * verdict. CSV has a line for each file except the baseline too.
  */
 #ifndef GTMARK_ANALYSIS_COMPARE_TABLE_H
 #define GTMARK_ANALYSIS_COMPARE_TABLE_H
@@ -10,6 +10,12 @@
 #include "analysis/tables/cells.h"
 
 #include <stdio.h>
+
+/* The axes in which rows of one file differ. */
+size_t compare_axes(const struct comparison *c, const struct field *axes[AXES_MAX]);
+
+/* Whether no other file is faster in this line, but at least one is slower. */
+bool compare_is_best(const struct comparison *c, size_t line, size_t program, size_t file);
 
 void compare_table(FILE *out, enum table_style style, const struct comparison *c);
 

@@ -74,21 +74,30 @@ static void match_rows(struct comparison *c, const char *const *ignored)
 
 static struct comparison empty(void)
 {
-    return (struct comparison){
-        .judge = verdict_samples, .limits = verdict_limits_default(), .programs = {true, true, true, true}};
+    return (struct comparison){.limits = verdict_limits_files(), .programs = {true, true, true, true}};
+}
+
+/* The rows of all runs. */
+static const struct rows *rows_of_runs(const struct file_runs *runs)
+{
+    struct rows *all = rows_new_view();
+    for (size_t r = 0; r < runs->count; r++)
+        for (size_t i = 0; i < rows_count(record_rows(runs->list[r])); i++)
+            rows_append(all, rows_at(record_rows(runs->list[r]), i));
+    return all;
 }
 
 bool comparison_load(struct comparison *c, const char *const *paths, size_t count, const char *const *ignored,
                      char *error)
 {
     *c = empty();
-    for (; c->count < count; c->count++) {
+    while (c->count < count) {
         struct compared *file = &c->files[c->count];
-        file->path = paths[c->count];
-        file->record = record_load(file->path, error);
-        if (!file->record)
+        file->path = paths[c->count++];
+        if (!runs_load(file->path, &file->runs, stderr, error))
             return false;
-        file->rows = record_rows(file->record);
+        file->record = file->runs.list[0];
+        file->rows = rows_of_runs(&file->runs);
         name_of(file->record, file->name);
     }
     match_rows(c, ignored);
@@ -109,7 +118,9 @@ void comparison_free(struct comparison *c)
 {
     for (size_t f = 0; f < c->count; f++) {
         rows_free(c->matched[f]);
-        record_free(c->files[f].record);
+        if (c->files[f].path)
+            rows_free((struct rows *)c->files[f].rows);
+        runs_free(&c->files[f].runs);
     }
 }
 
@@ -123,9 +134,26 @@ const struct row *comparison_row(const struct comparison *c, size_t file, size_t
     return rows_at(c->matched[file], line);
 }
 
+struct rows *comparison_rows(const struct comparison *c, size_t file)
+{
+    struct rows *rows = rows_new_view();
+    for (size_t i = 0; i < comparison_lines(c); i++)
+        if (rows_at(c->matched[file], i))
+            rows_append(rows, rows_at(c->matched[file], i));
+    return rows;
+}
+
+bool comparison_varies(const struct comparison *c, size_t file, const struct field *axis)
+{
+    struct rows *rows = comparison_rows(c, file);
+    bool varies = axes_vary(rows, axis);
+    rows_free(rows);
+    return varies;
+}
+
 static bool has_anything(const struct comparison *c, const struct pair *p)
 {
-    const struct row *base = comparison_row(c, 0, p->line), *row = comparison_row(c, p->file, p->line);
+    const struct row *base = comparison_row(c, p->base, p->line), *row = comparison_row(c, p->file, p->line);
     return c->programs[p->program] && base && row &&
            (has_time(base, p->program) || has_time(row, p->program) ||
             (c->timed[p->program] && !(row_is_ok(base) && row_is_ok(row))));
@@ -146,12 +174,31 @@ bool comparison_next(const struct comparison *c, struct pair *p)
     return p->line < comparison_lines(c);
 }
 
+/* The rows of a file that did the work of a line, first the one that stands for them. */
+static struct rows *rows_of_line(const struct comparison *c, size_t file, size_t line)
+{
+    const struct rows *rows = c->files[file].rows;
+    struct row *row = rows_at(c->matched[file], line);
+    struct rows *all = rows_new_view();
+    rows_append(all, row);
+    for (size_t i = 0; i < rows_count(rows); i++)
+        if (rows_at(rows, i) != row && match(&c->rule, row, rows_at(rows, i)))
+            rows_append(all, rows_at(rows, i));
+    return all;
+}
+
 struct verdict comparison_judge(const struct comparison *c, const struct pair *p)
 {
     struct verdict_limits limits = c->limits;
-    limits.machines = strcmp(c->files[0].name, c->files[p->file].name) != 0;
-    return verdict_rows(comparison_row(c, 0, p->line), comparison_row(c, p->file, p->line), p->program,
-                        c->judge, limits);
+    limits.machines = strcmp(c->files[p->base].name, c->files[p->file].name) != 0;
+    if (c->judge)
+        return verdict_rows(comparison_row(c, p->base, p->line), comparison_row(c, p->file, p->line),
+                            p->program, c->judge, limits);
+    struct rows *base = rows_of_line(c, p->base, p->line), *rows = rows_of_line(c, p->file, p->line);
+    struct verdict v = verdict_files(base, rows, p->program, limits);
+    rows_free(base);
+    rows_free(rows);
+    return v;
 }
 
 struct tally comparison_tally(const struct comparison *c, size_t file, size_t program)

@@ -7,7 +7,7 @@
 
 #include "analysis/compare/match.h"
 #include "analysis/compare/verdict.h"
-#include "analysis/record/record.h"
+#include "analysis/record/lines.h"
 #include "analysis/record/row.h"
 
 #include <stdbool.h>
@@ -18,16 +18,17 @@ enum { COMPARED_MAX = 16 };
 struct compared {
     char letter; /* unique, unlike the name; A is the baseline */
     const char *path;
-    char name[AXES_TEXT];    /* the processor or GPU */
-    struct record *record;   /* null, as path and name, if only rows are compared */
-    const struct rows *rows; /* the record's */
+    char name[AXES_TEXT];        /* the processor or GPU */
+    struct file_runs runs;       /* none, as path and name, if only rows are compared */
+    const struct record *record; /* of the first run */
+    const struct rows *rows;     /* of all runs */
 };
 
 struct comparison {
     size_t count, lead; /* number of files; the file whose rows are the lines, in their order */
     struct compared files[COMPARED_MAX];
     struct match_rule rule;
-    verdict_judge *judge;
+    verdict_judge *judge; /* null: verdict_files */
     struct verdict_limits limits;
     bool margins;                       /* printed beside the verdicts */
     bool programs[TIMED];               /* those to compare, in the order of program_name */
@@ -54,13 +55,20 @@ size_t comparison_lines(const struct comparison *c);
 /* The row of a line, or null. */
 const struct row *comparison_row(const struct comparison *c, size_t file, size_t line);
 
-/* What is compared: a program's times in a row of a file and in the baseline's. */
+/* The rows of a file that are compared, without the missing ones: a view, to be freed. */
+struct rows *comparison_rows(const struct comparison *c, size_t file);
+
+/* Whether these rows differ in an axis. */
+bool comparison_varies(const struct comparison *c, size_t file, const struct field *axis);
+
+/* What is compared: a program's times in a row of a file and of another, here the baseline. */
 struct pair {
-    size_t line, program, file;
+    size_t line, program, file, base;
 };
 
-/* Moves to the next pair that can be judged: both files have the row, and one of the two has times, or is not
- * ok although the program was timed elsewhere. for (struct pair p = {0}; comparison_next(c, &p);) */
+/* Moves to the next pair with the baseline that can be judged: both files have the row, and one of the two
+ * has times, or is not ok although the program was timed elsewhere. for (struct pair p = {0};
+ * comparison_next(c, &p);) */
 bool comparison_next(const struct comparison *c, struct pair *p);
 
 struct verdict comparison_judge(const struct comparison *c, const struct pair *p);

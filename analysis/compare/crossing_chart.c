@@ -46,7 +46,7 @@ static struct series series_of(const struct crossing *c, const struct quantity *
         if (isfinite(v->ratio))
             s.points[s.count++] = (struct point){
                 .at = {c->points[i].x, v->ratio, known ? v->low : v->ratio, known ? v->high : v->ratio},
-                .noisy = v->kind == VERDICT_UNCLEAR};
+                .noisy = v->kind == VERDICT_INCONCLUSIVE};
     }
     return s;
 }

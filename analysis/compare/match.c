@@ -24,7 +24,7 @@ static bool varies_in_one(const struct rows *const *rows, size_t files, const st
 struct match_rule match_rule(const struct rows *const *rows, size_t files, const char *const *ignored)
 {
     static const char *const where[] = {"device", "threads", "origin", NULL};
-    struct match_rule rule = {0};
+    struct match_rule rule = {.work = !ignored || !*ignored};
     for (size_t i = 0; i < schema_fields_count && rule.count < AXES_MAX; i++) {
         const struct field *f = &schema_fields[i];
         if (f->symbol && !contains(ignored, f->path) &&
@@ -39,24 +39,25 @@ static bool same_work(const struct row *a, const struct row *b)
     return a->work && b->work && strcmp(a->work, b->work) == 0;
 }
 
-/* An axis that one version lacks does not matter if the work has the same hash. */
-static bool agree(const struct row *a, const struct row *b, const struct field *axis)
+/* An axis that one version lacks does not matter if the work has the same hash, or need not have it. */
+static bool agree(const struct match_rule *rule, const struct row *a, const struct row *b,
+                  const struct field *axis)
 {
     bool both = row_has_field(a, axis) && row_has_field(b, axis);
-    return row_order(a, b, axis) == 0 || (!both && same_work(a, b));
+    return row_order(a, b, axis) == 0 || (!both && (!rule->work || same_work(a, b)));
 }
 
 static size_t distance(const struct match_rule *rule, const struct row *a, const struct row *b)
 {
     size_t differ = 0;
     for (size_t i = 0; i < rule->count; i++)
-        differ += !agree(a, b, rule->axes[i]);
+        differ += !agree(rule, a, b, rule->axes[i]);
     return differ;
 }
 
 bool match(const struct match_rule *rule, const struct row *a, const struct row *b)
 {
-    return same_work(a, b) && distance(rule, a, b) == 0;
+    return (!rule->work || same_work(a, b)) && distance(rule, a, b) == 0;
 }
 
 size_t match_find(const struct match_rule *rule, const struct rows *rows, const struct row *row)
@@ -86,6 +87,12 @@ static void add_difference(char text[AXES_TEXT], const struct row *row, const st
              *is ? is : "null", *should ? should : "null");
 }
 
+/* Whether one of the two lacks the axis. */
+static bool is_lacking(const struct row *a, const struct row *b, const struct field *axis)
+{
+    return row_has_field(a, axis) != row_has_field(b, axis);
+}
+
 static const struct row *nearest_to(const struct match_rule *rule, const struct rows *rows,
                                     const struct row *row)
 {
@@ -102,16 +109,18 @@ static const struct row *nearest_to(const struct match_rule *rule, const struct 
     return nearest;
 }
 
-/* Axes that the file does not sweep explain more than those that it does: if any differs, only these are
- * named. */
+/* Axes that both have explain more than those that one version lacks, and those that the file does not sweep
+ * more than those that it does: if any of the former differs, the latter are not named. */
 void match_explain(const struct match_rule *rule, const struct rows *rows, const struct row *row,
                    char text[AXES_TEXT])
 {
-    const struct row *nearest = nearest_to(rule, rows, row);
+    const struct row *nearest = row ? nearest_to(rule, rows, row) : NULL;
     text[0] = '\0';
-    for (int swept = 0; swept < 2 && nearest && !*text; swept++)
+    for (int pass = 0; pass < 4 && nearest && !*text; pass++)
         for (size_t i = 0; i < rule->count; i++)
-            if (!agree(row, nearest, rule->axes[i]) && (swept || !axes_vary(rows, rule->axes[i])))
+            if (!agree(rule, row, nearest, rule->axes[i]) &&
+                is_lacking(row, nearest, rule->axes[i]) == (pass >= 2) &&
+                axes_vary(rows, rule->axes[i]) == (pass % 2 == 1))
                 add_difference(text, row, nearest, rule->axes[i]);
     if (!nearest)
         snprintf(text, AXES_TEXT, "the file has no rows");

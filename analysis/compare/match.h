@@ -4,7 +4,7 @@
  * The hash `work` must be equal, and so must the axes, since not all of them are in the hash (attention that
  * keeps its scores does the same work). `device` and `threads` may differ, because they differ between
  * machines, unless they vary within a file. An axis that a row lacks, because an older program wrote it,
- * matches any value: the hash decides.
+ * matches any value: the hash decides. If axes are ignored, all others decide without the hash.
  */
 #ifndef GTMARK_ANALYSIS_MATCH_H
 #define GTMARK_ANALYSIS_MATCH_H
@@ -18,8 +18,9 @@
 
 #define MATCH_NONE SIZE_MAX
 
-/* The axes that must be equal, besides the work. */
+/* The axes that must be equal, and whether the hash must be: not if an axis may differ. */
 struct match_rule {
+    bool work;
     size_t count;
     const struct field *axes[AXES_MAX];
 };

@@ -8,9 +8,13 @@
  * often, and a false alarm costs more than a second run. A bootstrap of the ratio would be narrower, and
  * wrong for about ten correlated samples (robust.h).
  *
- * A difference of 0.1 % does not matter, however certain it is: "slower" and "faster" also need a ratio
- * beyond the margin. "Same" needs an interval that excludes every difference that matters (an equivalence
- * test: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). Everything else is unclear.
+ * A difference of 0.1 % does not matter, however certain it is: "slower" and "faster" need an
+ * interval beyond the margin. "Same" needs an interval that excludes every difference that matters (an
+ * equivalence test: Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). Everything else
+ * is inconclusive.
+ *
+ * Where fewer turns are in one state, the range of all turns takes the place of the interval. Ranges of four
+ * equal turns each are disjoint in 2.9 % of cases; those of fewer are stretched.
  */
 #include "analysis/compare/verdict.h"
 
@@ -23,24 +27,47 @@
 
 static const double confidence = 0.975; /* of each median's interval */
 
+/* A range of fewer turns than RANGE_TURNS is wider than they show by so much at either end. */
+enum { RANGE_TURNS = 4 };
+static const double stretch = 0.1;
+
 struct verdict_limits verdict_limits_default(void)
 {
     return (struct verdict_limits){.margin = 0.01, .same = 0.05};
 }
 
+struct verdict_limits verdict_limits_files(void)
+{
+    return (struct verdict_limits){.margin = 0, .same = 0.1};
+}
+
 const char *verdict_name(enum verdict_kind kind)
 {
-    static const char *const names[] = {"unclear", "same", "faster", "slower"};
+    static const char *const names[] = {"inconclusive", "same", "faster", "slower"};
     return names[kind];
 }
 
-__attribute__((format(printf, 2, 3))) static struct verdict unclear(struct verdict v, const char *format, ...)
+void verdict_text(const struct verdict *v, char text[MESSAGE_SIZE])
+{
+    const char *name = verdict_name(v->kind);
+    bool differs = v->kind == VERDICT_FASTER || v->kind == VERDICT_SLOWER;
+    if (isnan(v->low))
+        snprintf(text, MESSAGE_SIZE, "%s: %.450s", name, v->reason);
+    else if (v->bound && differs)
+        snprintf(text, MESSAGE_SIZE, "at least %.2f times %s", v->ratio > 1 ? v->low : 1 / v->high, name);
+    else
+        snprintf(text, MESSAGE_SIZE, "%s: between %.3f and %.3f%s%.400s", name, v->low, v->high,
+                 *v->reason ? "; " : "", v->reason);
+}
+
+__attribute__((format(printf, 2, 3))) static struct verdict inconclusive(struct verdict v, const char *format,
+                                                                         ...)
 {
     va_list values;
     va_start(values, format);
     vsnprintf(v.reason, sizeof v.reason, format, values);
     va_end(values);
-    v.kind = VERDICT_UNCLEAR;
+    v.kind = VERDICT_INCONCLUSIVE;
     v.not_slower = false;
     return v;
 }
@@ -61,14 +88,13 @@ static bool beyond(double ratio, double share)
 static struct verdict judge_interval(struct verdict v, struct verdict_limits limits)
 {
     double least = v.low > 1 ? v.low : v.high < 1 ? v.high : 1; /* difference that the interval leaves */
-    if (least != 1 && beyond(limits.whole ? least : v.ratio, limits.margin))
+    v.margin = limits.margin;
+    v.kind = VERDICT_INCONCLUSIVE;
+    if (least != 1 && beyond(least, limits.margin))
         v.kind = v.ratio > 1 ? VERDICT_SLOWER : VERDICT_FASTER;
     else if (!beyond(v.low, limits.same) && !beyond(v.high, limits.same))
         v.kind = VERDICT_SAME;
-    else {
-        v = unclear(v, "too noisy to tell");
-        v.not_slower = v.high <= 1 + limits.margin;
-    }
+    v.not_slower = v.kind == VERDICT_INCONCLUSIVE && v.high <= 1 + limits.margin;
     return v;
 }
 
@@ -78,24 +104,23 @@ struct verdict verdict_samples(const double *base, size_t n, const double *sampl
     struct verdict v = {.ratio = NAN, .low = NAN, .high = NAN, .margin = limits.margin};
     double base_median = summarize(base, n).median, median = summarize(samples, m).median;
     if (!(base_median > 0) || !(median > 0))
-        return unjudged(unclear(v, "no time above 0"));
+        return unjudged(inconclusive(v, "no time above 0"));
     v.ratio = median / base_median;
     size_t fewest = n < m ? n : m;
     if (fewest < REPORTED_MIN)
         return unjudged(
-            unclear(v, "%zu turn%s, fewer than %d", fewest, fewest == 1 ? "" : "s", REPORTED_MIN));
+            inconclusive(v, "%zu turn%s, fewer than %d", fewest, fewest == 1 ? "" : "s", REPORTED_MIN));
     struct interval b = median_interval_ranks_at(base, n, confidence);
     struct interval s = median_interval_ranks_at(samples, m, confidence);
     if (!(b.low > 0) || !(s.low > 0))
-        return unjudged(unclear(v, "a sample that is not above 0"));
+        return unjudged(inconclusive(v, "a sample that is not above 0"));
     v.low = s.low / b.high;
     v.high = s.high / b.low;
     return judge_interval(v, limits);
 }
 
-/* The independent observations of a program: medians of turns, *n of them. To be freed; null with the reason
- * if there are none. */
-static double *observations_of(const struct row *row, size_t kind, size_t *n, const char **reason)
+/* The independent observations of a program: medians of turns, *n of them. To be freed. */
+static double *observations_of(const struct row *row, size_t kind, size_t *n)
 {
     struct items medians = row_timed(row, kind)->turn_medians;
     double *values = malloc((medians.count + 1) * sizeof *values);
@@ -104,21 +129,23 @@ static double *observations_of(const struct row *row, size_t kind, size_t *n, co
     for (size_t i = 0; i < medians.count; i++)
         values[i] = medians.list[i].real;
     *n = medians.count;
-    if (medians.count > 0)
-        return values;
-    free(values);
+    return values;
+}
+
+/* Why a row has no time. */
+static const char *why_untimed(const struct row *row, size_t kind)
+{
     char path[SCHEMA_PATH];
     snprintf(path, sizeof path, "%s.time.samples", program_name(kind));
-    *reason = row_reason(row, path);
-    *reason = *reason ? *reason : "no turns";
-    return NULL;
+    const char *reason = row_reason(row, path);
+    return reason ? reason : "no time above 0";
 }
 
 static struct verdict not_ok(const char *whose, const struct row *row)
 {
     struct verdict v = {.ratio = NAN, .low = NAN, .high = NAN};
-    return unjudged(
-        unclear(v, "%s%s: %.400s", whose, row->status ? row->status : "?", row->reason ? row->reason : ""));
+    return unjudged(inconclusive(v, "%s%s: %.400s", whose, row->status ? row->status : "?",
+                                 row->reason ? row->reason : ""));
 }
 
 /* Judges what both rows observed. */
@@ -126,14 +153,14 @@ static struct verdict judge_observations(const struct row *base, size_t of_base,
                                          size_t kind, verdict_judge *judge, struct verdict_limits limits)
 {
     struct verdict v = {.ratio = NAN, .low = NAN, .high = NAN};
-    const char *reason = "";
-    size_t n, m = 0;
-    double *b = observations_of(base, of_base, &n, &reason);
-    double *s = b ? observations_of(row, kind, &m, &reason) : NULL;
-    if (s)
-        v = judge(b, n, s, m, limits);
+    size_t n, m;
+    double *b = observations_of(base, of_base, &n), *s = observations_of(row, kind, &m);
+    if (n == 0)
+        v = unjudged(inconclusive(v, "of the baseline: %.400s", why_untimed(base, of_base)));
+    else if (m == 0)
+        v = unjudged(inconclusive(v, "%.400s", why_untimed(row, kind)));
     else
-        v = unjudged(unclear(v, "%s%.400s", b ? "" : "of the baseline: ", reason));
+        v = judge(b, n, s, m, limits);
     free(b);
     free(s);
     return v;
@@ -145,22 +172,51 @@ static bool left_out(const struct row *row, size_t kind)
     return row_timed(row, kind)->other_turns > 0;
 }
 
-/*
- * A program that is bound by arithmetic takes longer by the ratio of the clocks, one whose threads read what
- * others wrote by that of the exchanges, and most are between: a difference counts only if it is one either
- * way.
- */
-static struct verdict judge_drift(struct verdict v, double ratio, struct verdict_limits limits,
-                                  const char *what)
+/* Gives the interval, `measured` alone, room for a part of the machine's state that was `ratio` times as slow
+ * beside the row: a program follows it wholly, in part, or not at all. */
+static void allow_for(struct verdict *v, const struct verdict *measured, double ratio)
 {
-    struct verdict same = {.ratio = v.ratio / ratio, .low = v.low / ratio, .high = v.high / ratio};
+    if (isnan(ratio))
+        return;
+    v->low = fmin(v->low, measured->low / ratio);
+    v->high = fmax(v->high, measured->high / ratio);
+}
+
+/* What another state may change, either way: as much as the ping, and no less than a core that is shared. */
+static double state_change(double ping_ratio)
+{
+    static const double shared = 1.2;
+    return isfinite(log(ping_ratio)) ? fmax(shared, exp(fabs(log(ping_ratio)))) : shared;
+}
+
+/* On one machine, a difference counts if it is one at any clock and rate of sharing between the two, and if
+ * no other state explains it. */
+static struct verdict judge_state(struct verdict v, const struct row *base, size_t of_base,
+                                  const struct row *row, size_t kind, struct verdict_limits limits)
+{
     bool differs = v.kind == VERDICT_FASTER || v.kind == VERDICT_SLOWER;
-    limits.margin = v.margin;
-    if (!differs || isnan(ratio) || judge_interval(same, limits).kind == v.kind)
+    if (limits.machines || !differs)
         return v;
-    bool not_slower = v.kind == VERDICT_FASTER && same.high <= 1 + limits.margin;
-    v = unclear(v, "may be the %s, which was %.1f %% %s", what, 100 * fabs(1 / ratio - 1),
-                ratio > 1 ? "lower" : "higher");
+    double clock = row_state_ratio(base, of_base, row, kind, PROBE_FMA),
+           sharing = row_state_ratio(base, of_base, row, kind, PROBE_SHARING);
+    bool other = row_states_differ(base, of_base, row, kind);
+    const struct verdict measured = v;
+    limits.margin = v.margin;
+    allow_for(&v, &measured, clock);
+    allow_for(&v, &measured, sharing);
+    if (other) {
+        double change = state_change(row_state_ratio(base, of_base, row, kind, PROBE_PING));
+        allow_for(&v, &measured, change);
+        allow_for(&v, &measured, 1 / change);
+    }
+    v = judge_interval(v, limits);
+    if (v.kind != VERDICT_INCONCLUSIVE)
+        return v;
+    bool not_slower = v.not_slower;
+    v = other ? inconclusive(v, "measured in different states of the machine")
+              : inconclusive(v, "the clock was %.1f %% %s, the rate of sharing between threads %.1f %% %s",
+                             100 * fabs(1 / clock - 1), clock > 1 ? "lower" : "higher",
+                             100 * fabs(1 / sharing - 1), sharing > 1 ? "lower" : "higher");
     v.not_slower = not_slower;
     return v;
 }
@@ -177,20 +233,119 @@ struct verdict verdict_programs(const struct row *base, size_t of_base, const st
                *noisy = noisy_base ? noisy_base : row_noisy(row, kind);
     if (noisy) {
         v.unjudged = v.unjudged && !left_out(base, of_base) && !left_out(row, kind);
-        return unclear(v, "noisy%s: %.400s", noisy_base ? " baseline" : "", noisy);
+        return inconclusive(v, "%s%.400s", noisy_base ? "of the baseline: " : "", noisy);
     }
-    bool differs = v.kind == VERDICT_FASTER || v.kind == VERDICT_SLOWER;
-    if (limits.machines || !differs)
-        return v;
-    if (row_states_differ(base, of_base, row, kind))
-        return unclear(v, "measured in different states of the machine");
-    v = judge_drift(v, row_state_ratio(base, of_base, row, kind, PROBE_FMA), limits, "clock");
-    return judge_drift(v, row_state_ratio(base, of_base, row, kind, PROBE_SHARING), limits,
-                       "rate of exchange between threads");
+    return judge_state(v, base, of_base, row, kind, limits);
 }
 
 struct verdict verdict_rows(const struct row *base, const struct row *row, size_t kind, verdict_judge *judge,
                             struct verdict_limits limits)
 {
     return verdict_programs(base, kind, row, kind, judge, limits);
+}
+
+/* What is known of a time, in seconds. */
+struct known {
+    double median, low, high;
+    bool range; /* of turns, not an interval of the median */
+    bool own;   /* it shows how runs differ */
+};
+
+static struct known known_range(const double *values, size_t n)
+{
+    struct summary s = summarize(values, n);
+    double more = n < RANGE_TURNS ? 1 + stretch : 1;
+    return (struct known){.median = s.median, .low = s.min / more, .high = s.max * more, .range = true};
+}
+
+static struct known known_median(const double *values, size_t n)
+{
+    if (n < REPORTED_MIN)
+        return known_range(values, n);
+    struct interval i = median_interval_ranks_at(values, n, confidence);
+    return (struct known){.median = summarize(values, n).median, .low = i.low, .high = i.high};
+}
+
+/* The medians of all turns of a time, in whatever state, or, as older versions took none, of groups of
+ * samples; *n of them, to be freed. */
+static double *medians_of_all(const struct row_times *time, size_t *n)
+{
+    struct items samples = time->samples, sizes = time->blocks;
+    size_t groups = sizes.count > 1                  ? sizes.count
+                    : samples.count >= SPREAD_BLOCKS ? SPREAD_BLOCKS
+                                                     : samples.count;
+    double *values = malloc((samples.count + 1) * sizeof *values),
+           *medians = malloc((groups + 1) * sizeof *medians);
+    if (!values || !medians)
+        abort();
+    for (size_t i = 0; i < samples.count; i++)
+        values[i] = samples.list[i].real;
+    *n = 0;
+    for (size_t i = 0, from = 0, to; i < groups; i++, from = to) {
+        to = sizes.count > 1 ? from + (size_t)fmax(0, sizes.list[i].real) : (i + 1) * samples.count / groups;
+        to = to < samples.count ? to : samples.count;
+        if (to > from)
+            medians[(*n)++] = summarize(values + from, to - from).median;
+    }
+    free(values);
+    return medians;
+}
+
+/* What one row knows; NAN if it has no time. */
+static struct known known_row(const struct row *row, size_t kind)
+{
+    size_t n;
+    bool settled = row_timed(row, kind)->turn_medians.count >= REPORTED_MIN && !row_noisy(row, kind);
+    double *medians = settled ? observations_of(row, kind, &n) : medians_of_all(row_timed(row, kind), &n);
+    struct known known = settled ? known_median(medians, n) : known_range(medians, n);
+    free(medians);
+    return known;
+}
+
+/* What the rows of one work know together. */
+static struct known known_rows(const struct rows *rows, size_t kind)
+{
+    size_t n = 0;
+    struct known all = {.median = NAN, .low = INFINITY};
+    double *medians = malloc((rows_count(rows) + 1) * sizeof *medians);
+    if (!medians)
+        abort();
+    for (size_t i = 0; i < rows_count(rows); i++) {
+        struct known one = known_row(rows_at(rows, i), kind);
+        if (!row_is_ok(rows_at(rows, i)) || !(one.low > 0))
+            continue;
+        medians[n++] = one.median;
+        all.low = fmin(all.low, one.low);
+        all.high = fmax(all.high, one.high);
+        all.range = all.range || n > 1 || one.range;
+    }
+    all.median = summarize(medians, n).median;
+    if (n >= VERDICT_OWN) {
+        all = known_median(medians, n);
+        all.own = true;
+    }
+    free(medians);
+    return all;
+}
+
+struct verdict verdict_files(const struct rows *base, const struct rows *rows, size_t kind,
+                             struct verdict_limits limits)
+{
+    const struct row *first = rows_at(base, 0), *row = rows_at(rows, 0);
+    struct verdict v = {.ratio = NAN, .low = NAN, .high = NAN};
+    if (!row_is_ok(first))
+        return not_ok("the baseline is ", first);
+    if (!row_is_ok(row))
+        return not_ok("", row);
+    struct known b = known_rows(base, kind), s = known_rows(rows, kind);
+    v.ratio = s.median / b.median;
+    if (!(b.median > 0))
+        return unjudged(inconclusive(v, "of the baseline: %.400s", why_untimed(first, kind)));
+    if (!(s.median > 0))
+        return unjudged(inconclusive(v, "%.400s", why_untimed(row, kind)));
+    double runs = b.own && s.own ? 1 : 1 + VERDICT_RUNS;
+    v.low = s.low / b.high / runs;
+    v.high = s.high / b.low * runs;
+    v.bound = b.range || s.range;
+    return judge_state(judge_interval(v, limits), first, kind, row, kind, limits);
 }

@@ -10,28 +10,37 @@
 
 #include <stddef.h>
 
-enum verdict_kind { VERDICT_UNCLEAR, VERDICT_SAME, VERDICT_FASTER, VERDICT_SLOWER, VERDICTS };
+enum verdict_kind { VERDICT_INCONCLUSIVE, VERDICT_SAME, VERDICT_FASTER, VERDICT_SLOWER, VERDICTS };
+
+/*
+ * By how much two runs of one program differ beyond the interval of each, as a share of the time. METRICS.md
+ * says how it was measured.
+ */
+#define VERDICT_RUNS 0.05
 
 /* Shares of the baseline's time. */
 struct verdict_limits {
-    double margin; /* smaller differences do not count, however certain */
+    double margin; /* smaller differences do not count: the whole interval has to be beyond it */
     double same;   /* the two are the same if the interval excludes larger differences */
-    bool whole;    /* faster or slower needs the whole interval beyond the margin, not the ratio alone */
     bool machines; /* two of them: their states and clocks are what is compared */
 };
 
 struct verdict {
     enum verdict_kind kind;
     double ratio;     /* of medians, the baseline's below: above 1 is slower; NAN if one is missing */
-    double low, high; /* interval of the ratio, at least 95 %; NAN with too few samples */
-    double margin;    /* that the ratio had to exceed; 0 if it was not judged */
-    bool unjudged;    /* unclear because there was nothing to judge, not because of noise */
-    bool not_slower;  /* unclear, but the interval excludes slower by more than the margin */
-    char reason[MESSAGE_SIZE]; /* why it is unclear; otherwise empty */
+    double low, high; /* interval of the ratio, at least 95 %; NAN if it was not judged */
+    double margin;    /* that the interval had to exceed; 0 if it was not judged */
+    bool bound;       /* of a range: faster or slower at least so, not about so */
+    bool unjudged;    /* inconclusive because there was nothing to judge, not because of noise */
+    bool not_slower;  /* inconclusive, but the interval excludes slower by more than the margin */
+    char reason[MESSAGE_SIZE]; /* why it is inconclusive, if the interval does not say it; otherwise empty */
 };
 
-/* The limits of compare: 1 % and 5 %. */
+/* The limits for rows of one run: 1 % and 5 %. */
 struct verdict_limits verdict_limits_default(void);
+
+/* The limits of compare: 0, as VERDICT_RUNS is in the interval, and 10 %. */
+struct verdict_limits verdict_limits_files(void);
 
 /* Judges independent observations, in the order made, against those of the baseline, base[n]. */
 typedef struct verdict verdict_judge(const double *base, size_t n, const double *samples, size_t m,
@@ -40,9 +49,8 @@ typedef struct verdict verdict_judge(const double *base, size_t n, const double 
 /* By the medians and their intervals. */
 verdict_judge verdict_samples;
 
-/* Judges a program, or the encoding, by the medians of its turns. Unclear with the reason if a row is not ok,
- * has no time or a noisy one, or if the two differ and were measured in different states of the machine or at
- * clocks that explain it. */
+/* Judges a program, or the encoding, by the medians of its turns. Inconclusive with the reason if a row is
+ * not ok, or has no time or a noisy one. */
 struct verdict verdict_rows(const struct row *base, const struct row *row, size_t kind, verdict_judge *judge,
                             struct verdict_limits limits);
 
@@ -50,7 +58,19 @@ struct verdict verdict_rows(const struct row *base, const struct row *row, size_
 struct verdict verdict_programs(const struct row *base, size_t of_base, const struct row *row, size_t kind,
                                 verdict_judge *judge, struct verdict_limits limits);
 
-/* "unclear", "same", "faster", "slower" */
+/*
+ * Judges the rows that two files have of one work, at least one each, by what is known of either time: the
+ * interval of the median if enough turns were in one state, else the range of all turns. Runs differ by
+ * VERDICT_RUNS, unless both files have VERDICT_OWN rows or more, whose medians show it.
+ */
+enum { VERDICT_OWN = 4 };
+struct verdict verdict_files(const struct rows *base, const struct rows *rows, size_t kind,
+                             struct verdict_limits limits);
+
+/* "inconclusive", "same", "faster", "slower" */
 const char *verdict_name(enum verdict_kind kind);
+
+/* "faster: between 0.71 and 0.79", "at least 1.4 times faster", "inconclusive: between 0.9 and 1.3". */
+void verdict_text(const struct verdict *v, char text[MESSAGE_SIZE]);
 
 #endif

@@ -40,9 +40,7 @@ static struct verdict judge_rounds(const double *ratios)
         v.kind = VERDICT_FASTER;
     else if (v.low >= 1 - AGAINST_MARGIN && v.high <= 1 + AGAINST_MARGIN)
         v.kind = VERDICT_SAME;
-    else
-        strcpy(v.reason, "too noisy to tell");
-    v.not_slower = v.kind == VERDICT_UNCLEAR && v.high <= 1 + AGAINST_MARGIN;
+    v.not_slower = v.kind == VERDICT_INCONCLUSIVE && v.high <= 1 + AGAINST_MARGIN;
     return v;
 }
 
@@ -53,7 +51,7 @@ struct verdict against_judge(const double *ratios, size_t rounds)
         return v;
     v = judge_rounds(ratios + AGAINST_ROUNDS);
     if (v.kind != VERDICT_SLOWER) {
-        v.kind = VERDICT_UNCLEAR;
+        v.kind = VERDICT_INCONCLUSIVE;
         v.not_slower = v.high <= 1 + AGAINST_MARGIN;
         strcpy(v.reason, "slower in the first rounds, not again");
     }

@@ -22,7 +22,7 @@ enum { AGAINST_ROUNDS = 40, AGAINST_ROUNDS_MAX = 2 * AGAINST_ROUNDS };
 
 /* Judges ratios[rounds], new over old: AGAINST_ROUNDS, or AGAINST_ROUNDS_MAX with those that confirm. Slower
  * or faster if the interval excludes 1 and the ratio is beyond the margin, the same if the interval is within
- * the margin, otherwise unclear. */
+ * the margin, otherwise inconclusive. */
 struct verdict against_judge(const double *ratios, size_t rounds);
 
 /* Whether the binary is executable, and no flag excludes --against; false with a message. */

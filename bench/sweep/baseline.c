@@ -46,7 +46,7 @@ int baseline_judge(const struct rows *base, const struct rows *rows, const bool 
     struct comparison c;
     comparison_of_rows(&c, base, rows);
     c.judge = judge_spread;
-    c.limits = (struct verdict_limits){.margin = least_margin, .same = least_margin, .whole = true};
+    c.limits = (struct verdict_limits){.margin = least_margin, .same = least_margin};
     c.margins = true;
     memcpy(c.programs, programs, PROGRAMS * sizeof *programs);
     c.programs[PROGRAMS] = any_encoded(rows) || any_encoded(base);

@@ -27,7 +27,7 @@ int gate_pairs(FILE *out, const struct comparison *c, struct lenience how)
     for (struct pair p = {0}; comparison_next(c, &p);) {
         struct verdict v = comparison_judge(c, &p);
         unjudged += v.unjudged;
-        open += v.kind == VERDICT_UNCLEAR && !v.unjudged && !v.not_slower;
+        open += v.kind == VERDICT_INCONCLUSIVE && !v.unjudged && !v.not_slower;
     }
     misses = say(out, all.verdicts[VERDICT_SLOWER], true, "slower");
     misses += say(out, unjudged, !how.allow_uncompared,
