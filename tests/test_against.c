@@ -108,7 +108,7 @@ static void test_slower(void **state)
     assert_says(e.err, "--against: 40 rounds of both builds");
     assert_says(e.err, "\nround 11 of 40, time left: ");
     const char *encoding = strstr(e.out, "encoding ");
-    assert_true(encoding && strstr(encoding, "  slower\n"));
+    assert_true(encoding && strstr(encoding, "  slower"));
     assert_says(e.out, "slower in the first rounds, not again");
     assert_says(e.out, "missed: 3 slower\n");
     assert_null(strstr(e.out, "faster"));

@@ -33,7 +33,7 @@ static void axis_text(char text[AXES_TEXT], const struct comparison *c, size_t l
         strcpy(text, "-");
 }
 
-static double median_of(const struct comparison *c, size_t line, size_t program, size_t file)
+static double median_in(const struct comparison *c, size_t line, size_t program, size_t file)
 {
     const struct row *row = comparison_row(c, file, line);
     return row && row_is_ok(row) ? row_timed(row, program)->median : NAN;
@@ -42,11 +42,11 @@ static double median_of(const struct comparison *c, size_t line, size_t program,
 bool compare_is_best(const struct comparison *c, size_t line, size_t program, size_t file)
 {
     bool slower = false;
-    if (isnan(median_of(c, line, program, file)))
+    if (isnan(median_in(c, line, program, file)))
         return false;
     for (size_t f = 0; f < c->count; f++) {
         struct pair p = {line, program, f, file};
-        if (f == file || isnan(median_of(c, line, program, f)))
+        if (f == file || isnan(median_in(c, line, program, f)))
             continue;
         enum verdict_kind kind = comparison_judge(c, &p).kind;
         if (kind == VERDICT_FASTER)
@@ -66,8 +66,8 @@ static void add_time(struct grid *g, enum table_style style, const struct compar
         snprintf(time, sizeof time, "%s", row->status);
     else if (row && c->count == 2)
         cell_time(time, sizeof time, row, p->program);
-    else if (!isnan(median_of(c, p->line, p->program, file)))
-        units_format(time, median_of(c, p->line, p->program, file), UNITS_SI, "s");
+    else if (!isnan(median_in(c, p->line, p->program, file)))
+        units_format(time, median_in(c, p->line, p->program, file), UNITS_SI, "s");
     if (!compare_is_best(c, p->line, p->program, file))
         grid_add(g, "%s", time);
     else
@@ -90,7 +90,8 @@ static void add_verdict(struct grid *g, const struct comparison *c, const struct
     grid_add(g, "%s", text);
 }
 
-static void add_titles(struct grid *g, const struct comparison *c, const struct field *const *axes, size_t n)
+static void name_columns(struct grid *g, const struct comparison *c, const struct field *const *axes,
+                         size_t n)
 {
     for (size_t i = 0; i < n; i++)
         grid_add(g, "%s", axes[i]->path);
@@ -102,8 +103,8 @@ static void add_titles(struct grid *g, const struct comparison *c, const struct 
     grid_add(g, "verdict");
 }
 
-static void add_line(struct grid *g, enum table_style style, const struct comparison *c, const struct pair *p,
-                     const struct field *const *axes, size_t n)
+static void put_program_line(struct grid *g, enum table_style style, const struct comparison *c,
+                             const struct pair *p, const struct field *const *axes, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         char text[AXES_TEXT];
@@ -126,10 +127,10 @@ void compare_table(FILE *out, enum table_style style, const struct comparison *c
     size_t n = compare_axes(c, axes);
     struct grid g = {.columns = n + 1 + c->count + AFTER};
     struct pair last = {.line = SIZE_MAX};
-    add_titles(&g, c, axes, n);
+    name_columns(&g, c, axes, n);
     for (struct pair p = {0}; comparison_next(c, &p); last = p)
         if (p.line != last.line || p.program != last.program)
-            add_line(&g, style, c, &p, axes, n);
+            put_program_line(&g, style, c, &p, axes, n);
     grid_print(&g, style, out);
     grid_free(&g);
 }
