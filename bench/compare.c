@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/compare/compare_chart.h"
+#include "analysis/compare/compare_flips.h"
 #include "analysis/compare/compare_json.h"
 #include "analysis/compare/compare_notes.h"
 #include "analysis/compare/compare_profile.h"
@@ -167,6 +168,7 @@ static void print(const struct comparison *c, enum format format)
     fputs(markdown ? "```\n" : "", stdout);
     wrap_begin(&w, notes);
     compare_means(w.lines, c);
+    compare_flips(w.lines, c);
     compare_profiles(w.lines, c);
     for (size_t f = 0; f < c->count; f++)
         compare_left_over(w.lines, c, f);

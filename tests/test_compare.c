@@ -97,13 +97,64 @@ static void test_machines(void **state)
     char *out = compare(*state, "a.json b.json c.json --phase step", 0);
     assert_says(out, "B  Same, cpu, 16 threads: b.json\nC  A GPU, cuda:0, 2 threads: c.json\n");
     assert_says(out, "   device: A cpu; B cpu; C cuda:0\n   threads: A 2; B 16; C 2\n");
-    assert_says(out, "nodes  program        A        B         C\n  100     step  ");
+    assert_says(out, "nodes  program        A        B   C A GPU\n  100     step  ");
     assert_int_equal(occurrences(out, "  *"), 3); /* C is the best of every row */
     assert_says(out, "B, step: 3 same; geometric mean of B / A 1.000 over 3 rows\n");
     assert_says(out, "C, step: 3 faster; geometric mean of C / A 0.500 over 3 rows\n");
     free(out);
     out = compare(*state, "a.json b.json c.json --phase step --format md", 0);
     assert_int_equal(occurrences(out, " ms | **"), 3);
+    free(out);
+}
+
+/* Processors have names where their numbers are known. */
+static void test_processors(void **state)
+{
+    save(*state, "a.json", machine("family 6, model 207, Intel(R) Xeon(R) Processor, stepping 2", three, 1));
+    save(*state, "b.json", machine("family 25, model 17, AMD EPYC, stepping 1", three, 1));
+    save(*state, "c.json", machine("family 6, model 1, Pentium Pro", three, 1));
+    char *out = compare(*state, "a.json b.json c.json", 0);
+    assert_says(out,
+                "A Emerald Rapids (family 6, model 207, Intel(R) Xeon(R) Processor, stepping 2), cpu, 2");
+    assert_says(out, "C  family 6, model 1, Pentium Pro, cpu, 2");
+    assert_says(out, "nodes  program  A Emerald Rapids  B Zen 4  C family 6, model 1\n");
+    free(out);
+}
+
+/* What compare prints of a second machine whose steps take so many times as long as those of the first. */
+static char *compare_factors(const struct house *h, const double factors[3], double noise)
+{
+    struct record *b = machine("New", three, 1);
+    for (size_t i = 0; i < 3; i++) {
+        const double both[] = {(1 - noise) * factors[i], (1 + noise) * factors[i]};
+        double x[2 * REPORTED_MIN];
+        for (size_t k = 0; k < 2 * REPORTED_MIN; k++)
+            x[k] = 4e-5 * (double)three[i] * both[k % 2];
+        row_set_samples(row_at(b, i), "step.time", x, 2 * REPORTED_MIN);
+    }
+    save(h, "a.json", machine("Old", three, 1));
+    save(h, "b.json", b);
+    return compare(h, "a.json b.json --phase step", 0);
+}
+
+/* Where the order flips is said if it does, not if it does not, nor if that is open. */
+static void test_flips(void **state)
+{
+    static const double flip[] = {0.8, 1, 1.25}, back[] = {1.25, 1, 0.8}, none[] = {1.2, 1.3, 1.4};
+    char *out = compare_factors(*state, flip, 0.01);
+    assert_int_equal(occurrences(out, "step: New is 1.25 times faster than Old at 100 nodes, 1.25 times "
+                                      "slower at 500; they cross near 200\n"),
+                     1);
+    free(out);
+    out = compare_factors(*state, back, 0.01);
+    assert_says(out, "step: Old is 1.25 times faster than New at 100 nodes, 1.25 times slower at 500;");
+    free(out);
+    out = compare_factors(*state, none, 0.01);
+    assert_null(strstr(out, "cross near"));
+    free(out);
+    out = compare_factors(*state, flip, 0.3);
+    assert_null(strstr(out, "cross near"));
+    assert_says(out, "B, step: 3 inconclusive;");
     free(out);
 }
 
@@ -342,6 +393,8 @@ int main(void)
         cmocka_unit_test(test_planted_difference),
         cmocka_unit_test(test_kernels),
         cmocka_unit_test(test_machines),
+        cmocka_unit_test(test_processors),
+        cmocka_unit_test(test_flips),
         cmocka_unit_test(test_tags),
         cmocka_unit_test(test_rows_left_over),
         cmocka_unit_test(test_few_samples),

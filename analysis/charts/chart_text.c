@@ -1,6 +1,7 @@
 /* Texts of charts. */
 #include "analysis/charts/chart_text.h"
 
+#include "analysis/record/processor.h"
 #include "analysis/record/record.h"
 #include "analysis/record/row.h"
 
@@ -72,8 +73,11 @@ enum { IDENTITY = sizeof identity / sizeof *identity };
 void chart_machine(char text[CHART_TEXT], const struct record *record, const struct rows *rows)
 {
     text[0] = '\0';
-    if (record)
-        append_text(text, "%s", record_processor(record_head(record)));
+    if (record) {
+        char processor[PROCESSOR_TEXT];
+        processor_text(record_head(record), processor);
+        append_text(text, "%s", processor);
+    }
     for (size_t i = 0; i < IDENTITY; i++)
         if (!axes_vary(rows, schema_find(identity[i])))
             append_constant(text, first_ok(rows), schema_find(identity[i]));

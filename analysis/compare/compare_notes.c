@@ -39,13 +39,15 @@ static void short_path(char text[AXES_TEXT], const char *path)
 
 void compare_label(char text[AXES_TEXT], const struct comparison *c, size_t file)
 {
+    const struct compared *this = &c->files[file];
     bool alike = false;
     for (size_t f = 0; f < c->count; f++)
-        alike = alike || (f != file && strcmp(c->files[f].name, c->files[file].name) == 0);
+        alike = alike || (f != file && (strcmp(c->files[f].name, this->name) == 0 ||
+                                        (*this->brand && strcmp(c->files[f].brand, this->brand) == 0)));
     if (alike)
-        short_path(text, c->files[file].path);
+        short_path(text, this->path);
     else
-        memcpy(text, c->files[file].name, AXES_TEXT);
+        memcpy(text, *this->brand ? this->brand : this->name, AXES_TEXT);
 }
 
 /* A field of the record as text, "-" if it is missing. */

@@ -21,7 +21,8 @@ void compare_left_over(FILE *out, const struct comparison *c, size_t file);
 /* Prints a comparison of two: table, means, and leftover rows of the lead. Returns the tally of all pairs. */
 struct tally compare_two(FILE *out, const struct comparison *c);
 
-/* "AMD EPYC"; if another file has the same name, "machine/bench" for results/machine/bench.json. */
+/* "Zen 4", or the whole name; if another file has the same name, "machine/bench" for
+ * results/machine/bench.json. */
 void compare_label(char text[AXES_TEXT], const struct comparison *c, size_t file);
 
 #endif

@@ -97,7 +97,7 @@ static void name_columns(struct grid *g, const struct comparison *c, const struc
         grid_add(g, "%s", axes[i]->path);
     grid_add(g, "program");
     for (size_t f = 0; f < c->count; f++)
-        grid_add(g, "%c", c->files[f].letter);
+        grid_add(g, "%c%s%s", c->files[f].letter, *c->files[f].brand ? " " : "", c->files[f].brand);
     grid_add(g, "B / A");
     grid_add(g, "margin");
     grid_add(g, "verdict");

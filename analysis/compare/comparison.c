@@ -5,17 +5,22 @@
  */
 #include "analysis/compare/comparison.h"
 
+#include "analysis/record/processor.h"
 #include "analysis/record/result_file.h"
 
 #include <math.h>
 
 /* The name of the GPU if the device is one, otherwise of the processor. */
-static void name_of(const struct record *record, char name[AXES_TEXT])
+static void name_file(struct compared *file)
 {
-    const struct value *head = record_head(record);
-    const char *text = record_processor(head);
-    value_get_text(value_at(value_get(head, "devices"), 0), "name", &text);
-    snprintf(name, AXES_TEXT, "%s", text);
+    const struct value *head = record_head(file->record);
+    const char *gpu = NULL;
+    processor_text(head, file->name);
+    processor_short(record_processor(head), file->brand);
+    if (value_get_text(value_at(value_get(head, "devices"), 0), "name", &gpu)) {
+        snprintf(file->name, AXES_TEXT, "%s", gpu);
+        snprintf(file->brand, AXES_TEXT, "%s", gpu);
+    }
 }
 
 /* Adds a row of the lead with its partners in the other files, if it has any. */
@@ -98,7 +103,7 @@ bool comparison_load(struct comparison *c, const char *const *paths, size_t coun
             return false;
         file->record = file->runs.list[0];
         file->rows = rows_of_runs(&file->runs);
-        name_of(file->record, file->name);
+        name_file(file);
     }
     match_rows(c, ignored);
     return true;

@@ -18,7 +18,8 @@ enum { COMPARED_MAX = 16 };
 struct compared {
     char letter; /* unique, unlike the name; A is the baseline */
     const char *path;
-    char name[AXES_TEXT];        /* the processor or GPU */
+    char name[AXES_TEXT];        /* the processor with its numbers, or the GPU */
+    char brand[AXES_TEXT];       /* "Zen 4"; empty if it is not known */
     struct file_runs runs;       /* none, as path and name, if only rows are compared */
     const struct record *record; /* of the first run */
     const struct rows *rows;     /* of all runs */

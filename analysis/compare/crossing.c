@@ -150,7 +150,7 @@ static void locate(struct crossing *c)
     c->high = fmax(lower[1], upper[1]);
 }
 
-static void judge_times(struct crossing *c)
+void crossing_judge(struct crossing *c)
 {
     size_t last = c->count, settled = 0;
     c->from = c->to = c->changes = 0;
@@ -247,7 +247,7 @@ static void add_two(struct crossings *all, const struct field *axis, const struc
         collect_points(&c, a, n, b, m, true);
         if (c.count < 2)
             continue;
-        judge_times(&c);
+        crossing_judge(&c);
         add(all, &c);
     }
     c.program[0] = c.program[1] = TIMED;
@@ -299,7 +299,7 @@ static void add_encodings(struct crossings *all, const struct field *axis, const
         collect_points(&c, e, n, e, n, true);
         if (c.count < 2)
             continue;
-        judge_times(&c);
+        crossing_judge(&c);
         add(all, &c);
     }
     free(c.points);

@@ -49,6 +49,9 @@ enum { VARIANTS_MAX = 6 };
 struct crossings crossings_find(const struct rows *rows);
 void crossings_free(struct crossings *c);
 
+/* Sets kind, and what it implies, by the verdicts of the points. */
+void crossing_judge(struct crossing *c);
+
 /* Whether it supports a finding: the results of all rows were checked, and some times could be judged. */
 bool crossing_is_settled(const struct crossing *c);
 

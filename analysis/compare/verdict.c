@@ -298,6 +298,7 @@ static struct known known_row(const struct row *row, size_t kind)
     bool settled = row_timed(row, kind)->turn_medians.count >= REPORTED_MIN && !row_noisy(row, kind);
     double *medians = settled ? observations_of(row, kind, &n) : medians_of_all(row_timed(row, kind), &n);
     struct known known = settled ? known_median(medians, n) : known_range(medians, n);
+    known.median = row_timed(row, kind)->median; /* that of one state, if only some turns were in it */
     free(medians);
     return known;
 }

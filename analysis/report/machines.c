@@ -1,6 +1,7 @@
 /* The machines of the files: what the head of a result file says of hardware, software and ceilings. */
 #include "analysis/report/parts.h"
 
+#include "analysis/record/processor.h"
 #include "analysis/report/html.h"
 #include "analysis/tables/units.h"
 
@@ -114,9 +115,11 @@ void summary_machines(FILE *out, const struct part *parts, size_t n)
     for (size_t i = 0; i < n; i++) {
         const struct value *head = record_head(parts[i].record);
         const char *before = "";
+        char cpu[PROCESSOR_TEXT];
         if (first_of_machine(parts, i) != i)
             continue;
-        html(out, "<div class=\"machine\"><h3>%s</h3><p class=\"note\">files: ", record_processor(head));
+        processor_text(head, cpu);
+        html(out, "<div class=\"machine\"><h3>%s</h3><p class=\"note\">files: ", cpu);
         for (size_t k = i; k < n; k++)
             if (first_of_machine(parts, k) == i) {
                 html(out, "%s<a href=\"#file%zu\">%s</a>", before, parts[k].number, parts[k].name);

@@ -2,6 +2,7 @@
 
 #include "analysis/charts/chart_text.h"
 #include "analysis/findings/findings.h"
+#include "analysis/record/processor.h"
 #include "analysis/report/html.h"
 #include "analysis/report/parts.h"
 
@@ -63,13 +64,15 @@ static void put_page_head(FILE *out, const struct part *parts, size_t n)
 
 static void put_top(FILE *out, const struct part *parts, size_t n)
 {
-    const char *cpu = record_processor(record_head(parts[0].record));
+    const char *cpuid = record_processor(record_head(parts[0].record));
+    char cpu[PROCESSOR_TEXT];
     size_t rows = 0;
     bool one = true;
     for (size_t i = 0; i < n; i++) {
         rows += rows_count(parts[i].rows);
-        one = one && strcmp(record_processor(record_head(parts[i].record)), cpu) == 0;
+        one = one && strcmp(record_processor(record_head(parts[i].record)), cpuid) == 0;
     }
+    processor_text(record_head(parts[0].record), cpu);
     html(out, "<body>\n<header><h1>gtmark</h1><p>%zu result file%s, %zu row%s%s%s</p>\n<nav>", n,
          n == 1 ? "" : "s", rows, rows == 1 ? "" : "s", one ? ", " : ", several machines", one ? cpu : "");
     for (size_t i = 0; i < n; i++)
