@@ -1,46 +1,70 @@
 #!/usr/bin/env python3
 """Do two builds say the same? For changes that should alter no figure.
 
-    tests/same_results.py A B                    two result files, or two directories of them
-    tests/same_results.py --sweeps BUILD DIR     what to compare: the default sweep of every benchmark and a few more,
-                                                 with 3 samples each, into DIR; minutes
+    tests/same_results.py A B
+        two result files, or two directories of them
+    tests/same_results.py --sweeps BUILD BUILD DIR
+        the default sweep of every benchmark and a few more, by both builds in turns, with 3 samples each, into DIR/a
+        and DIR/b; minutes
+    tests/same_results.py --times BUILD BUILD ROUNDS LINE...
+        how long command lines take, as ratios of neighbouring runs
     tests/same_results.py --lines BUILD BUILD [LIST]
-                                                 command lines, good and bad: every flag with values that it may refuse,
-                                                 every pair of flags, and those in the file LIST (one a line, quoted as
-                                                 for a shell, the program's name first); exit codes and what messages name
+        command lines, good and bad: every flag with values that it may refuse, every pair of flags, and those in the
+        file LIST (one a line, quoted as for a shell, the program's name first); exit codes and what messages name
 
-Rows are matched by their work and axes. All fields must be equal but those of VOLATILE. A calibration is taken once:
-`--sweeps` puts the calibration.json of an earlier DIR beside the results if it is given as a third argument, and the
-roofline is then equal too. Prints each difference. Exit 0 all is the same, 1 something differs, 2 wrong usage.
+Results are JSON lines, one JSON document (builds before them), or CSV. Rows are matched by their work and axes. All
+fields must be equal but those of VOLATILE, under their names of today (RENAMED); a field that is null is absent. Before
+`--sweeps`, the first build's calibration is copied to the second's results/local. Prints each difference. Exit 0 all is
+the same (of times: nowhere is the second build slower beyond the interval), 1 something differs, 2 wrong usage.
 """
 
 import concurrent.futures
+import csv
 import fnmatch
+import functools
 import glob
 import json
+import math
 import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+import statistics
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 # Fields that two runs of one build do not share, as paths with wildcards, and why.
 VOLATILE = (
-    ("when, and by which build", "run started command commit flags compiler"),
+    ("when, and by which build", "started command commit flags compiler"),
     ("the machine's state", "host.load noise.* *.noise.* *.gpu.*"),
-    ("times, and samples taken within a time", "*.cold.n *.time.* *.time cold_start.* cold_start.* *.cold.median *.cold.min *.launch.median"
-                                           " *.eager.*"),
-    ("rates and shares of times", "*.communication.bandwidth *.percent *.roofline.fault *.roofline.calibrated"),
-    ("fits of times", "fits"),
+    ("times, and samples taken within a time", "*.cold.n *.time.* *.statistics.* *.time cold_start.* *.cold.median"
+                                               " *.cold.min *.launch.median *.launch.per_entry *.eager.*"),
+    ("rates and shares of times", "*gflops *.throughput *.nodes_per_second *.edges_per_second *.ratio *.percent"
+                                  " forward.bandwidth step.bandwidth kernel.bandwidth *.communication.bandwidth"
+                                  " *.roofline.fault *.roofline.calibrated encoding.break_even_*"),
+    ("fits of times", "fits.*"),
     ("resident memory", "*.memory.resident *.memory.libraries"),
-    ("wording", "reason absent.*"),
+    ("wording", "reason"),
 )
 # Of these only the presence is compared: measured and null, given and absent, must not be exchanged.
 PATTERNS = [pattern for _, patterns in VOLATILE for pattern in patterns.split()]
+
+# Not compared: they speak of the file and of the other fields, whose presence is compared.
+OUTSIDE = "schema", "run", "absent", "reasons"
+# Former names, as patterns of paths, and the names of today.
+RENAMED = (
+    (r"time\.state\.exchange", "time.state.sharing"),
+    (r"^(forward|step|kernel)\.exchange\.", r"\1.communication."),
+    (r"^(forward|step|kernel)\.launched\.", r"\1.eager."),
+    (r"^first_answer\.", "cold_start."),
+    (r"^place$", "position"),
+    (r"^(fits\.\d+)\.work", r"\1.cost"),
+    (r"^(calibrations\.\d+\.probes)\.exchange", r"\1.sharing"),
+)
 
 
 def derived():
@@ -55,13 +79,22 @@ def is_volatile(path):
     return any(fnmatch.fnmatchcase(path, pattern) for pattern in PATTERNS)
 
 
+def renamed(path):
+    for pattern, name in RENAMED:
+        path = re.sub(pattern, name, path)
+    return path
+
+
 def flat(value, path=""):
-    """The leaves of nested objects by their paths. A list is a leaf."""
+    """The leaves of nested objects by their paths, without those that are null. A list is a leaf, unless of objects."""
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        value = dict(enumerate(value))
     if not isinstance(value, dict):
-        return {path: value}
+        return {} if value is None else {renamed(path): value}
     leaves = {}
     for key, inner in value.items():
-        leaves.update(flat(inner, f"{path}.{key}" if path else key))
+        if key not in OUTSIDE:
+            leaves.update(flat(inner, f"{path}.{key}" if path else key))
     return leaves
 
 
@@ -87,56 +120,62 @@ def same(a, b):
     return type(a) is type(b) and a == b
 
 
-def differences(a, b):
-    """Of two flat objects: "PATH: A, B"."""
-    for path in sorted((a.keys() | b.keys()) - derived()):
+def differences(a, b, lacking=()):
+    """Of two flat objects: "PATH: A, B". `lacking`: paths that one of them may lack."""
+    for path in sorted(a.keys() | b.keys()):
         if path not in a or path not in b:
-            yield f"{path}: only in the {'first' if path in a else 'second'}"
-        elif is_volatile(path):
-            if (a[path] is None) != (b[path] is None):
-                yield f"{path}: {a[path]}, {b[path]}"
-        elif not same(a[path], b[path]):
+            if path not in lacking:
+                yield f"{path}: only in the {'first' if path in a else 'second'}"
+        elif not is_volatile(path) and not same(a[path], b[path]):
             yield f"{path}: {str(a[path])[:200]}, {str(b[path])[:200]}"
 
 
-def document(file):
-    """A result file, or what --format json prints, as one object with `rows`."""
-    text = file.read()
-    if not text.startswith('{"kind":'):
-        return json.loads(text)
+def document(path):
+    """A result file, what --format json prints, or CSV, as one object with `rows`."""
+    with open(path, encoding="utf-8", newline="") as file:
+        if path.endswith(".csv"):
+            return {"rows": [{name: text or None for name, text in row.items()} for row in csv.DictReader(file)]}
+        text = file.read()
     head, rows = {}, {}
-    for line in map(json.loads, text.splitlines()):
-        kind = line.pop("kind")
-        if kind == "row":
-            rows[line.pop("id")] = line
-        else:
-            head |= line
+    if text.startswith('{"kind":'):
+        for line in map(json.loads, text.splitlines()):
+            if line.pop("kind") == "row":
+                rows[line.pop("id")] = line
+            else:
+                head |= line
+    else:
+        head = json.loads(text)
+        rows = dict(enumerate(head.pop("rows")))
     return head | {"rows": list(rows.values())}
 
 
 def compare_files(a, b):
-    records = []
-    for path in a, b:
-        with open(path, encoding="utf-8") as file:
-            records.append(document(file))
+    """Each difference once, with the first row that has it and their number."""
+    records = [document(path) for path in (a, b)]
+    lacking = () if a.endswith(".csv") else derived()
     rows = [keyed(record.pop("rows")) for record in records]
     yield from differences(*map(flat, records))
     if list(rows[0]) != list(rows[1]):
         yield "rows: not the same ones, or in another order"
-    for key in rows[0].keys() | rows[1].keys():
-        name = " ".join(f"{path}={value}" for path, value in key[0] if value is not None)
+    keys = [dict(key[0]) for key in rows[0].keys() | rows[1].keys()]
+    varied = [path for path in ["work", *axes()] if len({str(key[path]) for key in keys}) > 1]
+    found = {}
+    for key in [*rows[0], *(key for key in rows[1] if key not in rows[0])]:
+        name = " ".join(f"{path}={dict(key[0])[path]}" for path in varied)
         if key not in rows[0] or key not in rows[1]:
             yield f"row only in the {'first' if key in rows[0] else 'second'}: {name}"
             continue
-        for difference in differences(rows[0][key], rows[1][key]):
-            yield f"row {name}: {difference}"
+        for difference in differences(rows[0][key], rows[1][key], lacking):
+            found.setdefault(difference.split(":")[0], []).append(f"row {name}: {difference}")
+    for texts in found.values():
+        yield texts[0] + (f" (and of {len(texts) - 1} more rows)" if len(texts) > 1 else "")
 
 
 def results(path):
     """Result files by name; of one file, one without a name."""
     if not os.path.isdir(path):
         return {"": path}
-    names = [os.path.basename(name) for name in glob.glob(os.path.join(path, "*.jsonl"))]
+    names = [name for name in os.listdir(path) if name.endswith((".jsonl", ".csv"))]
     return {name: os.path.join(path, name) for name in names}
 
 
@@ -161,8 +200,16 @@ SWEEPS = (
     ("turns", "bench_node_scaling", f"--nodes 50,100 {TINY} --turns 2 --phase forward --seed 7"),
     ("reference", "bench_model", f"--device ref --nodes 60 {TINY} --model gin,gps,graph_transformer"),
     ("limits", "bench_node_scaling", f"--nodes 100,3k --mem-limit 30MiB {TINY}"),
+    ("gates", "bench_node_scaling", f"--nodes 50,60 {TINY} --threshold step.latency:9s,memory:1KiB --tag a=b"),
+    ("alone", "bench_node_scaling", f"--nodes 50 {TINY} --phase none --no-check --no-roofline --threads 1"),
+    ("batches", "bench_batch_scaling", f"--graph zinc,mnist --batch 1,8 --batching ragged,padded {TINY}"),
+    ("recomputed", "bench_layer_scaling", "--nodes 100 --hidden 16 --heads 2 --layers 2,4 --checkpoint none,2,layer"),
+    ("presets", "bench_presets", "--preset zinc,molhiv --batch 2"),
+    ("few_kernels", "bench_kernels", "--op linear,spmm --nodes 100 --cold 2"),
     ("meta_nodes", "bench_node_scaling", "--device meta --nodes 100-10M*10"),
     ("meta_kernels", "bench_kernels", "--device meta"),
+    ("meta_presets", "bench_presets", "--device meta --preset all"),
+    ("meta_ranks", "bench_rank_scaling", "--device meta --ranks 1-16*2 --ceilings link=400Gb/s,2us"),
     ("meta_axes", "bench_model", "--device meta --nodes 200 --act gelu,relu --norm layer,batch,none --task graph,node"
                                  " --attention dense,sparse,unfused --mpnn gin,none --pe none,lap:4,rwse:8"),
     ("largest", "bench_node_scaling", "--device meta --layers 1,3 --find nodes=memory:64MiB"),
@@ -172,28 +219,84 @@ SWEEPS = (
 )
 
 
-def run_sweeps(build, directory, calibration=None):
-    build = os.path.abspath(build)
-    os.makedirs(directory, exist_ok=True)
-    if calibration:
-        shutil.copy(os.path.join(calibration, "calibration.json"), directory)
-    sweeps = [(name, name, "") for name in sorted(os.listdir(build)) if re.fullmatch(r"bench_\w+", name)]
+# How builds before take flags of today.
+FORMER = (("--find nodes=", "--find-max nodes="), ("--ceilings link=", "--link "), ("--ceilings measure", "--calibrate"),
+          ("--data labels=", "--labels "), ("--gate strict", "--strict"), ("--list ", "--list-"))
+
+
+def former(line):
+    for now, before in FORMER:
+        line = line.replace(now, before)
+    return line
+
+
+@functools.cache
+def is_former(build):
+    command = [os.path.join(build, "bench_node_scaling"), "--help-all"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def run_sweep(build, directory, name, program, flags):
+    """Its exit status; NAME.jsonl and NAME.csv in the directory."""
+    flags = former(flags) if is_former(build) else flags
+    with open(os.path.join(directory, f"{name}.csv"), "w", encoding="utf-8") as out:
+        words = f"--runs 3 --warmup 1 --no-charts --format csv-full {flags} --output {name}.jsonl".split()
+        run = subprocess.run([os.path.join(build, program), *words], cwd=directory, stdin=subprocess.DEVNULL,
+                             stdout=out, stderr=subprocess.PIPE, text=True, check=False)
+    if run.returncode not in (0, 1):
+        print(f"{build}: {name}: exit status {run.returncode}\n{run.stderr}")
+    return run.returncode
+
+
+def run_sweeps(a, b, directory):
+    builds, directories = [os.path.abspath(a), os.path.abspath(b)], [os.path.join(directory, side) for side in "ab"]
+    kept = [os.path.join(build, "../results/local/calibration.json") for build in builds]
+    for side in directories:
+        os.makedirs(side, exist_ok=True)
+    sweeps = [(name, name, "") for name in sorted(os.listdir(builds[0])) if re.fullmatch(r"bench_\w+", name)]
     failed = False
     for name, program, flags in [*sweeps, *SWEEPS]:
-        program = os.path.join(build, program)
-        if not os.path.exists(program):
+        if not all(os.path.exists(os.path.join(build, program)) for build in builds):
             continue
         print(name, flush=True)
-        saving = [] if "meta" in flags else ["--output", f"{name}.jsonl"]
-        run = subprocess.run([program, *"--runs 3 --warmup 1 --no-charts --format json".split(), *flags.split(), *saving],
-                             cwd=directory, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-        if not saving:
-            with open(os.path.join(directory, f"{name}.jsonl"), "w", encoding="utf-8") as file:
-                file.write(run.stdout)
-        if run.returncode not in (0, 1) or not run.stdout:
+        status = []
+        for build, side in zip(builds, directories):
+            status.append(run_sweep(build, side, name, program, flags))
+            if os.path.exists(kept[0]):
+                os.makedirs(os.path.dirname(kept[1]), exist_ok=True)
+                shutil.copy(kept[0], kept[1])
+        if status[0] != status[1] or status[0] not in (0, 1):
             failed = True
-            print(f"{name}: exit status {run.returncode}\n{run.stderr}")
-    return failed
+            print(f"{name}: exit status {status[0]}, {status[1]}")
+    return compare_results(*directories) or failed
+
+
+def seconds(build, line, directory):
+    start = time.monotonic()
+    subprocess.run([os.path.join(build, line[0]), *line[1:]], cwd=directory, stdin=subprocess.DEVNULL,
+                   capture_output=True, check=True)
+    return time.monotonic() - start
+
+
+def compare_times(a, b, rounds, *lines):
+    """The median of the ratios and its interval by ranks, of at least 95 % where rounds are independent."""
+    builds, rounds, slower = [os.path.abspath(build) for build in (a, b)], int(rounds), False
+    rank = max(k for k in range(rounds) if 2 * sum(math.comb(rounds, i) for i in range(k)) <= 0.05 * 2**rounds)
+    for line in lines:
+        times = []
+        with tempfile.TemporaryDirectory() as directory:
+            for build in builds:
+                seconds(build, shlex.split(line), directory)
+            for i in range(rounds):
+                pair = {build: seconds(build, shlex.split(line), directory) for build in builds[::-1 if i % 2 else 1]}
+                times.append([pair[build] for build in builds])
+        ratios = sorted(second / first for first, second in times)
+        low, high = (ratios[rank - 1], ratios[-rank]) if rank else (0, math.inf)
+        slower |= low > 1
+        medians = [statistics.median(side) for side in zip(*times)]
+        print(f"{line}: {medians[0]:.4g} s, {medians[1]:.4g} s,"
+              f" ratio {statistics.median(ratios):.3f} [{low:.3f}, {high:.3f}]", flush=True)
+    return slower
 
 
 # A value of each flag that is good, for pairs; those that are not here take the default in --help, or none.
@@ -204,25 +307,35 @@ GOOD = {
     "dump": "d", "mem-limit": "1GiB", "timeout": "5", "find": "nodes=memory:8MiB", "threshold": "latency:100s",
     "baseline": "b.json", "against": "/bin/true", "pe": "lap:4", "solver": "lapack", "graph": "grid", "threads": "1",
     "list": "ops", "data": "labels=none", "ceilings": "measure", "gate": "strict",
+    "flop-convention": "torch", "shard": "1/2", "tag": "a=b",
 }
 BAD = ("", "nonsense", "-1", "0", "1.5", "1e999", "99999999999999999999", "nan", "1 ", ",", "1,1", "1m", "1s", "2-1*2", "a\tb")
 # Alone they print and exit; in a pair they would hide the other's error.
 ABOUT = ("help", "version", "list", "dry-run")
 
 
-def flags_of(program):
-    """Of --help: the flags by name, each with a good value, or None if it takes none."""
-    text = subprocess.run([program, "--help"], capture_output=True, text=True, check=True).stdout
+def help_of(program):
+    """Flag, argument and meaning of each; builds before had --help-all."""
+    texts = [subprocess.run([program, flag], capture_output=True, text=True, check=False).stdout
+             for flag in ("--help-all", "--help")]
+    return re.findall(r"^  --([\w-]+) ([A-Z=]*)(.*)$", texts[0] or texts[1], re.M)
+
+
+def flags_of(*programs):
+    """The flags that are in the --help of both: by name, each with a good value, or None if it takes none."""
+    known = [{name for name, _, _ in help_of(program)} for program in programs]
+    known[0] |= {now.split()[0][2:] for now, before in FORMER if before.split()[0][2:] in known[0]}
     found = {}
-    for name, argument, meaning in re.findall(r"^  --([\w-]+) ([A-Z=]*)(.*)$", text, re.M):
-        default = re.search(r"\(default ([^ ),]+)", meaning)
-        found[name] = (GOOD.get(name) or default[1]) if argument else None
+    for name, argument, meaning in help_of(programs[1]):
+        if name in known[0]:
+            default = re.search(r"\(default ([^ ),]+)", meaning)
+            found[name] = (GOOD.get(name) or default[1]) if argument else None
     return found
 
 
-def made_lines(build):
+def made_lines(builds):
     for name in ("bench_node_scaling", "bench_kernels", "bench_pe_scaling"):
-        flags = flags_of(os.path.join(build, name))
+        flags = flags_of(*(os.path.join(build, name) for build in builds))
         good = {flag: [f"--{flag}"] if value is None else [f"--{flag}", value] for flag, value in flags.items()}
         for flag, words in good.items():
             yield [name, f"--x{flag}", "--dry-run"]
@@ -234,7 +347,7 @@ def made_lines(build):
         for i, a in enumerate(pairs):
             for b in pairs[:i]:
                 yield [name, *good[a], *good[b], "--dry-run"]
-        for flag in ABOUT:
+        for flag in good.keys() & set(ABOUT):
             yield [name, *good[flag], "--nodes", "8", "--device", "meta"]
     for name in ("compare", "plot", "findings"):
         for words in ([], ["--help"], ["none.json"], ["none.json", "none.json"], ["--nonsense"], ["/dev/null", "."]):
@@ -245,6 +358,7 @@ def made_lines(build):
 
 def outcome(build, line):
     """Exit status, stdout and stderr, in an empty directory."""
+    line = shlex.split(former(shlex.join(line))) if is_former(build) else line
     with tempfile.TemporaryDirectory() as directory:
         try:
             run = subprocess.run([os.path.join(build, line[0]), *line[1:]], cwd=directory, stdin=subprocess.DEVNULL,
@@ -272,7 +386,7 @@ def compare_line(builds, line):
 
 def compare_lines(a, b, path=None):
     builds = [os.path.abspath(build) for build in (a, b)]
-    lines = list(made_lines(builds[0]))
+    lines = list(made_lines(builds))
     if path:
         with open(path, encoding="utf-8") as file:
             lines += [shlex.split(line) for line in file]
@@ -288,7 +402,8 @@ def compare_lines(a, b, path=None):
 
 
 def main(arguments):
-    modes = {"--sweeps": (run_sweeps, (2, 3)), "--lines": (compare_lines, (2, 3))}
+    modes = {"--sweeps": (run_sweeps, (3,)), "--lines": (compare_lines, (2, 3)),
+             "--times": (compare_times, range(4, len(arguments) + 1))}
     mode, counts = modes.get(arguments[0] if arguments else "", (compare_results, (2,)))
     words = arguments[mode is not compare_results:]
     if len(words) not in counts:
