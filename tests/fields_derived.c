@@ -132,7 +132,7 @@ static double graph_fact(const struct row *row, int64_t nodes, const char *name)
 /* The statistics' blocks are those of the whole program. */
 static const struct row_times *whole_of(const struct row *row, const char *group)
 {
-    return strstr(group, ".statistics") ? &row->step.time : row_times(row, group);
+    return strncmp(group, "step.", 5) == 0 ? &row->step.time : row_times(row, group);
 }
 
 struct samples_of {

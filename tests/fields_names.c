@@ -29,9 +29,9 @@ bool field_matches(const char *path, const char *pattern, struct field_match *ma
         {"T", "step.time"},
         {"T", "kernel.time"},
         {"T", "encoding.time"},
-        {"T", "step.backward.statistics"},
-        {"T", "step.optimizer.statistics"},
-        {"T", "step.recompute.statistics"},
+        {"T", "step.backward.time"},
+        {"T", "step.optimizer.time"},
+        {"T", "step.recompute.time"},
     };
     *match = (struct field_match){"", ""};
     if (pattern[1] != '.')

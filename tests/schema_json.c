@@ -112,7 +112,7 @@ static struct value *row_schema(void)
     value_set(value_get(row, "properties.status"), "enum",
               texts((const char *const[]){"ok", "skipped", "oom", "failed", "wrong", NULL}));
     value_set(value_get(row, "properties"), "id", one("type", "integer"));
-    return line_of(row, (const char *const[]){"run", "id", "status", "reason", "checked", NULL});
+    return line_of(row, (const char *const[]){"run", "id", "status", "checked", NULL});
 }
 
 static const char *kind_name(enum value_kind kind)

@@ -286,8 +286,8 @@ static void check_phase(const struct row *row, const char *group)
 static void test_phases(void **state)
 {
     struct record *record = run_json(*state, TINY "--turns 2", 0);
-    check_phase(row_at(record, 0), "step.backward.statistics");
-    check_phase(row_at(record, 0), "step.optimizer.statistics");
+    check_phase(row_at(record, 0), "step.backward.time");
+    check_phase(row_at(record, 0), "step.optimizer.time");
     record_free(record);
 }
 

@@ -84,7 +84,7 @@ static union item *keep(struct row *row, size_t n)
     return k->items;
 }
 
-const char *row_keep(struct row *row, const char *text)
+static const char *keep_text(struct row *row, const char *text)
 {
     char *clean = some(scan_clean(text));
     size_t size = strlen(clean) + 1;
@@ -94,13 +94,18 @@ const char *row_keep(struct row *row, const char *text)
     return kept;
 }
 
+const char *row_keep(struct row *row, const char *text)
+{
+    return *text ? keep_text(row, text) : NULL;
+}
+
 struct items row_keep_items(struct row *row, const union item *list, size_t n, enum field_type type)
 {
     union item *copy = keep(row, n);
     for (size_t i = 0; i < n; i++)
         copy[i] = list[i];
     for (size_t i = 0; type == FIELD_TEXTS && i < n; i++)
-        copy[i].text = row_keep(row, list[i].text);
+        copy[i].text = keep_text(row, list[i].text);
     return (struct items){copy, n};
 }
 

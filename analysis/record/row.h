@@ -34,7 +34,7 @@ void row_free(struct row *row); /* null is allowed */
 /* A copy of a list that lives as long as the row. */
 struct items row_keep_items(struct row *row, const union item *list, size_t n, enum field_type type);
 
-/* A copy of a text, in UTF-8, that lives as long as the row. */
+/* A copy of a text, in UTF-8, that lives as long as the row; null, absent, of an empty one. */
 const char *row_keep(struct row *row, const char *text);
 
 void row_set_text(struct row *row, const char *path, const char *value);
@@ -57,7 +57,7 @@ void row_explain(struct row *row, const char *path, const char *reason);
 /* Makes them absent without a reason. */
 void row_clear(struct row *row, const char *path);
 
-/* The times of a program, "step.time", or of a phase, "step.backward.statistics"; aborts if it is neither. */
+/* The times of a program, "step.time", or of a phase, "step.backward.time"; aborts if it is neither. */
 struct row_times *row_times(const struct row *row, const char *group);
 
 /*
@@ -66,7 +66,7 @@ struct row_times *row_times(const struct row *row, const char *group);
  */
 void row_set_times(struct row *row, const char *group, const struct turns *t, const struct reported *r);
 
-/* The same for a part of every sample, in a group such as "step.backward.statistics"; `r` is from
+/* The same for a part of every sample, in a group such as "step.backward.time"; `r` is from
  * reported_part. The turns themselves are those of the whole. */
 void row_set_part_times(struct row *row, const char *group, const struct turns *t, const struct reported *r);
 
@@ -79,8 +79,8 @@ void row_set_samples(struct row *row, const char *group, const double *samples, 
 /* Sets the fields that follow from others, to be called when all others are set. */
 void row_derive(struct row *row);
 
-/* The same for a time, of which row_set_times has the rest. */
-void row_derive_times(struct row_times *time);
+/* The same for times, whose turns are those of `whole`. */
+void row_derive_times(struct row *row, struct row_times *time, const struct row_times *whole);
 
 /* The fields of a program, in the order of program_name; null for the encoding, which is none. */
 struct row_program *row_program(const struct row *row, size_t kind);

@@ -1,7 +1,11 @@
 /* The fields that schema.def calls derived. What lacks a source is absent. */
 #include "analysis/record/row.h"
 
+#include "analysis/statistics/robust.h"
+#include "analysis/statistics/statistics.h"
+
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static double ratio(double a, double b)
@@ -10,9 +14,67 @@ static double ratio(double a, double b)
     return isfinite(value) ? value : NAN;
 }
 
-void row_derive_times(struct row_times *t)
+static void *zeroed(size_t n, size_t size)
+{
+    void *memory = calloc(n + 1, size);
+    if (!memory)
+        abort();
+    return memory;
+}
+
+/* The turns of `times`, as reported; false if it has none that its samples are of. To be freed. */
+static bool read_reported(const struct row_times *times, struct turns *t, struct reported *r)
+{
+    size_t left = times->samples.count;
+    t->list = row_turns(times, &t->count);
+    r->is_reported = zeroed(t->count, sizeof *r->is_reported);
+    for (size_t i = 0; i < t->count; i++) {
+        r->is_reported[i] = true;
+        left -= t->list[i].samples;
+    }
+    for (size_t i = 0; i < times->left_out.count; i++) {
+        double at = times->left_out.list[i].real;
+        if (at >= 0 && at < (double)t->count)
+            r->is_reported[(size_t)at] = false;
+    }
+    return t->count > 0 && left == 0;
+}
+
+/* What follows from the samples of reported turns: all samples where a row of another program has no turns.
+ */
+static void derive_samples(struct row *row, struct row_times *time, const struct row_times *whole)
+{
+    struct turns t = {0};
+    struct reported r = {0};
+    size_t n = time->samples.count, turns = 0;
+    bool in_turns = read_reported(whole, &t, &r) && n == whole->samples.count;
+    double *all = zeroed(n, sizeof *all), *chosen = all;
+    union item *medians = zeroed(t.count, sizeof *medians);
+    for (size_t i = 0; i < n; i++)
+        all[i] = time->samples.list[i].real;
+    for (size_t i = 0, at = 0; in_turns && i < t.count; at += t.list[i++].samples)
+        if (r.is_reported[i] && t.list[i].samples > 0)
+            medians[turns++].real = summarize(all + at, t.list[i].samples).median;
+    if (in_turns)
+        chosen = reported_values(&t, &r, all, &n);
+    struct drift drift = drift_find(chosen, n);
+    time->turn_medians = turns > 0 ? row_keep_items(row, medians, turns, FIELD_REALS) : (struct items){0};
+    time->outliers = n > 0 ? (int64_t)summarize(chosen, n).outliers : COUNT_ABSENT;
+    time->slow_start = n > 0 ? (int64_t)slow_start_find(chosen, n).runs : COUNT_ABSENT;
+    time->drift = drift.change;
+    time->drift_p = drift.p;
+    if (in_turns)
+        free(chosen);
+    free(medians);
+    free(all);
+    free(r.is_reported);
+    free((void *)t.list);
+}
+
+void row_derive_times(struct row *row, struct row_times *t, const struct row_times *whole)
 {
     const struct items *turns = &t->turn_medians;
+    derive_samples(row, t, whole);
     t->range_low = t->range_high = NAN;
     for (size_t i = 0; i < turns->count; i++) {
         t->range_low = fmin(t->range_low, turns->list[i].real); /* of NAN and a number, the number */
@@ -20,9 +82,8 @@ void row_derive_times(struct row_times *t)
     }
     t->range_confidence = turns->count > 0 ? 1 - exp2(1 - (double)turns->count) : NAN;
     t->cv = ratio(t->std, fabs(t->mean));
-    t->turns = t->turn_medians.list ? (int64_t)t->turn_medians.count : COUNT_ABSENT;
-    t->other_turns =
-        t->blocks.list && t->turn_medians.list ? (int64_t)t->blocks.count - t->turns : COUNT_ABSENT;
+    t->turns = turns->list ? (int64_t)turns->count : COUNT_ABSENT;
+    t->other_turns = turns->list && t->blocks.list ? (int64_t)t->left_out.count : COUNT_ABSENT;
 }
 
 static void derive_memory(struct row_program *p, const struct row *row)
@@ -33,10 +94,10 @@ static void derive_memory(struct row_program *p, const struct row *row)
     p->memory.efficiency = ratio(count_real(p->memory.peak_live), planned);
 }
 
-static void derive_program(struct row_program *p, const struct row *row)
+static void derive_program(struct row_program *p, struct row *row)
 {
     double flops = count_real(p->flops.analytic), bytes = count_real(p->bytes), median = p->time.median;
-    row_derive_times(&p->time);
+    row_derive_times(row, &p->time, &p->time);
     derive_memory(p, row);
     p->intensity = ratio(flops, bytes);
     p->gflops = ratio(1e-9 * flops, median);
@@ -49,14 +110,15 @@ static void derive_program(struct row_program *p, const struct row *row)
     p->communication.error = ratio(p->communication.predicted, p->communication.time) - 1;
 }
 
-/* Without checkpoints nothing is recomputed. */
-static void derive_step(struct row_program *step)
+/* Without checkpoints nothing is recomputed. The phases of eager runs have no turns. */
+static void derive_step(struct row *row, struct row_program *step)
 {
     double again = step->recompute.flops == COUNT_ABSENT ? 0 : (double)step->recompute.flops;
     step->model_gflops = ratio(1e-9 * (count_real(step->flops.analytic) - again), step->time.median);
-    row_derive_times(&step->backward.statistics);
-    row_derive_times(&step->optimizer.statistics);
-    row_derive_times(&step->recompute.statistics);
+    const struct row_times none = {0}, *turns = step->eager.n == COUNT_ABSENT ? &step->time : &none;
+    row_derive_times(row, &step->backward.time, turns);
+    row_derive_times(row, &step->optimizer.time, turns);
+    row_derive_times(row, &step->recompute.time, turns);
 }
 
 /* Runs after which computing the encoding is less than 1 % of the total: once < 0.01 (once + runs each). */
@@ -68,12 +130,13 @@ static int64_t break_even(const struct row *row, const struct row_program *p)
 
 void row_derive(struct row *row)
 {
+    int64_t padded = row->batch == 1 ? row->graph.pairs : row->graph.padded_pairs;
     for (size_t p = 0; p < TIMED - 1; p++)
         derive_program(row_program(row, p), row);
-    derive_step(&row->step);
-    row_derive_times(&row->encoding.time);
+    derive_step(row, &row->step);
+    row_derive_times(row, &row->encoding.time, &row->encoding.time);
     row->graph.degree_mean = ratio(count_real(row->graph.edges), count_real(row->graph.nodes));
-    row->graph.padding_waste = 1 - ratio(count_real(row->graph.pairs), count_real(row->graph.padded_pairs));
+    row->graph.padding_waste = 1 - ratio(count_real(row->graph.pairs), count_real(padded));
     row->encoding.break_even_forward = break_even(row, &row->forward);
     row->encoding.break_even_step = break_even(row, &row->step);
 }

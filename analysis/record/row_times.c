@@ -23,9 +23,9 @@ struct row_times *row_times(const struct row *row, const char *group)
         {"step.time", offsetof(struct row, step.time)},
         {"kernel.time", offsetof(struct row, kernel.time)},
         {"encoding.time", offsetof(struct row, encoding.time)},
-        {"step.backward.statistics", offsetof(struct row, step.backward.statistics)},
-        {"step.optimizer.statistics", offsetof(struct row, step.optimizer.statistics)},
-        {"step.recompute.statistics", offsetof(struct row, step.recompute.statistics)},
+        {"step.backward.time", offsetof(struct row, step.backward.time)},
+        {"step.optimizer.time", offsetof(struct row, step.optimizer.time)},
+        {"step.recompute.time", offsetof(struct row, step.recompute.time)},
     };
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         if (strcmp(places[i].group, group) == 0)
@@ -76,10 +76,17 @@ static void set_turns(struct row *row, struct row_times *time, const struct turn
                       const struct reported *r)
 {
     char noisy[MESSAGE_SIZE];
-    double *sizes = new_array(t->count);
-    for (size_t i = 0; i < t->count; i++)
+    double *sizes = new_array(t->count), *left_out = new_array(t->count);
+    size_t others = 0;
+    for (size_t i = 0; i < t->count; i++) {
         sizes[i] = (double)t->list[i].samples;
+        if (!r->is_reported[i])
+            left_out[others++] = (double)i;
+    }
     time->blocks = keep_reals(row, sizes, t->count);
+    if (others > 0)
+        time->left_out = keep_reals(row, left_out, others);
+    free(left_out);
     free(sizes);
     describe_noise(t, r, noisy);
     time->noisy = row_keep(row, noisy);
@@ -127,13 +134,12 @@ static size_t interval_rank(size_t turns)
 }
 
 /* The turns' medians, and their interval by ranks. */
-static void set_intervals(struct row *row, struct row_times *time, const struct reported *r)
+static void set_intervals(struct row_times *time, const struct reported *r)
 {
     double *sorted = new_array(r->turns);
     memcpy(sorted, r->medians, r->turns * sizeof *sorted);
     qsort(sorted, r->turns, sizeof *sorted, compare_doubles);
     size_t rank = interval_rank(r->turns);
-    time->turn_medians = keep_reals(row, r->medians, r->turns);
     time->median = quantile(sorted, r->turns, 0.5);
     time->ci95_low = rank ? sorted[rank - 1] : NAN;
     time->ci95_high = rank ? sorted[r->turns - rank] : NAN;
@@ -144,7 +150,6 @@ static void set_intervals(struct row *row, struct row_times *time, const struct 
 static void set_summary(struct row_times *time, const double *samples, size_t n)
 {
     struct summary s = summarize(samples, n);
-    struct drift drift = drift_find(samples, n);
     time->n = (int64_t)n;
     time->mean = s.mean;
     time->std = s.std;
@@ -152,10 +157,6 @@ static void set_summary(struct row_times *time, const double *samples, size_t n)
     time->max = s.max;
     time->p95 = s.p95;
     time->p99 = s.p99;
-    time->outliers = (int64_t)s.outliers;
-    time->drift = drift.change;
-    time->drift_p = drift.p;
-    time->slow_start = (int64_t)slow_start_find(samples, n).runs;
 }
 
 void row_set_part_times(struct row *row, const char *group, const struct turns *t, const struct reported *r)
@@ -167,9 +168,8 @@ void row_set_part_times(struct row *row, const char *group, const struct turns *
     row_clear(row, group);
     double *samples = reported_values(t, r, t->samples, &n);
     time->samples = keep_reals(row, t->samples, all);
-    set_intervals(row, time, r);
+    set_intervals(time, r);
     set_summary(time, samples, n);
-    row_derive_times(time);
     free(samples);
 }
 
@@ -178,8 +178,8 @@ void row_set_times(struct row *row, const char *group, const struct turns *t, co
     struct row_times *time = row_times(row, group);
     row_set_part_times(row, group, t, r);
     set_turns(row, time, t, r);
-    row_derive_times(time);
     set_state(row, time, t, r);
+    row_derive_times(row, time, time);
 }
 
 void row_set_samples(struct row *row, const char *group, const double *samples, size_t n)

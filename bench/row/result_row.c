@@ -24,6 +24,17 @@ static void write_degrees(struct row *row, struct degrees d)
     row->graph.duplicates = d.duplicates;
 }
 
+/* Other ways to batch the graphs. */
+static void write_batching(struct row *row, const struct graph_result *g)
+{
+    put_count(row, &row->graph.padded_pairs, g->work[BATCHING_PADDED].pairs);
+    put_count(row, &row->graph.bucketed_pairs, g->work[BATCHING_BUCKETED].pairs);
+    put_count(row, &row->graph.packed_pairs, g->work[BATCHING_PACKED].pairs);
+    row->graph.padded_rows = g->work[BATCHING_PADDED].rows;
+    row->graph.bucketed_rows = g->work[BATCHING_BUCKETED].rows;
+    row->graph.packed_rows = g->work[BATCHING_PACKED].rows;
+}
+
 static void write_batch(struct row *row, const struct graph_result *g)
 {
     row->nodes = g->nodes / g->graphs; /* known only after a */
@@ -31,12 +42,8 @@ static void write_batch(struct row *row, const struct graph_result *g)
     row->graph.nodes = g->nodes;
     row->graph.edges = g->edges;
     row->graph.pairs = g->pairs;
-    put_count(row, &row->graph.padded_pairs, g->work[BATCHING_PADDED].pairs);
-    put_count(row, &row->graph.bucketed_pairs, g->work[BATCHING_BUCKETED].pairs);
-    put_count(row, &row->graph.packed_pairs, g->work[BATCHING_PACKED].pairs);
-    row->graph.padded_rows = g->work[BATCHING_PADDED].rows;
-    row->graph.bucketed_rows = g->work[BATCHING_BUCKETED].rows;
-    row->graph.packed_rows = g->work[BATCHING_PACKED].rows;
+    if (g->graphs > 1)
+        write_batching(row, g);
     row->graph.bytes = g->bytes;
     if (g->planned)
         return;
@@ -99,11 +106,19 @@ static struct row_phase *phase_in(struct row *row, enum phase phase)
                                       : &row->step.recompute;
 }
 
+/* Without checkpoints nothing is recomputed. */
+static bool ran(const struct program_result *p, enum phase phase)
+{
+    return phase != PHASE_RECOMPUTE || p->cost[phase].bytes > 0;
+}
+
 static void write_costs(struct row *row, enum program_kind kind, const struct program_result *p)
 {
     struct row_program *to = row_program(row, kind);
     struct cost total = result_cost(p);
     for (enum phase phase = PHASE_FORWARD + 1; phase < PHASES && kind == PROGRAM_STEP; phase++) {
+        if (!ran(p, phase))
+            continue;
         put_count(row, &phase_in(row, phase)->flops, p->cost[phase].flops);
         put_count(row, &phase_in(row, phase)->bytes, p->cost[phase].bytes);
     }
@@ -114,16 +129,6 @@ static void write_costs(struct row *row, enum program_kind kind, const struct pr
     put_count(row, &to->flops.deepspeed, p->convention[CONVENTION_DEEPSPEED]);
     put_count(row, &to->bytes, total.bytes);
     put_count(row, &to->bytes_no_reuse, total.no_reuse);
-}
-
-/* Removes what is NAN and returns how many remain. */
-static size_t keep_known(double *values, size_t n)
-{
-    size_t known = 0;
-    for (size_t i = 0; i < n; i++)
-        if (!isnan(values[i]))
-            values[known++] = values[i];
-    return known;
 }
 
 /* The statistics of a phase in some turns; r: which of them are reported. */
@@ -157,30 +162,22 @@ static bool all_known(const double *values, int n)
 static void write_phases(struct row *row, enum program_kind kind, const struct program_result *result,
                          const struct reported *r)
 {
-    static const char *const groups[PHASES] = {[PHASE_BACKWARD] = "step.backward.statistics",
-                                               [PHASE_OPTIMIZER] = "step.optimizer.statistics",
-                                               [PHASE_RECOMPUTE] = "step.recompute.statistics"};
+    static const char *const groups[PHASES] = {[PHASE_BACKWARD] = "step.backward.time",
+                                               [PHASE_OPTIMIZER] = "step.optimizer.time",
+                                               [PHASE_RECOMPUTE] = "step.recompute.time"};
     const struct samples *s = result->samples;
     const struct eager_runs *l = &result->eager;
     for (enum phase p = PHASE_FORWARD + 1; p < PHASES && kind == PROGRAM_STEP; p++) {
         struct turns turns = samples_turns(s);
         turns.samples = s->phase[p];
-        size_t n;
-        if (p == PHASE_RECOMPUTE && result->cost[p].bytes == 0)
+        if (!ran(result, p))
             continue;
-        double *seconds = reported_values(&turns, r, s->phase[p], &n);
-        n = keep_known(seconds, n);
-        if (n > 0)
-            put_real(row, &phase_in(row, p)->time, summarize(seconds, n).median);
-        else if (l->n > 0)
-            put_real(row, &phase_in(row, p)->time, summarize(l->phase[p], (size_t)l->n).median);
-        else
-            put_reason(row, &phase_in(row, p)->time, "replayed as one graph (--no-cuda-graph)");
         if (all_known(s->phase[p], s->n))
             write_phase(row, groups[p], &turns, r);
-        else if (n == 0 && l->n > 0)
+        else if (l->n > 0)
             write_eager_phase(row, groups[p], l->phase[p], l->n);
-        free(seconds);
+        else
+            row_omit(row, groups[p], "replayed as one graph (--no-cuda-graph)");
     }
 }
 

@@ -14,9 +14,9 @@ static void load_phase(struct samples *s, enum phase phase, const struct row *fr
     const struct row_program *p = program < TIMED - 1 ? row_program(from, program) : NULL;
     struct items seconds = {NULL, 0};
     if (p && p->eager.n == COUNT_ABSENT)
-        seconds = phase == PHASE_BACKWARD    ? p->backward.statistics.samples
-                  : phase == PHASE_OPTIMIZER ? p->optimizer.statistics.samples
-                  : phase == PHASE_RECOMPUTE ? p->recompute.statistics.samples
+        seconds = phase == PHASE_BACKWARD    ? p->backward.time.samples
+                  : phase == PHASE_OPTIMIZER ? p->optimizer.time.samples
+                  : phase == PHASE_RECOMPUTE ? p->recompute.time.samples
                                              : seconds;
     for (int i = 0; i < s->n; i++)
         s->phase[phase][i] = seconds.count == (size_t)s->n ? seconds.list[i].real : NAN;
