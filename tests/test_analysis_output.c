@@ -184,9 +184,9 @@ static void test_schema_as_markdown(void **state)
         assert_non_null(strstr(text, schema_fields[i].meaning));
     for (size_t i = 0; i < schema_head_count; i++)
         assert_non_null(strstr(text, schema_head[i].meaning));
-    assert_non_null(strstr(text, "| `P.time.median` | s |"));
+    assert_non_null(strstr(text, "| `T.median` | s |"));
     assert_null(strstr(text, "step.time.median"));
-    assert_non_null(strstr(text, "| `step.backward.time.median` | s |"));
+    assert_non_null(strstr(text, "| `S.flops` | FLOP |"));
     free(text);
 }
 

@@ -101,18 +101,39 @@ const char *field_type_name(enum field_type type)
     return names[type];
 }
 
-/* A field of several programs is documented with another program. */
-static bool is_repeated(const char *path)
+/* Groups that have the same fields are documented once, at the first of them. */
+static const struct {
+    const char *group, *first, *letter; /* the name of all such groups in the table */
+} alike[] = {
+    {"forward.time", "forward.time", "T"},
+    {"encoding.time", "forward.time", "T"},
+    {"step.backward.time", "forward.time", "T"},
+    {"step.optimizer.time", "forward.time", "T"},
+    {"step.recompute.time", "forward.time", "T"},
+    {"step.backward", "step.backward", "S"},
+    {"step.optimizer", "step.backward", "S"},
+    {"step.recompute", "step.backward", "S"},
+    {"forward", "forward", "P"},
+    {"step", "forward", "P"},
+    {"kernel", "forward", "P"},
+};
+
+/* Writes the name of a field in the table; false for one that is documented elsewhere. */
+static bool name_in_table(const char *path, char name[SCHEMA_PATH])
 {
-    char twin[SCHEMA_PATH];
-    static const char *const others[] = {"step", "kernel"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (!schema_is_under(path, others[i]))
+    snprintf(name, SCHEMA_PATH, "%s", path);
+    for (size_t i = 0; i < sizeof alike / sizeof *alike; i++) {
+        const char *rest = path + strlen(alike[i].group);
+        if (!schema_is_under(path, alike[i].group))
             continue;
-        snprintf(twin, sizeof twin, "forward%s", path + strlen(others[i]));
-        return schema_find(twin);
+        snprintf(name, SCHEMA_PATH, "%s%s", alike[i].first, rest);
+        if (!schema_find(name))
+            continue;
+        bool first = strcmp(name, path) == 0;
+        snprintf(name, SCHEMA_PATH, "%s%s", alike[i].letter, rest);
+        return first;
     }
-    return false;
+    return true;
 }
 
 static const char *head_kind_name(enum value_kind kind)
@@ -132,13 +153,11 @@ void schema_write_markdown(FILE *out)
     fputs("\n| row | unit | meaning |\n|---|---|---|\n", out);
     for (size_t i = 0; i < schema_fields_count; i++) {
         const struct field *f = &schema_fields[i];
-        if (is_repeated(f->path))
-            continue;
-        bool shared = schema_is_under(f->path, "forward");
-        fprintf(out, "| `%s%s` | %s | %s%s |\n", shared ? "P" : "",
-                shared ? f->path + strlen("forward") : f->path,
-                f->type == FIELD_TEXT || f->type == FIELD_TEXTS ? "" : f->unit,
-                f->is_derived ? "(derived) " : "", f->meaning);
+        char name[SCHEMA_PATH];
+        if (name_in_table(f->path, name))
+            fprintf(out, "| `%s` | %s | %s%s |\n", name,
+                    f->type == FIELD_TEXT || f->type == FIELD_TEXTS ? "" : f->unit,
+                    f->is_derived ? "(derived) " : "", f->meaning);
     }
 }
 
