@@ -12,7 +12,7 @@ endif
 .SUFFIXES:
 .SECONDEXPANSION:
 .DELETE_ON_ERROR:
-.PHONY: all install uninstall bench bench-full report compare-gpus compare-torch test tests tests-small no-cmocka soak mutants style probe known known-small help FORCE
+.PHONY: all install uninstall bench bench-full report compare compare-torch test tests tests-small no-cmocka soak mutants style probe known known-small help FORCE
 all:
 
 ## Variables
@@ -340,9 +340,9 @@ bench-full: all
 ##   report       results/local/report.html: the results of `bench` and `bench-full` on one page
 report: $(BUILD)/report
 	@bench/sets.sh report $(BUILD)
-##   compare-gpus the committed results of machines side by side: GPUs, where there are some
-compare-gpus: $(BUILD)/compare
-	@analysis/compare_results.sh $(BUILD)/compare
+##   compare      all machines with results in results/ side by side, on one screen
+compare: $(BUILD)/compare
+	@$(BUILD)/compare --summary $(filter-out results/local/%,$(sort $(wildcard results/*/*.jsonl)))
 ##   compare-torch operations, models, presets and encodings against PyTorch, PyTorch Geometric and SciPy, in turns
 ##                (an hour; with ROUNDS=1, and no intervals, half an hour): tables, one of all ratios, and result
 ##                files in results/local/torch; installs the peers in build/torch (several GB), or uses

@@ -11,8 +11,10 @@
 #include "analysis/compare/compare_notes.h"
 #include "analysis/compare/compare_profile.h"
 #include "analysis/compare/compare_table.h"
+#include "analysis/compare/overview.h"
 #include "analysis/record/plain.h"
 #include "analysis/tables/wrap.h"
+#include "bench/base/build.h"
 #include "bench/base/suggest.h"
 #include "bench/cli/tool.h"
 
@@ -24,6 +26,7 @@ struct options {
     const char *ignored[AXES_MAX + 1]; /* axes, null past the last */
     const char *chart;                 /* prefix, or null */
     enum format format;
+    bool summary;
     bool programs[TIMED];         /* none: all */
     bool fail_on[VERDICTS];       /* which make the exit status 1 */
     struct verdict_limits limits; /* NAN: not given */
@@ -99,6 +102,10 @@ static const struct flag flags[] = {
      .read = read_fail_on},
     {0, "ignore", "LIST", "axes that may differ, as model (device and threads always may)", FLAG_LIST,
      .read = read_ignore},
+    {.name = "summary",
+     .help = "all files MACHINE/NAME.jsonl on one screen, a column for each machine",
+     .kind = FLAG_ON,
+     .field = FIELD(summary)},
     {0, "chart", "PREFIX", "draw PREFIX_forward and PREFIX_step, .png and .svg, with a line for each file",
      FLAG_PATH, FIELD(chart), .what = "the beginning of file names"},
     TOOL_FLAGS,
@@ -107,16 +114,18 @@ static const struct flag flags[] = {
 
 static const char *const examples[] = {"old.jsonl new.jsonl",
                                        "results/*/bench_node_scaling.jsonl --phase step --chart machines",
+                                       "results/*/*.jsonl --summary",
                                        "dense.jsonl unfused.jsonl --ignore attention --format md",
-                                       "old.jsonl new.jsonl --fail-on slower --format json", NULL};
+                                       "old.jsonl new.jsonl --fail-on slower --format json",
+                                       NULL};
 
 static const struct syntax syntax = {
     .doc = "compares result files: the rows that did the same work",
     .operands = "BASELINE.jsonl OTHER.jsonl ...",
     .needs = "two result files at least",
-    .limit = "at most 16 files",
+    .limit = "at most 512 files",
     .fewest = 2,
-    .most = COMPARED_MAX,
+    .most = OVERVIEW_MAX,
     .flags = flags,
     .notes =
         "\n"
@@ -131,7 +140,7 @@ static const struct syntax syntax = {
     .status = "0; 1 nothing to compare in a file, a verdict of --fail-on, or the\n"
               "output could not be written; 2 the command line or a file is wrong.\n",
 };
-_Static_assert(COMPARED_MAX == 16, "the message of too many files");
+_Static_assert(COMPARED_MAX == 16 && OVERVIEW_MAX == 512, "the messages of too many files");
 
 /* Defaults of the limits; one that is given bounds the default of the other. */
 static bool complete_limits(struct verdict_limits *l, struct message *error)
@@ -212,11 +221,30 @@ static bool passes(const struct comparison *c, const bool fail_on[VERDICTS], str
     return true;
 }
 
+static int summarize_files(const struct options *o, int count, char **files, struct message *error)
+{
+    bool asked = o->format != TABLE || o->chart || !isnan(o->limits.margin) || !isnan(o->limits.same);
+    for (size_t p = 0; p < TIMED; p++)
+        asked = asked || o->programs[p];
+    for (size_t k = 0; k < VERDICTS; k++)
+        asked = asked || o->fail_on[k];
+    if (asked)
+        complain(error, "--summary: not with --format, --phase, --margin, --same, --fail-on or --chart");
+    return !asked && overview_print(stdout, (const char *const *)files, (size_t)count, o->ignored,
+                                    build_commit(), error->text)
+               ? EXIT_GOOD
+               : EXIT_USAGE;
+}
+
 static int compare_run(void *options, int count, char **files, struct message *error)
 {
     struct options *o = options;
     struct comparison c;
     int status = EXIT_USAGE;
+    if (o->summary)
+        return summarize_files(o, count, files, error);
+    if (count > COMPARED_MAX)
+        return complain(error, "%.300s: at most 16 files without --summary", files[COMPARED_MAX]), status;
     if (!complete_limits(&o->limits, error))
         return status;
     if (comparison_load(&c, (const char *const *)files, (size_t)count, o->ignored, error->text)) {

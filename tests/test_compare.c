@@ -158,6 +158,48 @@ static void test_flips(void **state)
     free(out);
 }
 
+/* The summary of two machines, the second of which takes so many times as long for each step. */
+static char *summary(const struct house *h, const double factors[3], double noise)
+{
+    static const char *const names[] = {"a.json", "b.json"};
+    char from[PATH_MAX], to[PATH_MAX];
+    free(compare_factors(h, factors, noise));
+    for (int m = 0; m < 2; m++) {
+        snprintf(to, sizeof to, "%s/machine%d", h->work, m);
+        mkdir(to, 0777);
+        snprintf(from, sizeof from, "%s/%s", h->work, names[m]);
+        strcat(to, "/nodes.json");
+        assert_int_equal(rename(from, to), 0);
+    }
+    save(h, "machine1/alone.json", machine("New", three, 1));
+    return compare(h, "machine0/nodes.json machine1/nodes.json machine1/alone.json --summary", 0);
+}
+
+/* All files on one screen: a machine is the best on average if it is faster often enough, and never slower.
+ */
+static void test_summary(void **state)
+{
+    static const double all[] = {0.7, 0.7, 0.7}, one[] = {0.7, 1, 1}, mixed[] = {0.5, 0.7, 1.5};
+    char *out = summary(*state, all, 0.01);
+    assert_says(out, "A  Old: machine0, version ");
+    assert_says(out,
+                "\nnodes (graph_transformer, 1 graph, 6 layers): inference / training step\n  100 nodes  ");
+    assert_says(out, " 1.00 ms / 4.00 ms    1.00 ms / *2.80 ms\n");
+    assert_says(out, " 1.00 / 1.43          1.00 / *1.00\n");
+    assert_says(out, "\nnot compared: B, alone: no other machine has it\n");
+    free(out);
+    out = summary(*state, one, 0.01);
+    assert_says(out, " 1.00 / 1.13           1.00 / 1.00\n");
+    free(out);
+    out = summary(*state, mixed, 0.01);
+    assert_says(out, " 1.00 / 1.24           1.00 / 1.00\n");
+    assert_says(out, "step: New is 1.4");
+    free(out);
+    out = summary(*state, all, 0.5);
+    assert_says(out, " 1.00 / 1.43           1.00 / 1.00\n");
+    free(out);
+}
+
 /* Tags are named where they differ, once each. */
 static void test_tags(void **state)
 {
@@ -345,6 +387,8 @@ static void test_refused(void **state)
         {"a.json a.json --margin nan", "--margin nan: a share"},
         {"a.json a.json --margin 1%%", "--margin 1%%: a share"},
         {"a.json a.json --same 1% --margin 2%", "--same 1%: not less than the margin, 2%"},
+        {"a.json a.json --summary --format md", "--summary: not with --format"},
+        {"a.json a.json --summary --margin 1%", "--summary: not with"},
         {"a.json a.json --ignore loss", "--ignore loss: an axis"},
         {"a.json a.json --chart=", "--chart: needs"},
         {"a.json none.json", "none.json: cannot be read"},
@@ -369,7 +413,7 @@ static void test_refused(void **state)
     char many[256] = "";
     for (int i = 0; i < 17; i++)
         strcat(many, "a.json ");
-    refuses(h, many, NULL, "a.json: ", "at most 16 files");
+    refuses(h, many, NULL, "a.json: at most 16 files without --summary", NULL);
 }
 
 static void test_help_and_full_disk(void **state)
@@ -395,6 +439,7 @@ int main(void)
         cmocka_unit_test(test_machines),
         cmocka_unit_test(test_processors),
         cmocka_unit_test(test_flips),
+        cmocka_unit_test(test_summary),
         cmocka_unit_test(test_tags),
         cmocka_unit_test(test_rows_left_over),
         cmocka_unit_test(test_few_samples),
