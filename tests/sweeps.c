@@ -1,19 +1,33 @@
 #include "tests/sweeps.h"
 #include "tests/test.h"
 
-struct options options_of(const struct bench *b, const char *words)
+static bool parse(const struct bench *b, const char *words, struct options *o, struct message *error)
 {
     char text[256], *rest = text, *argv[32] = {"test"};
     int argc = 1;
-    struct options o;
-    struct message error = {""};
     snprintf(text, sizeof text, "%s", words);
     for (char *word; argc < 31 && (word = strsep(&rest, " ")) != NULL;)
         if (*word)
             argv[argc++] = word;
-    if (!options_parse(b, argc, argv, &o, &error))
+    return options_parse(b, NULL, argc, argv, o, error);
+}
+
+struct options options_of(const struct bench *b, const char *words)
+{
+    struct options o;
+    struct message error;
+    if (!parse(b, words, &o, &error))
         fail_msg("%s: %s", words, error.text);
     return o;
+}
+
+void refused(const struct bench *b, const char *words, const char *wanted)
+{
+    struct options o;
+    struct message error = {""};
+    if (parse(b, words, &o, &error) || !strstr(error.text, wanted))
+        fail_msg("%s: '%s', not '%s'", words, error.text, wanted);
+    options_free(&o);
 }
 
 void axis_sweep(enum axis a, char words[SWEEP_WORDS])

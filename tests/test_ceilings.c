@@ -33,7 +33,7 @@ static struct row *row_at_pings(const struct ceilings *c, double seconds, const 
     }
     struct states states = states_find(turns, TURNS);
     struct samples s = {.seconds = samples, .n = TURNS, .turn = turns, .turns = TURNS};
-    struct job job = {.options = &o, .config = config_at(&o, 0), .ceilings = c, .states = &states};
+    struct job job = {.options = &o, .config = o.plan.list, .ceilings = c, .states = &states};
     struct result r = {.job = &job, .outcome.status = "ok"};
     r.graph = (struct graph_result){.known = true, .planned = true, .nodes = 100, .graphs = 1};
     struct program_result *p = &r.program[PROGRAM_FORWARD];

@@ -63,8 +63,8 @@ static struct twin twin_of(const char *words)
     for (char *word; (word = strsep(&rest, " ")) != NULL;)
         if (*word)
             argv[argc++] = word;
-    assert_true(options_parse(&bench, argc, argv, &w.options, &message));
-    w.config = config_at(&w.options, 0);
+    assert_true(options_parse(&bench, NULL, argc, argv, &w.options, &message));
+    w.config = w.options.plan.list[0];
     assert_true(workload_generate(&work, &w.options, &w.config, &message));
     w.step = workload_record(&work, PROGRAM_STEP);
     w.batch = work.batch;

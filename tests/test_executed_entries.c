@@ -53,9 +53,9 @@ static void model_open(struct small *m, const char *text, int threads)
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
         if (!memmem(text, strlen(text), defaults[i], strcspn(defaults[i], "=")))
             words[count++] = (char *)defaults[i];
-    if (!options_parse(&bench, count, words, &m->options, &error))
+    if (!options_parse(&bench, NULL, count, words, &m->options, &error))
         fail_msg("%s", error.text);
-    struct config c = config_at(&m->options, 0);
+    struct config c = m->options.plan.list[0];
     c.threads = threads;
     assert_true(workload_generate(&m->work, &m->options, &c, &error));
     m->encoding = (struct encoding){0};

@@ -142,7 +142,7 @@ static struct forecast planned(int ranks, enum program_kind kind, int64_t *nodes
     struct message error;
     snprintf(words, sizeof words, "%s%d", small, ranks);
     struct options o = options_of(&bench, words);
-    struct config c = config_at(&o, 0);
+    struct config c = o.plan.list[0];
     if (!workload_plan(&w, &o, &c, &error))
         fail_msg("%s", error.text);
     struct forecast f = forecast_make(&w, kind, &o.ceilings.list[0]);
@@ -169,7 +169,7 @@ static void test_estimate(void **state)
         planned(ranks, PROGRAM_STEP, &nodes, &memory);
         snprintf(words, sizeof words, "%s%d", small, ranks);
         struct options o = options_of(&bench, words);
-        struct config c = config_at(&o, 0);
+        struct config c = o.plan.list[0];
         struct workload w;
         struct message error;
         assert_int_equal(estimate_row(&o, &c, NULL).program[PROGRAM_STEP].arena, memory);
@@ -228,7 +228,7 @@ static void test_moved_rows(void **state)
         options_of(&bench, "--device=meta --nodes=12 --hidden=16 --heads=2 --layers=2 --threads=1 "
                            "--ceilings=link=8Gb/s,2us --ceilings peak=60GFLOP/s,dram=20GB/s --ranks=2 "
                            "--parallel=ulysses --model=graph_transformer");
-    struct config c = config_at(&o, 0);
+    struct config c = o.plan.list[0];
     assert_true(workload_plan(&w, &o, &c, &error));
     struct recording r = workload_record(&w, PROGRAM_STEP);
     int64_t bytes = moved_by(r.tape);

@@ -83,7 +83,7 @@ static double cost_of(const char *words)
 {
     struct options o = options_of(&bench, words);
     double *cost = shard_costs(&o), only = cost[0];
-    assert_int_equal(config_count(&o), 1);
+    assert_int_equal(o.plan.count, 1);
     free(cost);
     options_free(&o);
     return only;
@@ -95,7 +95,7 @@ static void test_costs(void **state)
 {
     (void)state;
     struct options o = options_of(&bench, "--pe lap:4 --nodes 50 --hidden 32 --heads 2");
-    struct config c = config_at(&o, 0);
+    struct config c = o.plan.list[0];
     struct estimate e = estimate_row(&o, &c, NULL);
     double sum = e.encoding;
     for (enum program_kind p = 0; p < PROGRAMS; p++)
@@ -144,8 +144,8 @@ static void test_encodings(void **state)
     for (size_t i = 0; i <= sizeof words / sizeof *words; i++) {
         bool own = i < sizeof words / sizeof *words;
         struct options o = options_of(own ? &bench : &published, own ? words[i] : "--preset all --batch 2");
-        for (int64_t row = 0; row < config_count(&o); row++) {
-            struct config c = config_at(&o, row);
+        for (int64_t row = 0; row < o.plan.count; row++) {
+            struct config c = o.plan.list[row];
             double ratio = c.parts.pe.kind ? unlikeliness(&o, &c) : 1;
             if (!(ratio > 0.2 && ratio < 5))
                 fail_msg("%s: row %d: %g times the likely FLOPs", own ? words[i] : "presets", (int)row,
@@ -156,8 +156,8 @@ static void test_encodings(void **state)
     struct options o = options_of(&published, "--preset all");
     int part[COSTS];
     double *cost = shard_costs(&o), sum[3] = {0};
-    assert_true(shard_divide(cost, config_count(&o), 3, part));
-    for (int64_t i = 0; i < config_count(&o); i++)
+    assert_true(shard_divide(cost, o.plan.count, 3, part));
+    for (int64_t i = 0; i < o.plan.count; i++)
         sum[part[i]] += cost[i];
     assert_true(fmax(fmax(sum[0], sum[1]), sum[2]) < 1.1 * fmin(fmin(sum[0], sum[1]), sum[2]));
     free(cost);
@@ -196,11 +196,8 @@ static unsigned rows_of(const char *words)
     struct options o = options_of(&bench, words);
     unsigned rows = 0;
     assert_true(shard_choose(&o, &error));
-    assert_int_equal(config_count(&o), o.shard.count);
-    for (int64_t i = 0; i < o.shard.count; i++) {
-        assert_int_equal(config_at(&o, i).position, o.shard.rows[i]);
-        rows |= 1u << o.shard.rows[i];
-    }
+    for (int64_t i = 0; i < o.plan.count; i++)
+        rows |= 1u << o.plan.list[i].position;
     options_free(&o);
     return rows;
 }

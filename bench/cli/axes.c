@@ -50,8 +50,9 @@ static const char *graph_choice(int index)
 }
 
 /* Parameters are in the canonical form, so that equal graphs have equal texts. */
-static char *graph_text(const char *item, struct message *why)
+static char *graph_text(const char *item, struct axis_values *v, struct message *why)
 {
+    (void)v;
     struct graph_name n;
     char error[GRAPH_NAME_ERROR], text[GRAPH_NAME_TEXT];
     if (graph_name_read(item, &n, error, sizeof error)) {
@@ -75,11 +76,17 @@ static const char *pe_choice(int index)
 
 _Static_assert(ENCODING_K_MAX == 4096, "what the help of --pe says");
 
-static char *pe_text(const char *item, struct message *why)
+static char *pe_text(const char *item, struct axis_values *v, struct message *why)
 {
     (void)why;
     struct encoding_config c;
-    return encoding_parse(item, &c) ? strdup(item) : NULL;
+    if (!encoding_parse(item, &c))
+        return NULL;
+    v->encodings = realloc(v->encodings, ((size_t)v->count + 1) * sizeof c);
+    if (!v->encodings)
+        abort();
+    v->encodings[v->count] = c;
+    return strdup(item);
 }
 
 _Static_assert(SEGMENTS_MAX == 1000, "what the help of --checkpoint says");
@@ -91,8 +98,9 @@ static const char *checkpoint_choice(int index)
     return index < (int)(sizeof texts / sizeof *texts) ? texts[index] : NULL;
 }
 
-static char *checkpoint_text(const char *item, struct message *why)
+static char *checkpoint_text(const char *item, struct axis_values *v, struct message *why)
 {
+    (void)v;
     (void)why;
     return checkpoint_segments(item, 1) > 0 ? strdup(item) : NULL;
 }
@@ -129,6 +137,14 @@ const struct axis_info *axis_info(enum axis a)
     return &axes[a];
 }
 
+enum axis axis_named(const char *text, size_t length)
+{
+    enum axis a = 0;
+    while (a < AXES && (strlen(axis_info(a)->name) != length || strncmp(axis_info(a)->name, text, length)))
+        a++;
+    return a;
+}
+
 void axes_swept(enum axis order[AXES])
 {
     int n = 0;
@@ -140,14 +156,17 @@ void axes_swept(enum axis order[AXES])
 
 void axis_values_free(struct axis_values *v)
 {
+    for (int i = 0; i < v->count && v->texts; i++)
+        free(v->texts[i]);
+    free(v->texts);
+    free(v->encodings);
     free(v->values);
-    free(v->text);
     *v = (struct axis_values){0};
 }
 
 const char *axis_text(const struct axis_values *v, double value)
 {
-    return v->text + (size_t)value;
+    return v->texts[(size_t)value];
 }
 
 /* The room doubles at every power of two. */
@@ -199,25 +218,20 @@ static bool parse_range(const struct axis_info *axis, const char *item, double f
     return true;
 }
 
-/* A text that is there already has its offset. */
+/* A text that is there already has its index. */
 static bool append_text(struct axis_values *v, char *text)
 {
-    size_t used = 0;
-    for (int i = 0; i < v->count; i++) {
-        const char *known = axis_text(v, v->values[i]), *end = known + strlen(known) + 1;
-        bool same = strcmp(known, text) == 0;
-        used = (size_t)(end - v->text) > used ? (size_t)(end - v->text) : used;
-        if (same) {
-            free(text);
-            return append(v, v->values[i]);
-        }
-    }
-    v->text = realloc(v->text, used + strlen(text) + 1);
-    if (!v->text)
+    int first = 0;
+    v->texts = realloc(v->texts, ((size_t)v->count + 1) * sizeof *v->texts);
+    if (!v->texts)
         abort();
-    strcpy(v->text + used, text);
+    v->texts[v->count] = text;
+    while (strcmp(v->texts[first], text) != 0)
+        first++;
+    if (append(v, first))
+        return true;
     free(text);
-    return append(v, (double)used);
+    return false;
 }
 
 static bool parse_item(const struct axis_info *axis, const char *item, struct axis_values *v,
@@ -230,7 +244,7 @@ static bool parse_item(const struct axis_info *axis, const char *item, struct ax
         return false;
     }
     if (axis->kind == AXIS_TEXT) {
-        char *text = axis->canonical(item, why);
+        char *text = axis->canonical(item, v, why);
         return text && append_text(v, text);
     }
     double value;

@@ -16,6 +16,9 @@ enum axis {
 
 enum axis_kind { AXIS_WHOLE, AXIS_NUMBER, AXIS_NAME, AXIS_TEXT };
 
+struct axis_values;
+struct encoding_config;
+
 enum axis_work { WORK_NEVER, WORK_ALWAYS, WORK_GRAPH, WORK_CHANGED };
 
 /* A line of analysis/record/axes.def, which explains its columns. */
@@ -25,8 +28,9 @@ struct axis_info {
     double min, max;                  /* of numbers */
     const char *(*choice)(int index); /* names: the allowed ones; texts: examples; null past the last */
     int first;                        /* names: enumerator of the first choice */
-    /* texts: the item as rows have it, allocated; null if not allowed, perhaps with the reason in why */
-    char *(*canonical)(const char *item, struct message *why);
+    /* texts: the item as rows have it, allocated; null if not allowed, perhaps with the reason in why.
+     * Appends what --pe means to the values. */
+    char *(*canonical)(const char *item, struct axis_values *v, struct message *why);
     bool of_model;        /* rows of a single op do not have it */
     const char *standard; /* value in the canonical workload */
     int pace;
@@ -34,11 +38,12 @@ struct axis_info {
     const char *dump, *help;
 };
 
-/* Values of an axis: a name by its index among the choices, a text by its offset in `text`, canonical. */
+/* Values of an axis: a name by its index among the choices, a text by its index in `texts`, canonical. */
 struct axis_values {
     double *values;
     int count;
-    char *text;
+    char **texts;                      /* of AXIS_TEXT, one for each value */
+    struct encoding_config *encodings; /* of --pe, likewise: what the texts mean */
 };
 
 /* A value of an axis of kind AXIS_TEXT. */
@@ -48,6 +53,9 @@ const char *axis_text(const struct axis_values *v, double value);
 enum { AXIS_VALUES_MAX = 100000 };
 
 const struct axis_info *axis_info(enum axis a);
+
+/* The axis of this name; AXES if there is none. */
+enum axis axis_named(const char *text, size_t length);
 
 /* The axes in sweep order; the last varies fastest. */
 void axes_swept(enum axis order[AXES]);

@@ -3,8 +3,10 @@
 #include <errno.h> /* program_invocation_name */
 #include <string.h>
 
-#include "bench/cli/conflicts.h"
+#include "bench/cli/defaults.h"
 #include "bench/cli/flags.h"
+#include "bench/cli/plan.h"
+#include "bench/cli/refusals.h"
 #include "bench/machine/machine.h"
 
 /* `all` must outlive the result. */
@@ -24,11 +26,21 @@ static struct syntax syntax_of(const struct bench *b, struct flag all[FLAGS_MAX]
     return (struct syntax){.name = b->name, .doc = b->doc, .headings = headings, .flags = all};
 }
 
-bool options_parse(const struct bench *b, int argc, char **argv, struct options *o, struct message *error)
+static bool plan(struct options *o, struct message *error)
+{
+    if (o->action != ACTION_RUN && o->action != ACTION_DRY_RUN && o->action != ACTION_LIST_TAPE)
+        return true;
+    plan_make(o);
+    return plan_is_possible(o, error);
+}
+
+bool options_parse(const struct bench *b, const struct ranks *world, int argc, char **argv, struct options *o,
+                   struct message *error)
 {
     *o = (struct options){
         .cores = machine_cores(),
         .bench = b,
+        .world = world,
         .device = {.name = "cpu", .backend = backend_cpu(), .count = 1},
         .profile = b->whole,
         .sampling = {.warmup = -1, .turns = 10, .cold = -1, .budget = b->budget > 0 ? b->budget : 60},
@@ -44,7 +56,8 @@ bool options_parse(const struct bench *b, int argc, char **argv, struct options 
             return false;
     struct flag all[FLAGS_MAX];
     struct syntax s = syntax_of(b, all);
-    return syntax_read(&s, o, argc, argv, error) >= 0 && conflicts_check(o, error) &&
+    return syntax_read(&s, o, argc, argv, error) >= 0 && flags_are_possible(o, error) &&
+           defaults_set(o, error) && plan(o, error) &&
            (o->action != ACTION_RUN || (o->against ? device_check : device_open)(&o->device, error));
 }
 

@@ -5,10 +5,12 @@
 #include "bench/cli/options.h"
 
 /*
- * Sets the defaults and reads the arguments of main; false with a message. The caller frees with
+ * Sets the defaults, reads the arguments of main, and plans the run of an action that looks at rows; false
+ * with a message. world: all ranks that were started; null: this process alone. The caller frees with
  * options_free.
  */
-bool options_parse(const struct bench *b, int argc, char **argv, struct options *o, struct message *error);
+bool options_parse(const struct bench *b, const struct ranks *world, int argc, char **argv, struct options *o,
+                   struct message *error);
 
 /* Prints --help. */
 void options_help(const struct bench *b, FILE *out);

@@ -86,10 +86,8 @@ static struct value *describe_adamw(const struct tape *t)
 struct value *config_describe(const struct config *c, const struct options *o, const struct batch *b,
                               const struct tape *step)
 {
-    char work[17];
     struct value *config = value_new_object();
-    config_work(c, o->seed, work);
-    value_set_text(config, "work", work);
+    value_set_text(config, "work", c->work);
     value_set_text(config, "program", program_name(PROGRAM_STEP));
     value_set_count(config, "seed", (int64_t)o->seed);
     value_set_text(config, "dtype", dtype_name(tape_config(step)->dtype));

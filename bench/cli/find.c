@@ -3,24 +3,13 @@
 #include <string.h>
 
 #include "bench/base/quantity.h"
-#include "bench/cli/config.h"
 #include "bench/cli/kernels.h"
-#include "bench/machine/machine.h"
 
 /* What follows `prefix`, which begins the text; null if it does not. */
 static const char *after(const char *text, const char *prefix)
 {
     size_t length = strlen(prefix);
     return strncmp(text, prefix, length) == 0 ? text + length : NULL;
-}
-
-/* The axis of this name; AXES if there is none. */
-static enum axis axis_named(const char *text, size_t length)
-{
-    enum axis a = 0;
-    while (a < AXES && (strlen(axis_info(a)->name) != length || strncmp(axis_info(a)->name, text, length)))
-        a++;
-    return a;
 }
 
 static bool read_limit(const char *text, struct largest *l)
@@ -72,85 +61,40 @@ bool find_read(const struct argument *a, struct message *error)
                a->value);
 }
 
-static bool check_memory_known(const struct options *o, struct message *error)
+enum axis find_axis(const struct options *o)
 {
-    bool free = o->largest.kind == LARGEST_MEMORY && o->largest.limit <= 0 && !o->device.backend->device;
-    const char *axis = axis_info(o->largest.axis)->name;
-    return !free || options_host_memory(o) < MACHINE_MEMORY_UNKNOWN ||
-           complain(error,
-                    "--find %s=memory: how much is free is not known here: %s=memory:4GiB or --mem-limit",
-                    axis, axis);
-}
-
-/* Whether some graph has a size of its own along the axis of the search. */
-static bool is_fixed(const struct options *o)
-{
-    const struct axis_values *graphs = &o->axes[AXIS_GRAPH];
-    bool nodes = o->largest.axis == AXIS_NODES, batch = o->largest.axis == AXIS_BATCH, fixed = false;
-    for (int i = 0; i < graphs->count && o->largest.kind; i++) {
-        const char *name = axis_text(graphs, graphs->values[i]);
-        bool file = graph_is_file(name), shape = graph_shape_of(name) != NULL;
-        fixed = fixed || (file && (nodes || batch)) || (shape && nodes);
-    }
-    return fixed;
-}
-
-/* What is searched for is known only later, and an older build may not know the flag. */
-static bool check_others(const struct options *o, enum axis axis, struct message *error)
-{
-    bool largest = o->largest.kind != LARGEST_NONE;
-    if (axis < AXES && o->given[axis])
-        return complain(error, "--find: not with --%s", axis_info(axis)->name);
-    const struct refusal refusals[] = {
-        {is_fixed(o), "--find: not with graphs from files and shapes, whose size is fixed"},
-        {o->output.resume, "--find: not with --resume"},
-        {o->against != NULL, "--find: not with --against"},
-        {o->shard.of > 0, "--find: not with --shard"},
-        {!largest && o->output.dump != NULL, "--find: not with --dump"},
-        {largest && o->action == ACTION_DRY_RUN, "--find: not with --dry-run"},
-        {o->action == ACTION_LIST_TAPE, "--find: not with --list tape"},
-        {o->device.all, "--find: not with --device cuda:all: one device"},
-        {o->model_nodes > 0, "--find: needs --phase in this benchmark, which otherwise runs encodings only"},
-        {o->largest.kind == LARGEST_LATENCY && o->device.meta,
-         "--find: not with latency and --device meta, where nothing runs"},
-    };
-    return complain_of(refusals, sizeof refusals / sizeof *refusals, error);
+    return o->largest.kind                       ? o->largest.axis
+           : o->crossover.kind == CROSSOVER_AXIS ? o->crossover.variants
+                                                 : AXES;
 }
 
 bool find_choose(struct options *o, struct message *error)
 {
-    const struct crossover *c = &o->crossover;
-    bool largest = o->largest.kind != LARGEST_NONE;
-    enum axis axis = largest ? o->largest.axis : c->kind == CROSSOVER_AXIS ? c->variants : AXES;
+    const char *values = o->crossover.values;
     struct message why;
-    if (!largest && !c->kind)
-        return true;
-    if ((largest && !check_memory_known(o, error)) || !check_others(o, axis, error))
-        return false;
-    if (largest)
-        return axis_parse(axis, "1", &o->axes[axis], error);
-    if (c->kind == CROSSOVER_OPS)
-        return kernels_read(&(struct argument){.options = o, .value = c->values}, &why) ||
-               complain(error, "--find op=%.200s: two different ops of --list ops, without --op", c->values);
-    return c->kind != CROSSOVER_AXIS || axis_parse(axis, c->values, &o->axes[axis], &why) ||
+    if (o->largest.kind)
+        return axis_parse(o->largest.axis, "1", &o->axes[o->largest.axis], error);
+    if (o->crossover.kind == CROSSOVER_OPS)
+        return kernels_read(&(struct argument){.options = o, .value = values}, &why) ||
+               complain(error, "--find op=%.200s: two different ops of --list ops, without --op", values);
+    return o->crossover.kind != CROSSOVER_AXIS ||
+           axis_parse(find_axis(o), values, &o->axes[find_axis(o)], &why) ||
            complain(error, "--find: %.400s", why.text);
 }
 
-/* Whether there is exactly one axis with several values that can be searched, besides that of the variants.
- */
-static bool find_axis(struct options *o)
+/* The only axis with several values that can be searched, besides that of the variants; AXES if there is
+ * none, or more than one. */
+static enum axis axis_over(const struct options *o)
 {
     static const enum axis possible[] = {AXIS_NODES, AXIS_DEGREE, AXIS_BATCH, AXIS_LAYERS};
-    struct crossover *c = &o->crossover;
+    enum axis over = AXES;
     int found = 0;
-    for (size_t i = 0; i < sizeof possible / sizeof *possible; i++) {
-        bool variants = c->kind == CROSSOVER_AXIS && possible[i] == c->variants;
-        if (o->axes[possible[i]].count > 1 && !variants) {
-            c->over = possible[i];
+    for (size_t i = 0; i < sizeof possible / sizeof *possible; i++)
+        if (o->axes[possible[i]].count > 1 && possible[i] != find_axis(o)) {
+            over = possible[i];
             found++;
         }
-    }
-    return found == 1;
+    return found == 1 ? over : AXES;
 }
 
 /* Of each op, the first kernel: its default. */
@@ -171,25 +115,9 @@ int crossover_variants(const struct options *o)
                                       : 2;
 }
 
-bool find_check(struct options *o, struct message *error)
+void find_over(struct options *o)
 {
-    struct crossover *c = &o->crossover;
-    if (c->kind == CROSSOVER_NONE)
-        return true;
-    if (c->kind == CROSSOVER_OPS)
+    if (o->crossover.kind == CROSSOVER_OPS)
         keep_defaults(o);
-    bool one_axis = find_axis(o), encodes = c->kind == CROSSOVER_ENCODING;
-    int variants = crossover_variants(o), configs = encodes ? 1 : variants;
-    struct config first = config_at(o, 0);
-    const struct refusal refusals[] = {
-        {!one_axis,
-         "--find: needs one of --nodes, --degree, --batch and --layers with several values: the search is "
-         "between the smallest and the largest"},
-        {one_axis && (variants < 2 || variants > CROSSOVER_VARIANTS_MAX ||
-                      config_count(o) != configs * o->axes[c->over].count),
-         "--find: needs two variants, or up to six, and one value of every other axis"},
-        {encodes && (first.parts.pe.kind == ENCODING_NONE || !o->programs[c->program]),
-         "--find: encoding=PROGRAM needs an encoding (--pe) and that program (--phase)"},
-    };
-    return complain_of(refusals, sizeof refusals / sizeof *refusals, error);
+    o->crossover.over = axis_over(o);
 }

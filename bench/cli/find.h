@@ -5,7 +5,7 @@
 #include "bench/cli/options.h"
 #include "bench/cli/syntax.h"
 
-/* The number of variants of a crossover; after find_check, from two to CROSSOVER_VARIANTS_MAX. */
+/* The number of variants of a crossover: from two to CROSSOVER_VARIANTS_MAX. */
 enum { CROSSOVER_VARIANTS_MAX = 6 };
 int crossover_variants(const struct options *o);
 
@@ -13,12 +13,15 @@ int crossover_variants(const struct options *o);
  * "op=attention,sparse_attention" or "encoding=step" into o->crossover. False with a message. */
 bool find_read(const struct argument *a, struct message *error);
 
+/* The axis that --find gives values to; AXES: none. */
+enum axis find_axis(const struct options *o);
+
 /* Begins at the smallest size, or makes the variants values of their axis, or the chosen ops. False with a
- * message, also if other flags do not fit. */
+ * message. */
 bool find_choose(struct options *o, struct message *error);
 
-/* After kernels_choose: chooses the axis of the search for a crossover; of each op keeps its default kernel,
- * or that of --impl. False with a message if there is not exactly one such axis. */
-bool find_check(struct options *o, struct message *error);
+/* After kernels_choose: chooses the axis of the search for a crossover, AXES if there is not exactly one; of
+ * each op keeps its default kernel, or that of --impl. */
+void find_over(struct options *o);
 
 #endif

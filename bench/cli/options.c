@@ -41,8 +41,7 @@ void options_free(struct options *o)
     given_ceilings_free(&o->ceilings);
     links_free(&o->links);
     free(o->kernels);
-    free(o->largest.found);
-    free(o->shard.rows);
+    free(o->plan.list);
     for (enum axis a = 0; a < AXES; a++)
         axis_values_free(&o->axes[a]);
 }

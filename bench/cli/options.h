@@ -91,7 +91,6 @@ struct largest {
     enum largest_kind kind;
     enum axis axis; /* nodes, batch, layers or hidden */
     double limit;   /* bytes or seconds; 0: 90 % of free memory */
-    int64_t *found; /* per configuration; 0: not even the smallest value fits; null before the search */
 };
 
 /* Where one variant overtakes another (--find). */
@@ -107,10 +106,15 @@ struct crossover {
 
 /* A part of the sweep (--shard), chosen by bench/sweep/shard.h. */
 struct shard_options {
-    int index, of;        /* 1 to `of`; 0: the whole sweep */
-    int64_t count, whole; /* rows of the part, and of the sweep */
-    int64_t *rows;        /* their indices, ascending, of rows that measure something; null: all */
-    char sweep[17];       /* hash of the works of all rows */
+    int index, of;  /* 1 to `of`; 0: the whole sweep */
+    int64_t whole;  /* rows of the sweep */
+    char sweep[17]; /* hash of the works of all rows */
+};
+
+/* The configurations of the run (bench/cli/plan.h). */
+struct run_plan {
+    struct config *list;
+    int64_t count;
 };
 
 struct options {
@@ -151,6 +155,7 @@ struct options {
     struct shard_options shard;
     struct output_options output;
     struct value *tags; /* of --tag; null: none */
+    struct run_plan plan;   /* of actions that look at rows */
 };
 
 /* The default values of an axis. */

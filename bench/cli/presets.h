@@ -1,8 +1,6 @@
 /*
  * Published models as configurations: the values of all axes that describe a model and its graphs, and those
  * parts of a model that have no axis (encoders of features, head, loss).
- *
- * Configurations take what the command line does not say from their preset (config_at).
  */
 #ifndef GTMARK_BENCH_PRESETS_H
 #define GTMARK_BENCH_PRESETS_H

@@ -6,6 +6,7 @@
 #include "analysis/record/axes.h"
 #include "analysis/record/row.h"
 #include "analysis/record/schema.h"
+#include "bench/cli/plan.h"
 #include "bench/cli/presets.h"
 #include "bench/row/put.h"
 #include "bench/row/result.h"
@@ -56,9 +57,7 @@ static void fields_preset(struct row *row, const struct config *c)
 
 void fields_config(struct row *row, const struct config *c, const struct options *o)
 {
-    char work[17];
-    config_work(c, o->seed, work);
-    row->work = row_keep(row, work);
+    row->work = row_keep(row, c->work);
     fields_kernel(row, c->kernel);
     for (enum axis a = 0; a < AXES; a++)
         field_axis(row, c, a);
@@ -154,7 +153,7 @@ void fields_encoding_bound(struct row *row, const struct encoding_bound *b, int6
 /* The ranks that run. */
 static void set_group(struct row *row, const struct result *r)
 {
-    int count = r->group.count, threads = count * r->job->config.threads;
+    int count = r->group.count, threads = count * r->job->config->threads;
     const struct ranks *world = r->job->options->world, *group = world->first(world, count);
     row->ranks.mpi = row_keep(row, group->mpi);
     row->ranks.hosts = group->hosts;
@@ -170,7 +169,7 @@ static void set_cut(struct row *row, int64_t cut, int64_t edges)
 void fields_ranks(struct row *row, const struct result *r)
 {
     const struct group_result *g = &r->group;
-    const struct config *c = &r->job->config;
+    const struct config *c = r->job->config;
     if (c->ranks == 1) {
         row->ranks.count = 1;
         row->ranks.parallel = row_keep(row, parallel_name((int)c->parallel));

@@ -77,15 +77,9 @@ bool group_agrees(const struct ranks *world, const char *program, int argc, char
     return answer.good;
 }
 
-void group_form(struct options *o)
+void group_form(const struct options *o)
 {
-    struct axis_values *ranks = &o->axes[AXIS_RANKS];
-    struct message error;
-    char all[32];
-    if (o->world && o->bench->axis == AXIS_RANKS && !o->given[AXIS_RANKS]) {
-        snprintf(all, sizeof all, "1-%d*2", o->world->count);
-        axis_parse(AXIS_RANKS, all, ranks, &error);
-    }
+    const struct axis_values *ranks = &o->axes[AXIS_RANKS];
     for (int i = 0; i < ranks->count && o->world; i++)
         if (ranks->values[i] <= o->world->count)
             o->world->first(o->world, (int)ranks->values[i]);
@@ -146,7 +140,7 @@ static bool open_kept(struct kept *k, const struct options *o, struct config *c,
 
 static void run_program(struct kept *k, const struct options *o, struct group_order order)
 {
-    struct config c = config_at(o, order.index);
+    struct config c = o->plan.list[order.index];
     const struct ranks *ranks = o->world->first(o->world, c.ranks);
     struct outcome outcome;
     if (!ranks)
@@ -170,7 +164,7 @@ static void close_kept(struct kept *k)
 
 static void get_partition(struct kept *k, const struct options *o, int64_t index)
 {
-    const struct ranks *ranks = o->world->first(o->world, config_at(o, index).ranks);
+    const struct ranks *ranks = o->world->first(o->world, o->plan.list[index].ranks);
     partition_free(&k->partition);
     if (ranks)
         orders_share(ranks, NULL, &k->partition);
@@ -186,7 +180,7 @@ static void ignore_signals(void)
 
 void group_serve(const struct options *o)
 {
-    size_t rows = (size_t)config_count(o);
+    size_t rows = (size_t)o->plan.count;
     struct kept *kept = calloc(rows, sizeof *kept);
     struct group_order order;
     if (!kept)

@@ -15,11 +15,8 @@
 bool group_agrees(const struct ranks *world, const char *program, int argc, char **argv, bool parsed,
                   struct message *error);
 
-/*
- * On all ranks, with the same options, before anything else: forms the groups of the sweep. A benchmark over
- * the ranks has by default 1, 2, 4 and so on of those that were started.
- */
-void group_form(struct options *o);
+/* On all ranks, with the same options, before anything else: forms the groups of the sweep. */
+void group_form(const struct options *o);
 
 /* On rank 0: measures between the ranks of each group what exchanges take, for predictions. */
 void group_calibrate(struct options *o);

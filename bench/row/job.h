@@ -15,7 +15,7 @@
 struct job {
     const struct options *options;
     int64_t row; /* index of the configuration */
-    struct config config;
+    const struct config *config;
     const struct counters *counters; /* for executed FLOPs; null: none, see no_counters */
     const char *no_counters;
     struct counted_entries *entries; /* whose executed FLOPs are known */

@@ -36,9 +36,9 @@ static const struct calibration *ceilings_after(const struct target *t)
 {
     const char *missing;
     if (is_planned(t))
-        return ceilings_for(t->job->ceilings, t->job->config.threads);
+        return ceilings_for(t->job->ceilings, t->job->config->threads);
     struct turns turns = samples_turns(t->result->samples);
-    return ceilings_in(t->job->ceilings, t->job->config.threads, turns.list, turns.count,
+    return ceilings_in(t->job->ceilings, t->job->config->threads, turns.list, turns.count,
                        &turns.list[turns.count - 1].after, &missing);
 }
 
@@ -59,7 +59,7 @@ static bool cold_run(struct target *t, struct message *missing)
 {
     const struct job *job = t->job;
     double seconds = job->options->sampling.cold >= 0 ? INFINITY : job->share[t->kind] / 10;
-    if (!flush_ready(job->flush, &job->options->device, job->config.threads, missing))
+    if (!flush_ready(job->flush, &job->options->device, job->config->threads, missing))
         return false;
     t->result->cold = cold_measure(t->recording->tape, job->flush, cold_runs(t), seconds);
     return true;
@@ -187,7 +187,7 @@ static bool profile_run(struct target *t, struct message *missing)
     const struct calibration *ceilings = ceilings_after(t);
     int samples = is_planned(t) ? 0 : t->result->samples->n;
     char title[TITLE_TEXT];
-    fields_title(t->job->options, &t->job->config, t->kind, title);
+    fields_title(t->job->options, t->job->config, t->kind, title);
     profile_free(p);
     *p = samples > 0 ? profile_measure(t->recording->tape, samples < 10 ? samples : 10, ceilings)
                      : profile_plan(t->recording->tape, ceilings);
@@ -248,7 +248,7 @@ static bool trace_run(struct target *t, struct message *missing)
 {
     (void)missing;
     char program[TITLE_TEXT], title[TITLE_TEXT + 32];
-    fields_title(t->job->options, &t->job->config, t->kind, program);
+    fields_title(t->job->options, t->job->config, t->kind, program);
     snprintf(title, sizeof title, "row %lld: %s", (long long)t->job->row + 1, program);
     trace_add(t->job->trace, title, t->recording->tape);
     return true;
@@ -287,7 +287,7 @@ struct executed_request executed_how(const struct job *job)
                                      .no_counters = job->no_counters,
                                      .entries = job->entries,
                                      .backend = job->options->device.backend,
-                                     .threads = job->config.threads};
+                                     .threads = job->config->threads};
 }
 
 static bool executed_run(struct target *t, struct message *missing)

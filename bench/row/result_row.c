@@ -204,7 +204,7 @@ static const struct calibration *ceilings_of(const struct result *r, const struc
 {
     struct turns turns = samples_turns(p->samples);
     struct cost cost = result_cost(p);
-    const struct calibration *c = ceilings_in(r->job->ceilings, r->job->config.threads, turns.list,
+    const struct calibration *c = ceilings_in(r->job->ceilings, r->job->config->threads, turns.list,
                                               turns.count, &reported->state, missing);
     if (r->group.count > 0)
         *missing = "not with several ranks";
@@ -317,7 +317,7 @@ static void write_checked(struct row *row, const struct checked *c, const struct
 
 static void write_encoding(struct row *row, const struct result *r)
 {
-    const struct config *c = &r->job->config;
+    const struct config *c = r->job->config;
     if (c->parts.pe.kind != ENCODING_NONE)
         fields_encoding_bound(row, &r->graph.bound, r->graph.encoding_storage);
     if (!r->encoded)
@@ -348,7 +348,7 @@ struct row *result_row(const struct result *r, const struct outcome *outcome)
     row->status = row_keep(row, outcome->status);
     row->reason = row_keep(row, outcome->reason.text);
     row->checked = row_keep(row, "none");
-    fields_config(row, &r->job->config, r->job->options);
+    fields_config(row, r->job->config, r->job->options);
     if (r->graph.known) {
         row->parameters = r->graph.parameters;
         row->graph.inputs = row_keep(row, r->graph.inputs);

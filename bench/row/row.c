@@ -14,6 +14,7 @@
 #include "analysis/tables/wrap.h"
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
+#include "bench/cli/plan.h"
 #include "bench/row/fields.h"
 #include "bench/row/passes.h"
 #include "bench/row/result_row.h"
@@ -24,9 +25,9 @@
 static const char *why_not(const struct job *job, enum program_kind p)
 {
     const struct options *o = job->options;
-    if (config_runs(o, &job->config, p))
+    if (config_runs(o, job->config, p))
         return NULL;
-    if (o->programs[p] && job->config.graph.nodes > o->model_nodes)
+    if (o->programs[p] && job->config->graph.nodes > o->model_nodes)
         return "only encoded at this size; timed if --phase is given";
     if (o->programs[p])
         return "the same for every solver: timed with the first only, or if --phase is given";
@@ -85,7 +86,7 @@ static void print_conventions(const struct job *job, enum program_kind kind, con
     char title[TITLE_TEXT];
     if (!job->profile || !job->options->conventions)
         return;
-    fields_title(job->options, &job->config, kind, title);
+    fields_title(job->options, job->config, kind, title);
     conventions_print(t, job->options->conventions, title, job->profile);
 }
 
@@ -104,7 +105,7 @@ static void plan_ranks(struct measurement *m, enum program_kind kind)
     bool planned = job->options->device.meta, several = m->work.ranks;
     struct forecast *f = &m->result.program[kind].forecast;
     if (several || (planned && job->options->links.count > 0))
-        *f = forecast_make(&m->work, kind, ceilings_for(job->ceilings, job->config.threads));
+        *f = forecast_make(&m->work, kind, ceilings_for(job->ceilings, job->config->threads));
     if (several && planned)
         result_group(&m->result.group, &m->result.program[kind], &m->work);
 }
@@ -174,7 +175,7 @@ static void look_at_machine(struct measurement *m)
     double seconds = 0;
     for (size_t i = 0; i < TIMED; i++)
         seconds += job->share[i];
-    m->result.noise = noise_probe(job->config.threads, fmin(0.05, seconds / 10));
+    m->result.noise = noise_probe(job->config->threads, fmin(0.05, seconds / 10));
     m->result.probed = true;
     if (job->row == 0) {
         progress_clear(job->progress);
@@ -193,7 +194,7 @@ static void note_clamped(const struct measurement *m)
 {
     static const struct warning_kind clamped = {"note", "the graph cannot have a mean degree of %s",
                                                 "it has all possible edges"};
-    double degree = m->job->config.graph.degree;
+    double degree = m->job->config->graph.degree;
     struct subject row = subject_of(m, NULL);
     if (m->work.batch.clamped)
         warnings_add(&row, &clamped, degree, "%g", degree);
@@ -208,7 +209,7 @@ static void note_repeated(const struct measurement *m)
     const struct graph_result *g = &m->result.graph;
     struct subject row = subject_of(m, NULL);
     struct graph_file_name file;
-    if (graph_file_name(m->job->config.graph.family, &file) && file.undirected && !g->planned &&
+    if (graph_file_name(m->job->config->graph.family, &file) && file.undirected && !g->planned &&
         g->degrees.duplicates > 0)
         warnings_add(&row, &repeated, (double)g->degrees.duplicates, "%lld of %lld",
                      (long long)g->degrees.duplicates, (long long)g->edges);
@@ -222,7 +223,7 @@ static void measure_cold_start(struct measurement *m)
     if (!o->bench->whole || o->device.meta || m->work.ranks)
         complain(&s->missing, m->work.ranks && o->bench->whole ? "not with several ranks" : "");
     else
-        *s = cold_start_measure(o, &m->job->config);
+        *s = cold_start_measure(o, m->job->config);
     if (options_print_profile(o))
         cold_start_print(s, m->job->profile);
 }
@@ -273,7 +274,7 @@ static void measure_work(struct visit *v)
 
 static bool open_workload(struct measurement *m)
 {
-    m->is_open = m->is_open || workload_open(&m->work, m->job->options, &m->job->config, &m->result.outcome);
+    m->is_open = m->is_open || workload_open(&m->work, m->job->options, m->job->config, &m->result.outcome);
     if (m->is_open && !m->result.graph.known)
         result_graph(&m->result.graph, &m->work);
     return m->is_open;

@@ -29,7 +29,7 @@ struct sampling sampling_rule(const struct job *job, const struct turn_plan *pla
                              .deadline = deadline,
                              .probed = job->probed,
                              .peak = job->peak,
-                             .threads = job->config.threads};
+                             .threads = job->config->threads};
 }
 
 void sampling_turn(const struct job *job, const struct turn_plan *plan, enum program_kind kind,

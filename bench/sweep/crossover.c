@@ -9,6 +9,7 @@
 #include "analysis/statistics/statistics.h"
 #include "bench/base/interrupt.h"
 #include "bench/cli/find.h"
+#include "bench/cli/plan.h"
 #include "bench/row/fields.h"
 #include "bench/row/workload.h"
 #include "bench/show/profile.h"
@@ -32,8 +33,7 @@ static const double distinct = 0.05;  /* difference of times that rows should sh
 
 /* A search for one program and two variants. */
 struct search {
-    struct options options; /* a copy, whose axis has only the value below */
-    double value;
+    struct options options; /* a copy, whose programs are one */
     const struct ceilings *ceilings;
     enum program_kind program;
     int pair[2]; /* the variants */
@@ -49,10 +49,13 @@ static bool of_encoding(const struct search *s)
     return s->options.crossover.kind == CROSSOVER_ENCODING;
 }
 
-static struct config variant_at(struct search *s, int variant, double x)
+static struct config variant_at(const struct search *s, int variant, double x)
 {
-    s->value = x;
-    return config_at(&s->options, of_encoding(s) ? 0 : s->pair[variant]);
+    const struct options *o = &s->options;
+    int64_t index = 0;
+    for (int skip = of_encoding(s) ? 0 : s->pair[variant]; skip > 0; index++)
+        skip -= config_same(&o->plan.list[index + 1], &o->plan.list[0], o->crossover.over);
+    return plan_with(o, index, o->crossover.over, x);
 }
 
 /* The sum of the least times of a tape's entries; NAN without ceilings. */
@@ -118,11 +121,11 @@ static double ratio_at(void *context, double x)
 static void name_of(struct search *s, int variant, char text[AXES_TEXT])
 {
     const struct crossover *o = &s->options.crossover;
-    struct config c = variant_at(s, variant, s->value);
     if (of_encoding(s)) {
         snprintf(text, AXES_TEXT, "%s", variant ? "the encoding" : program_name(s->program));
         return;
     }
+    struct config c = variant_at(s, variant, s->options.axes[o->over].values[0]);
     struct row *row = row_new();
     fields_config(row, &c, &s->options);
     axes_describe(row, schema_find(o->kind == CROSSOVER_OPS ? "op" : axis_info(o->variants)->field), text);
@@ -180,12 +183,6 @@ static bool next_pair(const struct options *o, int pair[2])
     return pair[1] < crossover_variants(o);
 }
 
-/* Makes the copy of the options have one value, which is the search's. */
-static void own_value(struct search *s)
-{
-    s->options.axes[s->options.crossover.over] = (struct axis_values){.values = &s->value, .count = 1};
-}
-
 static void ends_of(const struct options *o, double *low, double *high)
 {
     const struct axis_values *v = &o->axes[o->crossover.over];
@@ -219,7 +216,6 @@ static void predict_pair(const struct options *o, const struct ceilings *ceiling
     ends_of(o, &low, &high);
     for (enum way way = BY_FLOPS; way < BY_TIME; way++) {
         struct search s = search_of(o, ceilings, p, pair);
-        own_value(&s);
         struct bracket b = search_along(&s, way, o);
         print_crossing(out, &s, &b, low, high);
     }
@@ -307,6 +303,7 @@ static void set_values(struct options *o, double *values, int count)
     free(axis->values);
     axis->values = rows;
     axis->count = kept;
+    plan_make(o);
 }
 
 static void print_rows(const struct options *o)
@@ -326,7 +323,6 @@ static bool find_pair(const struct options *o, enum program_kind p, const int pa
     struct search s = search_of(o, &none, p, pair);
     double low, high;
     ends_of(o, &low, &high);
-    own_value(&s);
     memset(s.options.programs, 0, sizeof s.options.programs);
     s.options.programs[p] = true;
     struct bracket b = search_along(&s, BY_TIME, o);

@@ -11,7 +11,7 @@
 #include "analysis/record/axes.h"
 #include "analysis/tables/grid.h"
 #include "analysis/tables/units.h"
-#include "bench/cli/missing.h"
+#include "bench/cli/plan.h"
 #include "bench/machine/roofline.h"
 #include "bench/row/fields.h"
 #include "bench/row/forecast.h"
@@ -45,8 +45,8 @@ struct estimate estimate_row(const struct options *o, const struct config *confi
     struct estimate e = {0};
     struct workload w;
     struct message error;
-    char reason[MISSING_REASON];
-    e.known = workload_plan(&w, o, config, &error) && !missing_is_skipped(o, config, reason);
+    char reason[SKIP_REASON];
+    e.known = workload_plan(&w, o, config, &error) && !config_is_skipped(o, config, reason);
     e.batch = w.batch.peak;
     if (e.known && config->parts.pe.kind != ENCODING_NONE)
         e.encoding = encoding_likely_flops(&config->parts.pe, &w.batch);
@@ -74,14 +74,14 @@ double estimate_least(const struct options *o)
     struct ceilings_request request = options_ceilings(o);
     double seconds = 0;
     ceilings_kept(&ceilings, &request);
-    for (int64_t i = 0; i < config_count(o); i++) {
-        struct config c = config_at(o, i);
-        const struct calibration *known = ceilings_for(&ceilings, c.threads);
-        struct estimate e = estimate_row(o, &c, known);
+    for (int64_t i = 0; i < o->plan.count; i++) {
+        const struct config *c = &o->plan.list[i];
+        const struct calibration *known = ceilings_for(&ceilings, c->threads);
+        struct estimate e = estimate_row(o, c, known);
         double excess = known ? fmax(1, known->exceeded / 100) : 1; /* so that it remains a bound */
         for (enum program_kind p = 0; p < PROGRAMS; p++) {
             double runs = e.program[p].seconds * estimate_runs(o) / excess;
-            seconds += config_runs(o, &c, p) && o->sampling.warmup < 0 ? sampling_warm_seconds(o, true) : 0;
+            seconds += config_runs(o, c, p) && o->sampling.warmup < 0 ? sampling_warm_seconds(o, true) : 0;
             seconds += runs > 0 ? runs : 0;
         }
     }
@@ -117,20 +117,18 @@ struct sum {
 };
 
 /* The line of a row. */
-static void add_estimate(const struct options *o, int64_t index, const struct ceilings *ceilings,
+static void add_estimate(const struct options *o, const struct config *c, const struct ceilings *ceilings,
                          struct sum *all, struct grid *table)
 {
-    struct config c = config_at(o, index);
-    struct estimate e = estimate_row(o, &c, ceilings_for(ceilings, c.threads));
-    char work[17], axes[AXES_TEXT], memory[UNITS_TEXT] = "unknown", text[UNITS_TEXT];
+    struct estimate e = estimate_row(o, c, ceilings_for(ceilings, c->threads));
+    char axes[AXES_TEXT], memory[UNITS_TEXT] = "unknown", text[UNITS_TEXT];
     double seconds = 0, limit = options_host_memory(o);
     int64_t arena = 0;
     bool any = false;
-    config_work(&c, o->seed, work);
-    fields_describe(o, &c, axes);
-    grid_add(table, "%s", work);
+    fields_describe(o, c, axes);
+    grid_add(table, "%s", c->work);
     for (enum program_kind p = 0; p < PROGRAMS; p++) {
-        bool runs = config_runs(o, &c, p);
+        bool runs = config_runs(o, c, p);
         double once = !runs ? 0 : e.known ? e.program[p].seconds : NAN;
         any = any || runs;
         seconds += once * estimate_runs(o);
@@ -145,12 +143,12 @@ static void add_estimate(const struct options *o, int64_t index, const struct ce
         units_format(memory, (double)arena, UNITS_BINARY, "B");
     estimate_time_text(text, seconds);
     all->seconds += seconds;
-    all->encodes = all->encodes || c.parts.pe.kind != ENCODING_NONE;
+    all->encodes = all->encodes || c->parts.pe.kind != ENCODING_NONE;
     bool timed = !o->device.meta, slow = o->sampling.timeout > 0 && seconds > o->sampling.timeout;
     grid_add(table, "%s", any ? text : "-");
     grid_add(table, "%s", any ? memory : "-");
-    char skipped[MISSING_REASON] = "";
-    bool is_skipped = missing_is_skipped(o, &c, skipped);
+    char skipped[SKIP_REASON] = "";
+    bool is_skipped = config_is_skipped(o, c, skipped);
     grid_add(table, "%s%s%s%s%s%s", axes, is_skipped ? "; skipped: " : "", skipped,
              timed && fmax((double)arena, (double)e.batch) > limit ? "; oom" : "",
              timed && slow ? "; skipped by --timeout" : "",
@@ -162,7 +160,7 @@ static void print_notes(const struct options *o, const struct ceilings *ceilings
                         FILE *out)
 {
     char total[UNITS_TEXT];
-    int64_t rows = config_count(o);
+    int64_t rows = o->plan.count;
     estimate_time_text(total, all->seconds);
     fprintf(out, "%lld row%s: at least %d runs of each program, %s", (long long)rows, rows == 1 ? "" : "s",
             estimate_runs(o), total);
@@ -202,8 +200,8 @@ void estimate_print(const struct options *o, FILE *out)
     grid_add(&table, "row %s", relation);
     grid_add(&table, "memory");
     grid_add(&table, "axes");
-    for (int64_t i = 0; i < config_count(o); i++)
-        add_estimate(o, i, &ceilings, &all, &table);
+    for (int64_t i = 0; i < o->plan.count; i++)
+        add_estimate(o, &o->plan.list[i], &ceilings, &all, &table);
     grid_print(&table, TABLE_TERMINAL, out);
     grid_free(&table);
     print_notes(o, &ceilings, &all, out);
@@ -232,9 +230,7 @@ static bool list_tapes(const struct options *o, const struct config *c, struct m
 bool estimate_list_tapes(const struct options *o, struct message *error)
 {
     bool good = true;
-    for (int64_t i = 0; good && i < config_count(o); i++) {
-        struct config c = config_at(o, i);
-        good = list_tapes(o, &c, error);
-    }
+    for (int64_t i = 0; good && i < o->plan.count; i++)
+        good = list_tapes(o, &o->plan.list[i], error);
     return good;
 }

@@ -23,7 +23,6 @@
 #include "bench/base/paths.h"
 #include "bench/cli/command_line.h"
 #include "bench/cli/lists.h"
-#include "bench/cli/together.h"
 #include "bench/flops/captured.h"
 #include "bench/machine/device.h"
 #include "bench/machine/machine.h"
@@ -65,20 +64,18 @@ static struct record *new_record(const struct bench *b, struct options *o, int a
 
 static void print_context(const struct bench *b, const struct options *o, const char *path)
 {
-    struct config c = config_at(o, 0);
-    char work[17];
-    config_work(&c, o->seed, work);
+    const struct config *c = o->plan.list;
     char text[MESSAGE_SIZE], degree[32] = "";
-    if (!graph_is_file(c.graph.family))
-        snprintf(degree, sizeof degree, " degree %g,", c.graph.degree);
+    if (!graph_is_file(c->graph.family))
+        snprintf(degree, sizeof degree, " degree %g,", c->graph.degree);
     snprintf(text, sizeof text,
              "%s: %s, %lld layer%s of width %lld, %lld head%s, FFN %lld, %s,%s %s, seed %llu; %s, "
              "%d thread%s; work of the first row %s",
-             b->name, models[c.model].name, (long long)c.parts.layers, c.parts.layers == 1 ? "" : "s",
-             (long long)c.parts.hidden, (long long)c.parts.heads, c.parts.heads == 1 ? "" : "s",
-             (long long)c.parts.ffn, activation_name((int)c.parts.act), degree, dtype_name(MODEL_DTYPE),
-             (unsigned long long)o->seed, o->device.meta ? "planned only" : o->device.backend->doc, c.threads,
-             c.threads == 1 ? "" : "s", work);
+             b->name, models[c->model].name, (long long)c->parts.layers, c->parts.layers == 1 ? "" : "s",
+             (long long)c->parts.hidden, (long long)c->parts.heads, c->parts.heads == 1 ? "" : "s",
+             (long long)c->parts.ffn, activation_name((int)c->parts.act), degree, dtype_name(MODEL_DTYPE),
+             (unsigned long long)o->seed, o->device.meta ? "planned only" : o->device.backend->doc,
+             c->threads, c->threads == 1 ? "" : "s", c->work);
     wrap_text(stderr, text, 0, 4);
     const char *no_state =
         o->device.nvml && isnan(nvml_clock(o->device.nvml)) ? "NVML does not answer" : o->device.no_nvml;
@@ -103,7 +100,7 @@ static bool draw_rows(const struct report *r)
     enum axis own = r->options->bench->axis;
     bool swept = axis_info(own)->kind <= AXIS_NUMBER && r->options->axes[own].count > 1;
     paths_prefix(r->path, prefix);
-    if (r->options->bench->whole || (!r->options->kernels && config_count(r->options) == 1)) {
+    if (r->options->bench->whole || (!r->options->kernels && r->options->plan.count == 1)) {
         profile_chart_add(&f, r->record);
         if (f.count == 0)
             return true;
@@ -181,8 +178,8 @@ static int leave_rows(const struct bench *b, const struct options *o, const stru
     size_t rows = rows_count(record_rows(r->record)) - r->resume->others;
     char when[PATH_MAX + 128];
     snprintf(when, sizeof when, "with %zu of %lld rows%s%s%s", rows,
-             (long long)config_count(o) * o->device.count, r->path ? " in " : "", r->path ? r->path : "",
-             r->path && !o->largest.found && !o->crossover.kind
+             (long long)o->plan.count * o->device.count, r->path ? " in " : "", r->path ? r->path : "",
+             r->path && !o->largest.kind && !o->crossover.kind
                  ? "; to continue, repeat the command with --resume"
                  : "");
     return say_interrupted(b, when);
@@ -199,10 +196,9 @@ static int find_sizes(const struct bench *b, struct options *o, const char *path
         return EXIT_GOOD;
     if (!claim_path(path, writer, &error) || !can_save(path, &error))
         return message_fail(b->name, &error, EXIT_USAGE);
-    if (o->crossover.kind ? crossover_find(o) : largest_find(o, &error))
-        return EXIT_GOOD;
-    return interrupt_signal() ? say_interrupted(b, "before the search was over")
-                              : message_fail(b->name, &error, EXIT_MISSED);
+    return (o->crossover.kind ? crossover_find(o) : largest_find(o))
+               ? EXIT_GOOD
+               : say_interrupted(b, "before the search was over");
 }
 
 /* What a rank may use: --mem-limit, or the memory of the machine whose ceilings are given; 0: not known. */
@@ -256,11 +252,6 @@ static void calibrate_ranks(struct options *o, struct value *head)
         value_set(head, "links", links);
     else
         value_free(links);
-}
-
-static bool possible(const struct options *o, struct message *error)
-{
-    return config_check_all(o, error) && together_check(o, error);
 }
 
 static int run_sweep(const struct bench *b, struct options *o, int argc, char **argv)
@@ -329,7 +320,7 @@ static int dry_run(const struct options *o)
 static int act_on_rows(const struct bench *b, struct options *o, int argc, char **argv)
 {
     struct message error;
-    if (!possible(o, &error) || !shard_choose(o, &error))
+    if (!shard_choose(o, &error))
         return message_fail(b->name, &error, EXIT_USAGE);
     return o->action == ACTION_DRY_RUN     ? dry_run(o)
            : o->action == ACTION_LIST_TAPE ? list_all_tapes(b, o)
@@ -383,11 +374,10 @@ static int bench_run(const struct bench *b, const struct ranks *world, int argc,
 {
     struct options o;
     struct message error;
-    bool good = options_parse(b, argc, argv, &o, &error);
+    bool good = options_parse(b, world, argc, argv, &o, &error);
     int status = EXIT_USAGE;
     if (world)
         good = group_agrees(world, b->name, argc, argv, good, &error);
-    o.world = world;
     if (good)
         status = act_or_follow(b, &o, argc, argv);
     else if (*error.text)

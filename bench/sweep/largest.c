@@ -8,6 +8,7 @@
 #include "analysis/record/plain.h"
 #include "bench/base/interrupt.h"
 #include "bench/base/quantity.h"
+#include "bench/cli/plan.h"
 #include "bench/row/fields.h"
 #include "bench/row/workload.h"
 #include "bench/sweep/estimate.h"
@@ -56,14 +57,6 @@ static double need_time(const struct search *s, const struct config *c)
     for (int again = 1; near && again < PROBES && !interrupt_signal(); again++)
         most = fmax(most, probe_time(s, c));
     return most;
-}
-
-/* What the configuration at an index needs with this value of the axis. */
-static double need(const struct search *s, int64_t index, int64_t value)
-{
-    s->options->largest.found[index] = value;
-    struct config c = config_at(s->options, index);
-    return s->need(s, &c);
 }
 
 /* Prints the values of the varying axes and a colon: "2 layers: ". */
@@ -118,12 +111,13 @@ static void print_bracket(const struct search *s, const struct config *c, int64_
 /* The largest value that fits, 0 if none does; -1 after a signal. */
 static int64_t search(const struct search *s, int64_t index, double tolerance)
 {
-    struct config c = config_at(s->options, index);
-    int64_t step = s->axis == AXIS_HIDDEN ? c.parts.heads : 1, most = (int64_t)axis_info(s->axis)->max / step;
+    const struct config *first = &s->options->plan.list[index];
+    int64_t step = config_step(s->options, first), most = (int64_t)axis_info(s->axis)->max / step;
     int64_t fits = 0, fails = most + 1, steps = s->axis == AXIS_NODES ? FIRST_NODES : 1;
     double needed = INFINITY;
     while (fails - fits > fmax(1, tolerance * (double)fits)) {
-        double now = need(s, index, step * steps);
+        struct config c = plan_with(s->options, index, s->axis, (double)(step * steps));
+        double now = s->need(s, &c);
         if (interrupt_signal())
             return -1;
         if (now <= s->limit) {
@@ -134,7 +128,7 @@ static int64_t search(const struct search *s, int64_t index, double tolerance)
         }
         steps = fails > most && fits < fails / 2 ? 2 * fits : fits + (fails - fits) / 2;
     }
-    print_bracket(s, &c, step * fits, step * fails, needed);
+    print_bracket(s, first, step * fits, step * fails, needed);
     return step * fits;
 }
 
@@ -147,19 +141,15 @@ static double limit_of(const struct options *o)
     return asked && o->mem_limit > 0 ? fmin(o->largest.limit, free) : asked ? o->largest.limit : free;
 }
 
-bool largest_find(struct options *o, struct message *error)
+bool largest_find(struct options *o)
 {
     bool memory = o->largest.kind == LARGEST_MEMORY;
     struct search s = {o, o->largest.axis, limit_of(o), memory ? need_memory : need_time};
-    int64_t count = config_count(o);
-    o->largest.found = calloc((size_t)count, sizeof *o->largest.found);
-    if (!o->largest.found)
-        return complain(error, "no memory for %lld rows", (long long)count);
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < o->plan.count; i++) {
         int64_t found = search(&s, i, memory ? 0 : 0.01);
         if (found < 0)
             return false;
-        o->largest.found[i] = found;
+        plan_set(o, i, found);
     }
     if (!memory)
         o->gates.list[o->gates.count++] =

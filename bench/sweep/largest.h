@@ -10,8 +10,8 @@
 
 #include "bench/cli/options.h"
 
-/* Finds the values and prints each on stderr; a limit of latency becomes a gate of their rows. False with a
- * message, or without one after a signal. */
-bool largest_find(struct options *o, struct message *error);
+/* Finds the values and prints each on stderr; a limit of latency becomes a gate of their rows. False after a
+ * signal. */
+bool largest_find(struct options *o);
 
 #endif

@@ -5,6 +5,7 @@
 #include "analysis/statistics/statistics.h"
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
+#include "bench/cli/plan.h"
 
 enum { RUNS = 5 };
 

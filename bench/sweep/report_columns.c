@@ -5,7 +5,7 @@
 /* Whether an axis is a column: it has several values, or names what was measured. */
 static bool is_column(const struct options *o, enum axis a)
 {
-    return o->axes[a].count > 1 || (a == o->largest.axis && o->largest.found) ||
+    return o->axes[a].count > 1 || (o->largest.kind && a == o->largest.axis) ||
            (a == AXIS_PRESET && o->bench->axis == a);
 }
 

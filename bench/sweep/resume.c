@@ -211,14 +211,14 @@ static void match(struct resume *r, const struct options *o, struct record *reco
     bool complete = value_get(record_head(record), "fits");
     size_t old_count = rows_count(rows);
     struct old_row *old = take_rows(rows, old_count);
-    int64_t count = config_count(o);
+    int64_t count = o->plan.count;
     for (int64_t i = 0; i < count * o->device.count; i++) {
-        struct config c = config_at(o, i % count);
-        struct row *row = take_row(old, old_count, o, &c, (int)(i / count));
+        const struct config *c = &o->plan.list[i % count];
+        struct row *row = take_row(old, old_count, o, c, (int)(i / count));
         if (!row)
             continue;
         r->state[i] = state_of(row, o, complete);
-        row->position = c.position; /* in this sweep */
+        row->position = c->position; /* in this sweep */
         rows_append(asked, row);
     }
     qsort(old, old_count, sizeof *old, old_rows_by_place);
@@ -256,7 +256,7 @@ bool resume_open(struct resume *r, const struct options *o, const char *path, st
                  struct message *error)
 {
     struct message why;
-    size_t rows = (size_t)config_count(o) * (size_t)o->device.count;
+    size_t rows = (size_t)o->plan.count * (size_t)o->device.count;
     *r = (struct resume){.state = calloc(rows, sizeof *r->state), .run = record_head(*record)};
     if (!r->state)
         return complain(error, "no memory for %zu rows", rows);

@@ -70,13 +70,11 @@ bool shard_divide(const double *cost, int64_t count, int of, int *part)
 double *shard_costs(const struct options *o)
 {
     const double most = 0x1p63;
-    int64_t count = config_count(o);
-    double *cost = calloc((size_t)count, sizeof *cost);
+    double *cost = calloc((size_t)o->plan.count, sizeof *cost);
     struct options planned = *o;
     planned.mem_limit = most / 2; /* what is free here must not matter */
-    for (int64_t i = 0; i < count && cost; i++) {
-        struct config c = config_at(o, i);
-        struct estimate e = estimate_row(&planned, &c, NULL);
+    for (int64_t i = 0; i < o->plan.count && cost; i++) {
+        struct estimate e = estimate_row(&planned, &o->plan.list[i], NULL);
         cost[i] = e.known ? 0 : NAN;
         for (enum program_kind p = 0; p < PROGRAMS; p++)
             cost[i] += e.program[p].flops < 0 ? most : (double)e.program[p].flops;
@@ -93,12 +91,8 @@ static bool hash_sweep(const struct options *o, char hash[17])
     FILE *out = open_memstream(&works, &size);
     if (!out)
         return false;
-    for (int64_t i = 0, count = config_count(o); i < count; i++) {
-        struct config c = config_at(o, i);
-        char work[17];
-        config_work(&c, o->seed, work);
-        fputs(work, out);
-    }
+    for (int64_t i = 0; i < o->plan.count; i++)
+        fputs(o->plan.list[i].work, out);
     bool good = fclose(out) == 0;
     if (good)
         snprintf(hash, 17, "%016" PRIx64, rng_key(0, works));
@@ -106,57 +100,28 @@ static bool hash_sweep(const struct options *o, char hash[17])
     return good;
 }
 
-/* Whether a row has an encoding or a program that is timed. */
-static bool measures(const struct options *o, int64_t index)
-{
-    struct config c = config_at(o, index);
-    bool any = c.parts.pe.kind != ENCODING_NONE;
-    for (enum program_kind p = 0; p < PROGRAMS; p++)
-        any = any || config_runs(o, &c, p);
-    return any;
-}
-
-/* Leaves out rows that measure nothing, unless all do. False without memory. */
-static bool leave_out_empty(struct options *o)
-{
-    int64_t all = config_count(o), count = 0, *rows = calloc((size_t)all, sizeof *rows);
-    for (int64_t i = 0; i < all && rows; i++)
-        if (measures(o, i))
-            rows[count++] = i;
-    if (rows && count > 0 && count < all) {
-        o->shard.rows = rows;
-        o->shard.count = count;
-        return true;
-    }
-    free(rows);
-    return rows != NULL;
-}
-
 bool shard_choose(struct options *o, struct message *error)
 {
     struct shard_options *s = &o->shard;
-    bool alone = !o->world || o->world->count == 1; /* other ranks count all rows */
-    if (alone && !leave_out_empty(o))
-        return complain(error, "no memory for %lld rows", (long long)config_count(o));
-    int64_t count = config_count(o);
+    struct run_plan *plan = &o->plan;
+    int64_t count = plan->count;
     if (!s->of)
         return true;
-    if (!alone)
+    if (o->world && o->world->count > 1)
         return complain(error, "--shard %d/%d: not with %d ranks", s->index, s->of, o->world->count);
     if (s->of > count)
         return complain(error, "--shard %d/%d: there are only %lld rows", s->index, s->of, (long long)count);
     double *cost = shard_costs(o);
     int *part = calloc((size_t)count, sizeof *part);
-    int64_t *rows = calloc((size_t)count, sizeof *rows);
-    bool good = cost && part && rows && shard_divide(cost, count, s->of, part) && hash_sweep(o, s->sweep);
-    int64_t chosen = 0;
-    for (int64_t i = 0; i < count && good; i++)
-        if (part[i] == s->index - 1)
-            rows[chosen++] = s->rows ? s->rows[i] : i;
-    free(s->rows);
+    bool good = cost && part && shard_divide(cost, count, s->of, part) && hash_sweep(o, s->sweep);
     s->whole = count;
-    s->count = chosen;
-    s->rows = rows;
+    plan->count = 0;
+    for (int64_t i = 0; i < count && good; i++)
+        if (part[i] == s->index - 1) {
+            plan->list[plan->count] = plan->list[i];
+            plan->list[plan->count].index = plan->count;
+            plan->count++;
+        }
     free(cost);
     free(part);
     return good || complain(error, "no memory for %lld rows", (long long)count);

@@ -20,8 +20,8 @@ bool shard_divide(const double *cost, int64_t count, int of, int *part);
  * encoding; NAN if the graph cannot be planned. To be freed; null without memory. */
 double *shard_costs(const struct options *o);
 
-/* With --shard: chooses the rows, after which config_count and config_at know no others. False with a message
- * if there are fewer rows than parts. */
+/* With --shard: keeps the rows of the part in the plan. False with a message if there are fewer rows than
+ * parts. */
 bool shard_choose(struct options *o, struct message *error);
 
 /* The shard in the head of a result file. */

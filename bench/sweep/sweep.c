@@ -43,7 +43,7 @@ struct run {
 static void show(struct progress *p, const struct work *w, int64_t row, double part)
 {
     p->row = p->before + row;
-    p->nodes = w->job.config.graph.nodes;
+    p->nodes = w->job.config->graph.nodes;
     for (int k = 0; k < PROGRAMS; k++)
         p->remaining -= w->job.share[k] * part;
 }
@@ -81,7 +81,7 @@ static bool take_turn(struct run *s, struct work *w, const struct turn_plan *pla
         any = any || plan->block[i].wanted;
     if (!any)
         return false;
-    if (ceilings_look(s->ceilings, w->job.config.threads))
+    if (ceilings_look(s->ceilings, w->job.config->threads))
         report_ceilings(s->report, s->ceilings);
     s->last = w;
     measurement_turn(w->m, plan);
@@ -115,7 +115,7 @@ static void mark_exceeded(struct run *s, const struct row *row, int threads)
 static bool save_measured(struct run *s, struct work *w, struct message *error)
 {
     struct row *row = measurement_row(w->m);
-    mark_exceeded(s, row, w->job.config.threads);
+    mark_exceeded(s, row, w->job.config->threads);
     return save_row(s, w, row, error);
 }
 
@@ -166,7 +166,7 @@ static bool finish_row(struct run *s, struct work *w, bool *all_good, struct mes
 static void describe_work(const void *work, int64_t row, char text[AXES_TEXT])
 {
     const struct job *job = &((const struct work *)work)[row].job;
-    fields_describe(job->options, &job->config, text);
+    fields_describe(job->options, job->config, text);
 }
 
 /* Says which rows need more than the whole budget, which does not stop them. */
@@ -221,7 +221,7 @@ static struct states states_of(const struct run *s, int threads)
         for (size_t t = 0; t < TIMED; t++) {
             const struct work *w = &s->work[i];
             const struct samples *samples =
-                w->m && w->job.config.threads == threads ? measurement_samples(w->m, t) : NULL;
+                w->m && w->job.config->threads == threads ? measurement_samples(w->m, t) : NULL;
             if (!samples)
                 continue;
             all = realloc(all, (n + (size_t)samples->turns) * sizeof *all);
@@ -241,12 +241,12 @@ static void find_states(struct run *s)
     for (int64_t i = 0; i < s->rows; i++) {
         struct work *w = &s->work[i], *same = NULL;
         for (int64_t k = 0; k < i && w->m && !same; k++)
-            if (s->work[k].m && s->work[k].job.config.threads == w->job.config.threads)
+            if (s->work[k].m && s->work[k].job.config->threads == w->job.config->threads)
                 same = &s->work[k];
         if (same)
             w->states = same->states;
         else if (w->m)
-            w->states = states_of(s, w->job.config.threads);
+            w->states = states_of(s, w->job.config->threads);
         for (size_t t = 0; t < TIMED && w->m; t++)
             slot_learn(&w->slot[t], w->m, t, &w->states);
     }
@@ -341,7 +341,7 @@ static bool kept_device(const struct run *s, struct message *error)
     if (f.kind != FAULT_LOST)
         return true;
     if (s->last) {
-        fields_describe(o, &s->last->job.config, axes);
+        fields_describe(o, s->last->job.config, axes);
         snprintf(row, sizeof row, "row %lld (%.150s)",
                  (long long)(s->progress->before + s->last->job.row + 1), axes);
     }
@@ -364,7 +364,7 @@ static bool run_work(const struct job *common, struct ceilings *ceilings, struct
                     .report = r,
                     .ceilings = ceilings,
                     .live = {.report = r},
-                    .rows = config_count(o),
+                    .rows = o->plan.count,
                     .pace = pace_start(ceilings)};
     s.work = work_plan(&shared, r->resume->state + common->progress->before, s.rows);
     if (s.work)
@@ -387,7 +387,7 @@ bool sweep(struct options *o, struct ceilings *ceilings, struct report *r, bool 
     struct counters counters;
     struct counted_entries entries = {0};
     struct message none;
-    progress_start(&progress, config_count(o) * o->device.count);
+    progress_start(&progress, o->plan.count * o->device.count);
     progress.remaining = o->sampling.budget;
     bool counting = o->count != COUNT_OFF && counters_open(&counters, &none);
     struct job common = {.options = o,

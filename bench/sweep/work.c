@@ -6,7 +6,7 @@
 
 #include "analysis/statistics/statistics.h"
 #include "bench/base/paths.h"
-#include "bench/cli/missing.h"
+#include "bench/cli/plan.h"
 #include "bench/sweep/estimate.h"
 
 /* Predicted costs of the programs: seconds from the roofline; without a calibration the larger of the FLOPs
@@ -16,8 +16,8 @@ static void find_costs(struct work *w)
     static const double flops_per_byte = 10; /* a typical ridge point of a CPU */
     if (w->job.options->device.meta)
         return;
-    const struct calibration *c = ceilings_for(w->job.ceilings, w->job.config.threads);
-    struct estimate e = estimate_row(w->job.options, &w->job.config, c);
+    const struct calibration *c = ceilings_for(w->job.ceilings, w->job.config->threads);
+    struct estimate e = estimate_row(w->job.options, w->job.config, c);
     for (enum program_kind p = 0; p < PROGRAMS; p++) {
         double flops = (double)e.program[p].flops, bytes = (double)e.program[p].bytes;
         w->cost[p] = !e.known ? 0 : c ? e.program[p].seconds : fmax(flops, flops_per_byte * bytes);
@@ -35,11 +35,11 @@ struct whole {
 static void choose_slots(struct work *w, struct whole *all)
 {
     const struct options *o = w->job.options;
-    char reason[MISSING_REASON];
-    bool is_skipped = missing_is_skipped(o, &w->job.config, reason);
+    char reason[SKIP_REASON];
+    bool is_skipped = config_is_skipped(o, w->job.config, reason);
     for (size_t i = 0; i < TIMED && !is_skipped; i++) {
-        w->slot[i].is_wanted = i == PROGRAMS ? w->job.config.parts.pe.kind != ENCODING_NONE
-                                             : config_runs(o, &w->job.config, (enum program_kind)i);
+        w->slot[i].is_wanted = i == PROGRAMS ? w->job.config->parts.pe.kind != ENCODING_NONE
+                                             : config_runs(o, w->job.config, (enum program_kind)i);
         all->parts += w->slot[i].is_wanted;
         all->cost += i < PROGRAMS && w->slot[i].is_wanted ? w->cost[i] : 0;
     }
@@ -74,7 +74,7 @@ struct work *work_plan(const struct job *common, const enum row_state *state, in
             continue;
         work[i].job = *common;
         work[i].job.row = i;
-        work[i].job.config = config_at(o, i);
+        work[i].job.config = &o->plan.list[i];
         work[i].job.states = &work[i].states;
         find_costs(&work[i]);
         choose_slots(&work[i], &all);
@@ -117,7 +117,7 @@ static bool too_long(const struct pace *pace, const struct work *w, char reason[
     double seconds = run * estimate_runs(o);
     if (o->sampling.timeout <= 0 || o->device.meta || !(seconds > o->sampling.timeout))
         return false;
-    const struct calibration *c = ceilings_for(w->job.ceilings, w->job.config.threads);
+    const struct calibration *c = ceilings_for(w->job.ceilings, w->job.config->threads);
     snprintf(reason, 256, "%d runs would take %s %.3g s, judging by the %s; --timeout is %g s",
              estimate_runs(o), pace->measured || (c && c->exceeded > 0) ? "about" : "at least", seconds,
              pace->measured ? "previous rows" : "roofline", o->sampling.timeout);
@@ -128,8 +128,8 @@ static bool too_long(const struct pace *pace, const struct work *w, char reason[
  * that is not only planned runs, and says what it needs. */
 static bool nothing_fits(const struct work *w, char reason[256])
 {
-    const struct largest *l = &w->job.options->largest;
-    bool none = l->found && l->found[w->job.row] == 0 && (l->limit > 0 || w->job.options->device.meta);
+    const struct options *o = w->job.options;
+    bool none = w->job.config->unfit && (o->largest.limit > 0 || o->device.meta);
     if (none)
         snprintf(reason, 256, "--find: not even the smallest fits");
     return none;
@@ -166,6 +166,6 @@ void work_free(struct work *work, int64_t rows)
 
 bool work_is_skipped(const struct work *w, const struct pace *pace, char reason[256])
 {
-    return missing_is_skipped(w->job.options, &w->job.config, reason) || nothing_fits(w, reason) ||
+    return config_is_skipped(w->job.options, w->job.config, reason) || nothing_fits(w, reason) ||
            too_long(pace, w, reason);
 }

@@ -1,0 +1,212 @@
+#include "bench/cli/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench/cli/presets.h"
+#include "kernels/arithmetic.h"
+
+/* The number of solvers for an encoding: one if there is no eigenproblem. */
+static int solvers_of(const struct options *o, int index)
+{
+    return encoding_is_spectral(&o->axes[AXIS_PE].encodings[index]) ? o->axes[AXIS_SOLVER].count : 1;
+}
+
+/* Encodings and their solvers, counted as one axis. */
+static int encoding_count(const struct options *o)
+{
+    int count = 0;
+    for (int i = 0; i < o->axes[AXIS_PE].count; i++)
+        count += solvers_of(o, i);
+    return count;
+}
+
+/* The index-th of these combinations. */
+static void choose_encoding(const struct options *o, int index, double value[AXES])
+{
+    int i = 0;
+    for (; index >= solvers_of(o, i); i++)
+        index -= solvers_of(o, i);
+    value[AXIS_PE] = o->axes[AXIS_PE].values[i];
+    value[AXIS_SOLVER] = o->axes[AXIS_SOLVER].values[index];
+}
+
+int64_t plan_combinations(const struct options *o)
+{
+    int64_t count = encoding_count(o);
+    for (enum axis a = 0; a < AXES && count <= AXIS_VALUES_MAX; a++)
+        count *= a == AXIS_PE || a == AXIS_SOLVER ? 1 : o->axes[a].count;
+    return o->kernels ? count * o->kernel_count : count;
+}
+
+/* The axis values of a combination. Returns the index of the kernel. */
+static int64_t choose_values(const struct options *o, int64_t rest, double value[AXES])
+{
+    enum axis order[AXES];
+    axes_swept(order);
+    for (int i = AXES - 1; i >= 0; i--) {
+        enum axis a = order[i];
+        int count = a == AXIS_SOLVER ? encoding_count(o) : a == AXIS_PE ? 1 : o->axes[a].count;
+        if (a == AXIS_SOLVER)
+            choose_encoding(o, (int)(rest % count), value);
+        else if (a != AXIS_PE)
+            value[a] = o->axes[a].values[rest % count];
+        rest /= count;
+    }
+    return rest;
+}
+
+/* Whether presets have values for this axis. */
+static bool preset_sets(enum axis a)
+{
+    return a != AXIS_PRESET && a != AXIS_MODEL && a != AXIS_CHECKPOINT && a != AXIS_SOLVER && a != AXIS_MLP &&
+           a != AXIS_ORDER && a != AXIS_THREADS && a != AXIS_RANKS && a != AXIS_PARALLEL &&
+           a != AXIS_PARTITION;
+}
+
+/* As the preset has it, before it is completed. */
+static struct config config_of_preset(const struct preset *p)
+{
+    return (struct config){.parts = p->parts, .graph = p->graph};
+}
+
+/*
+ * Whether an axis has the value of the command line, not of the preset: it is given, or it is what the
+ * benchmark sweeps. A branch of the layers that is left to the model is that of the preset, unless a model is
+ * given.
+ */
+static bool takes_option(const struct options *o, const struct preset *p, enum axis a, double value)
+{
+    if (p && !value && (a == AXIS_ATTENTION || a == AXIS_MPNN))
+        return o->given[AXIS_MODEL];
+    return !p || !preset_sets(a) || o->given[a] || o->axes[a].count > 1;
+}
+
+/* The combination at a position, with a value of the axis of a search; AXES: none. */
+static struct config expand(const struct options *o, int64_t position, enum axis searched, double wanted)
+{
+    double value[AXES];
+    int64_t kernel = choose_values(o, position, value);
+    if (searched < AXES)
+        value[searched] = wanted;
+    const struct preset *p = preset_at((int64_t)value[AXIS_PRESET]);
+    struct config c = p ? config_of_preset(p) : (struct config){0};
+    c.position = position;
+    c.kernel = o->kernels ? o->kernels[kernel] : NULL;
+    c.graph.seed = o->seed;
+    c.tables = o->tables;
+    for (enum axis a = 0; a < AXES; a++)
+        if (a == searched || takes_option(o, p, a, value[a]))
+            config_set(&c, a, &o->axes[a], value[a]);
+    config_complete(&c);
+    c.parts.ring = c.parallel == PARALLEL_RING;
+    c.threads = c.threads > 0 ? c.threads : (int)max_of(1, o->cores / c.ranks);
+    if (o->weak && c.parallel == PARALLEL_DATA)
+        c.graph.graphs *= c.ranks;
+    else if (o->weak)
+        c.graph.nodes *= c.ranks;
+    c.lacks = config_lacks(o, &c);
+    return c;
+}
+
+/* Whether the configuration has an encoding or a program that is timed. */
+static bool measures(const struct options *o, const struct config *c)
+{
+    bool any = c->parts.pe.kind != ENCODING_NONE;
+    for (enum program_kind p = 0; p < PROGRAMS; p++)
+        any = any || config_runs(o, c, p);
+    return any;
+}
+
+int64_t config_step(const struct options *o, const struct config *c)
+{
+    return o->largest.axis == AXIS_HIDDEN ? c->parts.heads : 1;
+}
+
+/* Before a search for the largest value, with the smallest. */
+static struct config expand_first(const struct options *o, int64_t position)
+{
+    struct config c = expand(o, position, AXES, 0);
+    bool searched = o->largest.kind != LARGEST_NONE;
+    return searched ? expand(o, position, o->largest.axis, (double)config_step(o, &c)) : c;
+}
+
+static void number(const struct options *o, int64_t index)
+{
+    struct config *c = &o->plan.list[index];
+    c->index = index;
+    config_work(c, o->seed, c->work);
+}
+
+void plan_make(struct options *o)
+{
+    int64_t all = min_of(plan_combinations(o), AXIS_VALUES_MAX), count = 0;
+    struct config *list = realloc(o->plan.list, (size_t)all * sizeof *list);
+    if (!list)
+        abort();
+    for (bool empty = false; count == 0; empty = true)
+        for (int64_t i = 0; i < all; i++) {
+            list[count] = expand_first(o, i);
+            count += empty || measures(o, &list[count]);
+        }
+    o->plan = (struct run_plan){list, count};
+    for (int64_t i = 0; i < count; i++)
+        number(o, i);
+}
+
+struct config plan_with(const struct options *o, int64_t index, enum axis searched, double value)
+{
+    return expand(o, o->plan.list[index].position, searched, value);
+}
+
+void plan_set(struct options *o, int64_t index, int64_t found)
+{
+    struct config *c = &o->plan.list[index];
+    if (found > 0)
+        *c = plan_with(o, index, o->largest.axis, (double)found);
+    c->unfit = found == 0;
+    number(o, index);
+}
+
+bool config_runs(const struct options *o, const struct config *c, enum program_kind kind)
+{
+    bool first = c->parts.pe.solver == (enum eigensolver)o->axes[AXIS_SOLVER].values[0];
+    return o->programs[kind] && (!o->model_nodes || (c->graph.nodes <= o->model_nodes && first));
+}
+
+enum op config_lacks(const struct options *o, const struct config *c)
+{
+    enum op lacks = OPS;
+    bool all = !o->device.backend->device || o->kernels; /* the host has the reference */
+    for (enum program_kind kind = 0; kind < MODEL_PROGRAMS && !all && lacks == OPS; kind++)
+        if (!model_refuses(&c->parts) && config_runs(o, c, kind))
+            lacks = program_missing(kind, &c->parts, o->device.backend);
+    return lacks;
+}
+
+bool config_is_skipped(const struct options *o, const struct config *c, char reason[SKIP_REASON])
+{
+    bool lacks = c->lacks < OPS, beyond = c->parallel == PARALLEL_ULYSSES && c->parts.heads < c->ranks;
+    if (beyond)
+        snprintf(reason, SKIP_REASON, "fewer heads than ranks");
+    else if (lacks)
+        snprintf(reason, SKIP_REASON, "--device %s has no kernel for %s", o->device.given,
+                 op_info(c->lacks)->name);
+    return beyond || lacks;
+}
+
+void config_changes(const struct config *c, char *text, size_t size)
+{
+    struct config published = config_of_preset(preset_at(c->preset));
+    enum axis order[AXES];
+    size_t used = 0;
+    if (!published.parts.ffn)
+        published.parts.ffn = 2 * c->parts.hidden;
+    config_complete(&published);
+    axes_swept(order);
+    *text = '\0';
+    for (int i = 0; i < AXES && used < size; i++)
+        if (preset_sets(order[i]) && !config_same(c, &published, order[i]))
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+                                     axis_info(order[i])->name);
+}

@@ -1,0 +1,44 @@
+/*
+ * The configurations of a run (struct run_plan in options.h), on every rank: the product of the axes, and of the
+ * kernels timed alone; solvers only multiply spectral encodings. Axes vary in the order of axes_swept,
+ * kernels slowest. Rows point to theirs.
+ */
+#ifndef GTMARK_BENCH_PLAN_H
+#define GTMARK_BENCH_PLAN_H
+
+#include "bench/cli/config.h"
+
+/* The number of combinations; beyond AXIS_VALUES_MAX, some number beyond it. */
+int64_t plan_combinations(const struct options *o);
+
+/* Expands the combinations, at most AXIS_VALUES_MAX. Those that measure nothing are left out, unless all do.
+ */
+void plan_make(struct options *o);
+
+/* The configuration at an index, with another value of the axis of a search. It has no work hash. */
+struct config plan_with(const struct options *o, int64_t index, enum axis searched, double value);
+
+/* Replaces the configuration at an index by that with the largest value that fits; 0: it is unfit. */
+void plan_set(struct options *o, int64_t index, int64_t found);
+
+/* The smallest value in a search for the largest, of which the others are multiples. */
+int64_t config_step(const struct options *o, const struct config *c);
+
+/* Whether a program is measured: it was requested, and a limit on models (struct bench) permits it. */
+bool config_runs(const struct options *o, const struct config *c, enum program_kind kind);
+
+/* The op of these programs for which the device has no kernel; OPS: none, or the model is impossible. */
+enum op config_lacks(const struct options *o, const struct config *c);
+
+/* Whether a sweep skips the row of the configuration, for want of a kernel or of work for all ranks, and why.
+ */
+enum { SKIP_REASON = 256 };
+bool config_is_skipped(const struct options *o, const struct config *c, char reason[SKIP_REASON]);
+
+/*
+ * The axes whose value is not that of the configuration's preset, as in "layers, hidden"; empty if there is
+ * none.
+ */
+void config_changes(const struct config *c, char *text, size_t size);
+
+#endif

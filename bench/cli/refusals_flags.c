@@ -1,0 +1,142 @@
+/* Flags that contradict each other or the build, whatever the configurations. */
+#include <limits.h>
+#include <string.h>
+
+#include "analysis/record/file.h"
+#include "bench/base/scratch.h"
+#include "bench/base/suggest.h"
+#include "bench/cli/find.h"
+#include "bench/cli/refusals.h"
+#include "bench/machine/machine.h"
+#include "bench/show/dump.h"
+
+/* What is searched for is known only later, and an older build may not know the flag. */
+static bool check_find(const struct options *o, struct message *error)
+{
+    const struct largest *l = &o->largest;
+    bool largest = l->kind != LARGEST_NONE, free = l->kind == LARGEST_MEMORY && l->limit <= 0;
+    const char *axis = find_axis(o) < AXES ? axis_info(find_axis(o))->name : "";
+    if (!largest && !o->crossover.kind)
+        return true;
+    if (free && !o->device.backend->device && options_host_memory(o) >= MACHINE_MEMORY_UNKNOWN)
+        return complain(error,
+                        "--find %s=memory: how much is free is not known here: %s=memory:4GiB or --mem-limit",
+                        axis, axis);
+    if (*axis && o->given[find_axis(o)])
+        return complain(error, "--find: not with --%s", axis);
+    const struct refusal refusals[] = {
+        {o->output.resume, "--find: not with --resume"},
+        {o->against, "--find: not with --against"},
+        {o->shard.of, "--find: not with --shard"},
+        {!largest && o->output.dump, "--find: not with --dump"},
+        {largest && o->action == ACTION_DRY_RUN, "--find: not with --dry-run"},
+        {o->action == ACTION_LIST_TAPE, "--find: not with --list tape"},
+        {o->device.all, "--find: not with --device cuda:all: one device"},
+        {o->model_nodes, "--find: needs --phase in this benchmark, which otherwise runs encodings only"},
+        {l->kind == LARGEST_LATENCY && o->device.meta,
+         "--find: not with latency and --device meta, where nothing runs"},
+    };
+    return complain_of(refusals, sizeof refusals / sizeof *refusals, error);
+}
+
+static void offer_variants(struct suggestion *s, const struct backend *b, enum op op)
+{
+    for (; b; b = b->base)
+        for (int i = 0; i < b->count; i++)
+            if (b->kernels[i].op == op && b->kernels[i].dtype == MODEL_DTYPE)
+                suggest_offer(s, b->kernels[i].variant);
+}
+
+static bool check_variants(const struct options *o, struct message *error)
+{
+    char nearest[SUGGESTION_TEXT];
+    for (enum op op = 0; op < OPS; op++) {
+        const char *variant = o->variant[op];
+        if (!variant || backend_kernel(o->device.backend, op, MODEL_DTYPE, variant))
+            continue;
+        struct suggestion s = {variant, strlen(variant), NULL, 0};
+        offer_variants(&s, o->device.backend, op);
+        return complain(error, "--impl %s=%.200s: %s has no such variant; see --list ops%s",
+                        op_info(op)->name, variant, o->device.backend->name, suggest_text(&s, "", nearest));
+    }
+    return true;
+}
+
+/* The result file has JSON lines. */
+static bool check_output(const struct options *o, struct message *error)
+{
+    const char *file = o->output.file, *end = file ? strrchr(file, '.') : NULL;
+    return !end || strcasecmp(end, ".csv") != 0 ||
+           complain(error,
+                    "--output %.300s: result files are JSON lines, NAME.jsonl; for CSV: --format csv >%.100s",
+                    file, file);
+}
+
+/* Flags that mean nothing beside others. */
+static bool check_together(const struct options *o, struct message *error)
+{
+    const struct output_options *out = &o->output;
+    bool step = o->programs[PROGRAM_STEP], meta = o->device.meta;
+    bool json = out->format == FORMAT_TABLE || out->format == FORMAT_JSON;
+    const struct refusal refusals[] = {
+        {o->launched && !o->device.backend->device, "--no-cuda-graph: only on a GPU, not with this --device"},
+        {!meta && o->ceilings.count + o->links.count > 0,
+         "--ceilings: only with --device meta; what runs is compared with its own machine's"},
+        {out->trace && o->action == ACTION_RUN && meta,
+         "--trace: not with --device meta, where nothing runs"},
+        {o->shard.of && o->against, "--shard: not with --against"},
+        {!o->baseline && !o->against && (o->lenience.allow_uncompared || o->lenience.strict),
+         "--gate: only with --baseline or --against"},
+        {out->file && strcmp(out->file, "-") == 0 && !json,
+         "--output -: is JSON on stdout: not with another --format"},
+        {out->dump && o->device.all, "--dump: needs one device, not --device cuda:all"},
+        {out->dump && (meta || !step),
+         "--dump: needs a step that runs, not --device meta or --phase forward"},
+    };
+    return complain_of(refusals, sizeof refusals / sizeof *refusals, error);
+}
+
+/* Ceilings from a file are those of some numbers of threads. */
+static bool check_ceilings(const struct options *o, struct message *error)
+{
+    const struct axis_values *threads = &o->axes[AXIS_THREADS];
+    for (int i = 0; i < threads->count && o->ceilings.count && o->given[AXIS_THREADS]; i++)
+        if (!given_ceilings_have(&o->ceilings, machine_threads(threads->values[i])))
+            return complain(error, "--ceilings: the file has no calibration for --threads %d",
+                            machine_threads(threads->values[i]));
+    return true;
+}
+
+/* What is written beside the result file. */
+static bool check_files(const struct options *o, struct message *error)
+{
+    char why[MESSAGE_SIZE];
+    if (o->output.trace && o->action == ACTION_RUN && !file_can_save(o->output.trace, why))
+        return complain(error, "--trace %s", why);
+    return !o->output.dump || dump_can_write(o->output.dump, error);
+}
+
+/* Counting under valgrind and --against need a temporary directory. */
+static bool check_scratch(const struct options *o, struct message *error)
+{
+    struct message why;
+    char path[PATH_MAX];
+    bool counts = o->count != COUNT_OFF && o->count != COUNT_COUNTERS;
+    if (o->action != ACTION_RUN || o->device.meta || !(counts || o->against))
+        return true;
+    if (!scratch_make(path, &why))
+        return complain(error, "--%s: %.480s", o->against ? "against" : "count", why.text);
+    scratch_remove(path);
+    return true;
+}
+
+bool flags_are_possible(const struct options *o, struct message *error)
+{
+    static bool (*const checks[])(const struct options *, struct message *) = {
+        check_find,     tables_are_possible,   check_variants, check_output,
+        check_together, check_ceilings, check_files,    check_scratch};
+    bool good = true;
+    for (size_t i = 0; i < sizeof checks / sizeof *checks && good; i++)
+        good = checks[i](o, error);
+    return good;
+}
