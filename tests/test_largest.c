@@ -155,9 +155,8 @@ static void test_latency_is_a_gate(void **state)
 {
     (void)state;
     static const struct bench bench = {.name = "bench_x", .axis = AXIS_NODES, .values = "100"};
-    struct message error;
     struct options o = options_of(&bench, SMALL "--layers 1 --find nodes=latency:1ns");
-    assert_true(largest_find(&o, &error));
+    assert_true(largest_find(&o));
     assert_int_equal(o.gates.count, 1);
     for (int slow = 0; slow < 3; slow++) { /* within the limit, beyond it, not measured */
         const double seconds = slow ? 2e-9 : 0.5e-9;
@@ -174,7 +173,7 @@ static void test_latency_is_a_gate(void **state)
     }
     options_free(&o);
     o = options_of(&bench, "--device meta " SMALL "--layers 1 --find nodes=memory:1MiB");
-    assert_true(largest_find(&o, &error));
+    assert_true(largest_find(&o));
     assert_int_equal(o.gates.count, 0);
     options_free(&o);
 }

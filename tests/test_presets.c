@@ -138,7 +138,7 @@ static void test_flags_change_presets(void **state)
     assert_changes(&bench, "--layers 10", "", &c); /* the same value */
     assert_changes(&bench, "--hidden 128 --layers 3", "layers, hidden", &c);
     assert_int_equal(c.parts.ffn, 256);
-    assert_changes(&bench, "--model gin", "attention, mpnn", &c);
+    assert_changes(&bench, "--model gin --attention-dropout 0", "attention, mpnn, attention-dropout", &c);
     assert_true(c.parts.attention == ATTENTION_NONE && c.parts.mpnn == MPNN_GIN);
     assert_changes(&bench, "--attention model --mpnn gin", "mpnn", &c);
     assert_true(c.parts.attention == ATTENTION_DENSE);

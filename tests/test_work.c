@@ -139,17 +139,18 @@ static void test_work_of_formats(void **state)
     static const char *const files[] = {"edges", "edges.graph", "edge.csv", "num-node-list.csv",
                                         "num-edge-list.csv"};
     static const char *const graphs[] = {"/edges", "/edges.graph", ""};
-    char work[4][17], root[] = "/tmp/gtmark-bench-XXXXXX", path[64], words[64];
+    char work[4][17], root[] = "/tmp/gtmark-bench-XXXXXX", path[64], family[64];
     assert_non_null(mkdtemp(root));
     for (size_t i = 0; i < 5; i++) {
         snprintf(path, sizeof path, "%s/%s", root, files[i]);
         write_bytes(path, "1\n", 2);
     }
     for (int i = 0; i < 4; i++) {
-        snprintf(words, sizeof words, "--graph file:%s%s", root, graphs[i < 3 ? i : 2]);
+        struct config c = {.parts.checkpoint = "none", .graph.family = family};
+        snprintf(family, sizeof family, "file:%s%s", root, graphs[i < 3 ? i : 2]);
         if (i == 3)
             write_bytes(path, "0\n", 2);
-        work_of(&programs, words, work[i]);
+        config_work(&c, 42, work[i]);
         for (int other = 0; other < i; other++)
             assert_string_not_equal(work[i], work[other]);
     }

@@ -10,7 +10,7 @@
 #include "kernels/ranks.h"
 
 /* Replaces the values of an axis. */
-static void set(struct options *o, enum axis a, const char *text)
+static void replace(struct options *o, enum axis a, const char *text)
 {
     struct message error;
     if (!axis_parse(a, text, &o->axes[a], &error))
@@ -24,7 +24,7 @@ static void default_nodes(struct options *o)
     for (int i = 0; i < o->axes[AXIS_BATCH].count; i++)
         batches = batches || o->axes[AXIS_BATCH].values[i] > 1;
     if (batches && !o->given[AXIS_NODES])
-        set(o, AXIS_NODES, "32");
+        replace(o, AXIS_NODES, "32");
 }
 
 /* The default solvers to compare are for the benchmark's own sizes, at which all of them finish soon. */
@@ -32,7 +32,7 @@ static void default_solver(struct options *o)
 {
     bool own = !o->given[AXIS_NODES] && !o->given[AXIS_GRAPH] && !o->given[AXIS_PE];
     if (!own && !o->given[AXIS_SOLVER])
-        set(o, AXIS_SOLVER, axis_info(AXIS_SOLVER)->standard);
+        replace(o, AXIS_SOLVER, axis_info(AXIS_SOLVER)->standard);
 }
 
 /* A benchmark over the ranks has 1, 2, 4 and so on of those that were started. */
@@ -42,7 +42,7 @@ static void default_ranks(struct options *o)
     if (!o->world || o->bench->axis != AXIS_RANKS || o->given[AXIS_RANKS])
         return;
     snprintf(all, sizeof all, "1-%d*2", o->world->count);
-    set(o, AXIS_RANKS, all);
+    replace(o, AXIS_RANKS, all);
 }
 
 /* Whether all rows have graphs of presets, which are shapes. */
@@ -63,7 +63,7 @@ static void own_nodes(struct options *o)
     for (int i = 0; i < graphs->count; i++)
         others = others || !graph_has_size(axis_text(graphs, graphs->values[i]));
     if (!o->given[AXIS_NODES] && (!others || graphs_of_presets(o)))
-        set(o, AXIS_NODES, "1");
+        replace(o, AXIS_NODES, "1");
 }
 
 /* Ceilings from a file are those of some numbers of threads. */

@@ -154,8 +154,8 @@ struct options {
     struct lenience lenience;
     struct shard_options shard;
     struct output_options output;
-    struct value *tags; /* of --tag; null: none */
-    struct run_plan plan;   /* of actions that look at rows */
+    struct value *tags;   /* of --tag; null: none */
+    struct run_plan plan; /* of actions that look at rows */
 };
 
 /* The default values of an axis. */

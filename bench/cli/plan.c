@@ -106,6 +106,7 @@ static struct config expand(const struct options *o, int64_t position, enum axis
     else if (o->weak)
         c.graph.nodes *= c.ranks;
     c.lacks = config_lacks(o, &c);
+    config_work(&c, o->seed, c.work);
     return c;
 }
 
@@ -131,13 +132,6 @@ static struct config expand_first(const struct options *o, int64_t position)
     return searched ? expand(o, position, o->largest.axis, (double)config_step(o, &c)) : c;
 }
 
-static void number(const struct options *o, int64_t index)
-{
-    struct config *c = &o->plan.list[index];
-    c->index = index;
-    config_work(c, o->seed, c->work);
-}
-
 void plan_make(struct options *o)
 {
     int64_t all = min_of(plan_combinations(o), AXIS_VALUES_MAX), count = 0;
@@ -151,21 +145,14 @@ void plan_make(struct options *o)
         }
     o->plan = (struct run_plan){list, count};
     for (int64_t i = 0; i < count; i++)
-        number(o, i);
+        list[i].index = i;
 }
 
 struct config plan_with(const struct options *o, int64_t index, enum axis searched, double value)
 {
-    return expand(o, o->plan.list[index].position, searched, value);
-}
-
-void plan_set(struct options *o, int64_t index, int64_t found)
-{
-    struct config *c = &o->plan.list[index];
-    if (found > 0)
-        *c = plan_with(o, index, o->largest.axis, (double)found);
-    c->unfit = found == 0;
-    number(o, index);
+    struct config c = expand(o, o->plan.list[index].position, searched, value);
+    c.index = index;
+    return c;
 }
 
 bool config_runs(const struct options *o, const struct config *c, enum program_kind kind)

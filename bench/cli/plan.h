@@ -1,6 +1,6 @@
 /*
- * The configurations of a run (struct run_plan in options.h), on every rank: the product of the axes, and of the
- * kernels timed alone; solvers only multiply spectral encodings. Axes vary in the order of axes_swept,
+ * The configurations of a run (struct run_plan in options.h), on every rank: the product of the axes, and of
+ * the kernels timed alone; solvers only multiply spectral encodings. Axes vary in the order of axes_swept,
  * kernels slowest. Rows point to theirs.
  */
 #ifndef GTMARK_BENCH_PLAN_H
@@ -15,11 +15,8 @@ int64_t plan_combinations(const struct options *o);
  */
 void plan_make(struct options *o);
 
-/* The configuration at an index, with another value of the axis of a search. It has no work hash. */
+/* The configuration at an index, with another value of the axis of a search. */
 struct config plan_with(const struct options *o, int64_t index, enum axis searched, double value);
-
-/* Replaces the configuration at an index by that with the largest value that fits; 0: it is unfit. */
-void plan_set(struct options *o, int64_t index, int64_t found);
 
 /* The smallest value in a search for the largest, of which the others are multiples. */
 int64_t config_step(const struct options *o, const struct config *c);

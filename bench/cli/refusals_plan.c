@@ -12,75 +12,6 @@
 #include "kernels/arithmetic.h"
 #include "kernels/ranks.h"
 
-/* What is refused of a configuration. In the line "{heads}" is the value of an axis, "{device}" the device;
- * "[...]" is left out if the axis in it has its default. */
-struct rule {
-    bool applies;
-    const char *line, *why; /* why: follows the line; null: nothing */
-};
-
-/* As in a flag that is given: encodings with their width. */
-static void value_text(const struct options *o, const struct config *c, enum axis a, char text[MESSAGE_SIZE])
-{
-    const struct encoding_config *pe = &c->parts.pe;
-    struct axis_value v;
-    if (a == AXES) {
-        snprintf(text, MESSAGE_SIZE, "%s", o->device.given);
-        return;
-    }
-    config_axis(c, a, &v);
-    if (a == AXIS_PE && pe->kind && pe->width)
-        snprintf(text, MESSAGE_SIZE, "%s:%" PRId64 ":%" PRId64, encoding_name((int)pe->kind), pe->k,
-                 pe->width);
-    else if (v.text)
-        snprintf(text, MESSAGE_SIZE, "%.300s", v.text);
-    else if (v.kind == AXIS_WHOLE)
-        snprintf(text, MESSAGE_SIZE, "%" PRId64, v.count);
-    else
-        snprintf(text, MESSAGE_SIZE, "%.10g", v.real);
-}
-
-static void add(struct message *m, const char *text, size_t length)
-{
-    size_t used = strlen(m->text);
-    snprintf(m->text + used, sizeof m->text - used, "%.*s", (int)length, text);
-}
-
-/* Sets the message to the rule's; false. */
-static bool say(const struct options *o, const struct config *c, const struct rule *rule,
-                struct message *error)
-{
-    *error->text = '\0';
-    for (const char *at = rule->line; *at;) {
-        size_t plain = strcspn(at, "[]{");
-        add(error, at, plain);
-        at += plain;
-        if (*at != '[' && *at != '{') {
-            at += *at == ']';
-            continue;
-        }
-        char value[MESSAGE_SIZE];
-        const char *name = strchr(at, '{') + 1, *end = strchr(name, '}');
-        enum axis a = axis_named(name, (size_t)(end - name));
-        value_text(o, c, a, value);
-        if (*at == '{')
-            add(error, value, strlen(value));
-        at = *at == '{' ? end + 1 : strcmp(value, axis_info(a)->standard) == 0 ? strchr(at, ']') : at + 1;
-    }
-    add(error, rule->why ? rule->why : "", MESSAGE_SIZE);
-    return false;
-}
-
-/* The message of the first that applies, and false; true if there is none. */
-static bool obeys(const struct options *o, const struct config *c, const struct rule *rules, size_t count,
-                  struct message *error)
-{
-    for (size_t i = 0; i < count; i++)
-        if (rules[i].applies)
-            return say(o, c, &rules[i], error);
-    return true;
-}
-
 /* What mixes the rows of a batch without knowing which belong to nodes. */
 static bool can_be_padded(const struct options *o, const struct model_config *p)
 {
@@ -90,86 +21,98 @@ static bool can_be_padded(const struct options *o, const struct model_config *p)
     return layers && ends && !o->device.backend->device;
 }
 
-/* What an encoding needs that this build lacks; null: nothing. */
-static const char *library_of(const struct options *o, const struct config *c, bool own)
+/* The library of a solver that this build lacks although it is to run; null: none. */
+static const char *library_of(const struct options *o, const struct config *c, enum eigensolver s)
 {
-    enum eigensolver s = own ? c->parts.pe.solver : SOLVER_AUTO;
-    bool computed = o->action == ACTION_RUN && !o->device.meta;
-    return computed && (own ? s != SOLVER_AUTO : encoding_is_spectral(&c->parts.pe))
-               ? eigensolver_missing_library(s)
-               : NULL;
+    bool runs = o->action == ACTION_RUN && !o->device.meta;
+    return runs && (s != SOLVER_AUTO || encoding_is_spectral(&c->parts.pe)) ? eigensolver_missing_library(s)
+                                                                            : NULL;
+}
+
+/* "--model gps --heads 3 --hidden 16", with an encoding and a network that are not the defaults. */
+static void name_model(const struct config *c, struct message *to)
+{
+    const struct model_config *p = &c->parts;
+    char pe[80] = "", mlp[64] = "";
+    if (p->pe.kind)
+        snprintf(pe, sizeof pe, " --pe %s:%" PRId64 ":%" PRId64, encoding_name((int)p->pe.kind), p->pe.k,
+                 p->pe.width);
+    if (p->mlp)
+        snprintf(mlp, sizeof mlp, " --mlp %s --dropout %.10g", mlp_name((int)p->mlp), p->dropout);
+    complain(to, "--model %s --attention %s --mpnn %s --heads %" PRId64 " --hidden %" PRId64 "%s%s: %s",
+             models[c->model].name, attention_name((int)p->attention), mpnn_name((int)p->mpnn), p->heads,
+             p->hidden, pe, mlp, model_refuses(p));
 }
 
 static bool check_model(const struct options *o, const struct config *c, struct message *error)
 {
     const struct model_config *p = &c->parts;
-    const char *refused = model_refuses(p);
     bool searched = o->largest.kind && o->largest.axis == AXIS_LAYERS; /* from one layer on */
     int most = o->device.backend->head_most;
     int64_t head = p->hidden / p->heads;
-    char wide[160];
-    snprintf(wide, sizeof wide,
-             "heads of %" PRId64 " columns; dense attention there supports up to %d (--attention unfused: "
-             "any number)",
-             head, most);
-    const struct rule rules[] = {
-        {refused,
-         "--model {model} --attention {attention} --mpnn {mpnn} --heads {heads} --hidden {hidden}"
-         "[ --pe {pe}][ --mlp {mlp} --dropout {dropout}]: ",
-         refused},
-        {p->attention == ATTENTION_DENSE && most && head > most,
-         "--device {device} --hidden {hidden} --heads {heads}: ", wide},
+    struct message model = {""}, heads, segments;
+    if (model_refuses(p))
+        name_model(c, &model);
+    complain(&heads,
+             "--device %s --hidden %" PRId64 " --heads %" PRId64 ": heads of %" PRId64
+             " columns; dense attention there supports up to %d (--attention unfused: any number)",
+             o->device.given, p->hidden, p->heads, head, most);
+    complain(&segments, "--checkpoint %s --layers %" PRId64 ": more segments than layers", p->checkpoint,
+             p->layers);
+    const struct refusal refusals[] = {
+        {*model.text, model.text},
+        {p->attention == ATTENTION_DENSE && most && head > most, heads.text},
         {c->graph.batching != BATCHING_RAGGED && !can_be_padded(o, p),
          "--batching padded: only on the host, with --attention dense, sparse or none and "
          "--attention-dropout 0, --mpnn gin or none, --norm layer or none, --pool mean or sum, --task graph "
-         "and --pe none",
-         NULL},
-        {!searched && checkpoint_segments(p->checkpoint, p->layers) > p->layers,
-         "--checkpoint {checkpoint} --layers {layers}: more segments than layers", NULL},
+         "and --pe none"},
+        {!searched && checkpoint_segments(p->checkpoint, p->layers) > p->layers, segments.text},
     };
-    return obeys(o, c, rules, sizeof rules / sizeof *rules, error);
+    return complain_of(refusals, sizeof refusals / sizeof *refusals, error);
 }
 
-/* Whether training differs from inference by the value of an axis that is given. */
-static bool trains(const struct options *o, enum axis a, double value)
+/* Whether an axis is given whose value makes training differ from inference, and nothing is trained. */
+static bool trains_nothing(const struct options *o, enum axis a, bool differs)
 {
-    return !o->programs[PROGRAM_STEP] && o->given[a] && value > 0;
+    return !o->programs[PROGRAM_STEP] && o->given[a] && differs;
 }
 
-/* What programs, graphs and solvers a configuration needs. */
+/* The program, the graph and the solver. */
 static bool check_source(const struct options *o, const struct config *c, struct message *error)
 {
     const struct model_config *p = &c->parts;
-    bool file = graph_is_file(c->graph.family), sized = graph_has_size(c->graph.family),
+    const char *family = c->graph.family, *library = library_of(o, c, SOLVER_AUTO),
+               *own_library = library_of(o, c, p->pe.solver);
+    bool file = graph_is_file(family), sized = graph_has_size(family),
          chosen = o->given[AXIS_GRAPH] || !c->preset, of_preset = !o->given[AXIS_PE] && c->preset;
     enum axis largest = o->largest.kind ? o->largest.axis : AXES;
     int sizes = o->given[AXIS_NODES] ? 1 : o->axes[AXIS_NODES].count;
-    const char *library = library_of(o, c, false), *own_library = library_of(o, c, true);
-    char several[120], pe[120], solver[120];
-    snprintf(several, sizeof several, "needs a run of its own: the other graphs have %d sizes, this has one",
-             sizes);
-    snprintf(pe, sizeof pe, "this build has no %s; %srwse:K needs none", library ? library : "",
-             of_preset ? "--pe " : "");
-    snprintf(solver, sizeof solver, "this build has no %s; auto%s", own_library ? own_library : "",
+    struct message several, pe, solver;
+    char encoding[80];
+    complain(&several, "--graph %.300s: needs a run of its own: the other graphs have %d sizes, this has one",
+             family, sizes);
+    encoding_format(&p->pe, encoding, sizeof encoding);
+    complain(&pe, "--%s %s: this build has no %s; %srwse:K needs none", of_preset ? "preset" : "pe",
+             of_preset ? preset_choice(c->preset) : encoding, library, of_preset ? "--pe " : "");
+    complain(&solver, "--solver %s: this build has no %s; auto%s", eigensolver_name(p->pe.solver),
+             own_library,
              eigensolver_missing_library(SOLVER_AUTO) ? " with --pe rwse:K needs none"
                                                       : " and iterative need none");
-    const struct rule rules[] = {
-        {sized && chosen && sizes > 1, "--graph {graph}: ", several},
+    const struct refusal refusals[] = {
+        {sized && chosen && sizes > 1, several.text},
         {chosen && ((sized && largest == AXIS_NODES) || (file && largest == AXIS_BATCH)),
-         "--find: not with graphs from files and shapes, whose size is fixed", NULL},
-        {trains(o, AXIS_CHECKPOINT, strcmp(p->checkpoint, "none") != 0),
-         "--checkpoint: only with a training step (--phase step)", NULL},
-        {trains(o, AXIS_DROPOUT, p->dropout), "--dropout: only with a training step (--phase step)", NULL},
-        {trains(o, AXIS_ATTENTION_DROPOUT, p->attention_dropout),
-         "--attention-dropout: only with a training step (--phase step)", NULL},
-        {library && of_preset, "--preset {preset}: ", pe},
-        {library && !of_preset, "--pe {pe}: ", pe},
-        {own_library, "--solver {solver}: ", solver},
+         "--find: not with graphs from files and shapes, whose size is fixed"},
+        {trains_nothing(o, AXIS_CHECKPOINT, strcmp(p->checkpoint, "none") != 0),
+         "--checkpoint: only with a training step (--phase step)"},
+        {trains_nothing(o, AXIS_DROPOUT, p->dropout > 0),
+         "--dropout: only with a training step (--phase step)"},
+        {trains_nothing(o, AXIS_ATTENTION_DROPOUT, p->attention_dropout > 0),
+         "--attention-dropout: only with a training step (--phase step)"},
+        {library, pe.text},
+        {own_library, solver.text},
     };
-    return obeys(o, c, rules, sizeof rules / sizeof *rules, error);
+    return complain_of(refusals, sizeof refusals / sizeof *refusals, error);
 }
-
-#define RANKS "--ranks {ranks}[ --parallel {parallel}]: not with "
 
 /* What several ranks cannot run together. */
 static bool check_ranks(const struct options *o, const struct config *c, struct message *error)
@@ -178,47 +121,48 @@ static bool check_ranks(const struct options *o, const struct config *c, struct 
     bool dense = p->attention == ATTENTION_DENSE, divided = c->parallel != PARALLEL_DATA,
          halo = c->parallel == PARALLEL_HALO, weak = o->weak && divided,
          shape = graph_shape_of(c->graph.family) != NULL;
-    int started = o->world ? o->world->count : 1;
-    char begin[120];
-    snprintf(begin, sizeof begin, "%d %s started; begin the command with mpirun -n %d", started,
-             started == 1 ? "rank was" : "ranks were", c->ranks);
-    const struct rule rules[] = {
-        {c->partition && !partition_possible(), "--partition metis: this build has no METIS (make setup)",
-         NULL},
+    const struct refusal refusals[] = {
         /* what is about this process alone */
-        {o->device.backend->device, RANKS "a GPU", NULL},
-        {o->kernels, RANKS "single ops", NULL},
-        {o->largest.kind || o->crossover.kind, RANKS "--find", NULL},
-        {o->against, RANKS "--against", NULL},
-        {o->output.dump, RANKS "--dump", NULL},
-        {o->sampling.cold > 0, RANKS "--cold", NULL},
-        {o->count != COUNT_OFF, RANKS "--count", NULL},
+        {o->device.backend->device, "a GPU"},
+        {o->kernels, "single ops"},
+        {o->largest.kind || o->crossover.kind, "--find"},
+        {o->against, "--against"},
+        {o->output.dump, "--dump"},
+        {o->sampling.cold > 0, "--cold"},
+        {o->count != COUNT_OFF, "--count"},
         /* what has no size for each rank */
-        {weak && !halo, RANKS "--weak: work grows with the square of the nodes", NULL},
+        {weak && !halo, "--weak: work grows with the square of the nodes"},
         {weak && (shape || c->graph.nodes > CSR_MAX_NODES),
-         RANKS "--weak: the graph has a size of its own, or too many nodes", NULL},
+         "--weak: the graph has a size of its own, or too many nodes"},
         /* what a rank cannot compute from its own graphs alone, or cannot generate by itself */
         {p->mpnn == MPNN_GATEDGCN || p->features.normalised || p->edge_features.normalised,
-         RANKS "batch norm of edges or features", NULL},
-        {p->dropout > 0 || p->attention_dropout > 0, RANKS "dropout", NULL},
-        {p->pe.kind != ENCODING_NONE, RANKS "--pe", NULL},
-        {graph_is_file(c->graph.family), RANKS "graphs from files", NULL},
-        {c->partition && !halo, RANKS "--partition metis (--parallel halo)", NULL},
-        {!divided && strstr(c->graph.family, ":giant"), RANKS "a giant component, which is drawn whole",
-         NULL},
-        {c->graph.batching != BATCHING_RAGGED, RANKS "--batching padded", NULL},
+         "batch norm of edges or features"},
+        {p->dropout > 0 || p->attention_dropout > 0, "dropout"},
+        {p->pe.kind != ENCODING_NONE, "--pe"},
+        {graph_is_file(c->graph.family), "graphs from files"},
+        {c->partition && !halo, "--partition metis (--parallel halo)"},
+        {!divided && strstr(c->graph.family, ":giant"), "a giant component, which is drawn whole"},
+        {c->graph.batching != BATCHING_RAGGED, "--batching padded"},
         /* what ranks that divide the nodes do not exchange */
-        {divided && p->mpnn != MPNN_GIN && p->mpnn != MPNN_NONE, RANKS "message passing other than gin",
-         NULL},
-        {divided && !dense && p->attention > ATTENTION_SPARSE, RANKS "this --attention", NULL},
-        {halo && dense, RANKS "dense attention (--parallel ulysses or ring)", NULL},
-        {divided && !halo && !dense, RANKS "a model without dense attention (--parallel halo)", NULL},
-        {c->parallel == PARALLEL_ULYSSES && p->heads < c->ranks,
-         RANKS "fewer heads than ranks (--parallel ring)", NULL},
-        {divided && p->task == TASK_EDGE, RANKS "--task edge", NULL},
-        {o->action == ACTION_RUN && !o->device.meta && c->ranks > started, "--ranks {ranks}: ", begin},
+        {divided && p->mpnn != MPNN_GIN && p->mpnn != MPNN_NONE, "message passing other than gin"},
+        {divided && !dense && p->attention > ATTENTION_SPARSE, "this --attention"},
+        {halo && dense, "dense attention (--parallel ulysses or ring)"},
+        {divided && !halo && !dense, "a model without dense attention (--parallel halo)"},
+        {c->parallel == PARALLEL_ULYSSES && p->heads < c->ranks, "fewer heads than ranks (--parallel ring)"},
+        {divided && p->task == TASK_EDGE, "--task edge"},
     };
-    return c->ranks <= 1 || obeys(o, c, rules, sizeof rules / sizeof *rules, error);
+    int started = o->world ? o->world->count : 1;
+    struct message other;
+    if (c->ranks <= 1)
+        return true;
+    if (c->partition && !partition_possible())
+        return complain(error, "--partition metis: this build has no METIS (make setup)");
+    if (!complain_of(refusals, sizeof refusals / sizeof *refusals, &other))
+        return complain(error, "--ranks %d%s%s: not with %.200s", c->ranks, divided ? " --parallel " : "",
+                        divided ? parallel_name(c->parallel) : "", other.text);
+    return o->action != ACTION_RUN || o->device.meta || c->ranks <= started ||
+           complain(error, "--ranks %d: %d %s started; begin the command with mpirun -n %d", c->ranks,
+                    started, started == 1 ? "rank was" : "ranks were", c->ranks);
 }
 
 /* A graph from a file has a size of its own, and so have the graphs of a shape, also of a preset's. */
@@ -285,30 +229,32 @@ static bool list_possible(const struct options *o, const struct config *c, enum 
 static bool say_lacking(const struct options *o, const struct config *c, struct message *error)
 {
     const char *op = op_info(c->lacks)->name;
-    char value[MESSAGE_SIZE], possible[256];
+    struct axis_value v;
+    char number[32], possible[256];
     for (enum axis a = 0; a < AXES; a++) {
         const struct axis_info *axis = axis_info(a);
         bool of_model = axis->work == WORK_ALWAYS || axis->work == WORK_CHANGED || a == AXIS_MLP;
         if (!of_model || !list_possible(o, c, a, possible, sizeof possible))
             continue;
-        value_text(o, c, a, value);
+        config_axis(c, a, &v);
+        snprintf(number, sizeof number, "%.10g", v.kind == AXIS_WHOLE ? (double)v.count : v.real);
         return complain(error,
-                        "--device %s --%s %.200s: that device has no kernel for %s; possible there: --%s %s",
-                        o->device.given, axis->name, value, op, axis->name, possible);
+                        "--device %s --%s %s: that device has no kernel for %s; possible there: --%s %s",
+                        o->device.given, axis->name, v.text ? v.text : number, op, axis->name, possible);
     }
     return complain(error,
                     "--device %s: it has no kernel for %s, which this model needs; --device cpu has all",
                     o->device.given, op);
 }
 
-static bool is_possible(const struct options *o, const struct config *c, struct message *error)
+static bool config_is_possible(const struct options *o, const struct config *c, struct message *error)
 {
     return (c->lacks == OPS || say_lacking(o, c, error)) && check_model(o, c, error) &&
            check_source(o, c, error) && check_size(o, c, error) && check_ranks(o, c, error);
 }
 
 /* The run as a whole. */
-static bool check_run(const struct options *o, struct message *error)
+static bool check_whole(const struct options *o, struct message *error)
 {
     const struct crossover *x = &o->crossover;
     bool crosses = x->kind != CROSSOVER_NONE, encodes = x->kind == CROSSOVER_ENCODING;
@@ -337,17 +283,17 @@ bool plan_is_possible(const struct options *o, struct message *error)
     int64_t skipped = 0;
     int checked = 0;
     char reason[SKIP_REASON];
-    if (!check_run(o, error))
+    if (!check_whole(o, error))
         return false;
     for (int64_t i = 0; i < o->plan.count; i++) {
         const struct config *c = &o->plan.list[i];
         if (skips && config_is_skipped(o, c, reason))
             skipped++;
-        else if (!is_possible(o, c, error) ||
+        else if (!config_is_possible(o, c, error) ||
                  (c->threads != checked && !check_threads(o, checked = c->threads, error)))
             return false;
     }
     if (skipped == o->plan.count && !presets)
-        return is_possible(o, o->plan.list, error);
+        return config_is_possible(o, o->plan.list, error);
     return files_are_readable(o, error);
 }

@@ -76,11 +76,6 @@ static void cold_write(struct row *row, enum program_kind kind, const struct pro
 
 /* --- the host's part of a replay on a device */
 
-static const char *launching_unwanted(const struct target *t)
-{
-    return on_device(t) ? NULL : "";
-}
-
 static bool launching_run(struct target *t, struct message *missing)
 {
     (void)missing;
@@ -101,7 +96,7 @@ static void launching_write(struct row *row, enum program_kind kind, const struc
 
 static const char *eager_runs_unwanted(const struct target *t)
 {
-    return on_device(t) && tape_captured(t->recording->tape) ? NULL : "";
+    return tape_captured(t->recording->tape) ? NULL : "";
 }
 
 static bool eager_runs_run(struct target *t, struct message *missing)
@@ -138,17 +133,6 @@ static bool gpu_run(struct target *t, struct message *missing)
 }
 
 /* --- resident memory */
-
-static const char *always(const struct target *t)
-{
-    (void)t;
-    return NULL;
-}
-
-static const char *together_unwanted(const struct target *t)
-{
-    return t->work->ranks ? "not with several ranks" : NULL;
-}
 
 static bool resident_run(struct target *t, struct message *missing)
 {
@@ -277,7 +261,7 @@ static void count_write(struct row *row, enum program_kind kind, const struct pr
 
 static const char *executed_unwanted(const struct target *t)
 {
-    return t->job->options->count == COUNT_OFF ? "" : on_device(t) ? "not measured on GPUs" : NULL;
+    return t->job->options->count == COUNT_OFF ? "" : NULL;
 }
 
 struct executed_request executed_how(const struct job *job)
@@ -336,30 +320,39 @@ static bool dump_run(struct target *t, struct message *missing)
 }
 
 static const struct pass passes[PASSES] = {
-    {{"cold"}, cold_unwanted, cold_run, cold_write},
-    {{"launch"}, launching_unwanted, launching_run, launching_write},
-    {{"eager"}, eager_runs_unwanted, eager_runs_run, eager_runs_write},
-    {{"gpu", "time.discarded"}, gpu_unwanted, gpu_run, fields_gpu},
-    {{"memory.resident", "memory.libraries"}, together_unwanted, resident_run, resident_write},
-    {{"communication"}, exchange_unwanted, exchange_run, fields_exchange},
-    {{"profile", "predicted"}, profile_unwanted, profile_run, profile_set},
-    {{NULL}, trace_unwanted, trace_run, NULL},
-    {{"flops.counted"}, together_unwanted, count_run, count_write},
-    {{"flops.executed"}, executed_unwanted, executed_run, executed_write},
-    {{NULL}, always, check_run, NULL},
-    {{NULL}, dump_unwanted, dump_run, NULL},
+    {{"cold"}, A_RUN, cold_unwanted, cold_run, cold_write},
+    {{"launch"}, A_RUN | A_GPU, NULL, launching_run, launching_write},
+    {{"eager"}, A_RUN | A_GPU, eager_runs_unwanted, eager_runs_run, eager_runs_write},
+    {{"gpu", "time.discarded"}, A_RUN, gpu_unwanted, gpu_run, fields_gpu},
+    {{"memory.resident", "memory.libraries"}, A_RUN | ONE_RANK, NULL, resident_run, resident_write},
+    {{"communication"}, 0, exchange_unwanted, exchange_run, fields_exchange},
+    {{"profile", "predicted"}, 0, profile_unwanted, profile_run, profile_set},
+    {{NULL}, A_RUN, trace_unwanted, trace_run, NULL},
+    {{"flops.counted"}, A_RUN | ONE_RANK, NULL, count_run, count_write},
+    {{"flops.executed"}, A_RUN | THE_HOST, executed_unwanted, executed_run, executed_write},
+    {{NULL}, A_RUN, NULL, check_run, NULL},
+    {{NULL}, A_RUN, dump_unwanted, dump_run, NULL},
 };
+
+/* Why a pass does not run, "" if nobody expects it; null if it runs. */
+static const char *why_left_out(const struct pass *p, const struct target *t)
+{
+    if ((p->needs & A_RUN && is_planned(t)) || (p->needs & A_GPU && !on_device(t)))
+        return "";
+    const char *unwanted = p->unwanted ? p->unwanted(t) : NULL;
+    return unwanted                                ? unwanted
+           : p->needs & ONE_RANK && t->work->ranks ? "not with several ranks"
+           : p->needs & THE_HOST && on_device(t)   ? "not measured on GPUs"
+                                                   : NULL;
+}
 
 void passes_run(struct target *t)
 {
     for (int i = 0; i < PASSES && !interrupt_signal() && !tape_failed(t->recording->tape); i++) {
         struct message *missing = &t->result->missing[i];
-        const char *unwanted = passes[i].unwanted(t);
-        bool plan_is_enough = passes[i].run == exchange_run || passes[i].run == profile_run;
-        if (is_planned(t) && !plan_is_enough)
-            continue;
-        if (unwanted)
-            complain(missing, "%s", unwanted);
+        const char *reason = why_left_out(&passes[i], t);
+        if (reason)
+            complain(missing, "%s", reason);
         else
             t->result->done[i] = passes[i].run(t, missing);
     }

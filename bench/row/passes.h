@@ -22,9 +22,14 @@ struct target {
 
 enum { PASS_FIELDS = 2 };
 
+/* What a pass needs; A_RUN: more than a plan of the program. */
+enum { A_RUN = 1, A_GPU = 2, THE_HOST = 4, ONE_RANK = 8 };
+
 struct pass {
     const char *fields[PASS_FIELDS]; /* under the program's path: absent with the reason; null: none */
-    const char *(*unwanted)(const struct target *t);        /* why, "" if nobody asked; null if wanted */
+    unsigned needs;
+    const char *(*unwanted)(
+        const struct target *t); /* why, "" if nobody asked, null if wanted; null: always */
     bool (*run)(struct target *t, struct message *missing); /* false with a reason if there is no result */
     void (*write)(struct row *row, enum program_kind kind, const struct program_result *p); /* may be null */
 };

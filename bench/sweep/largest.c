@@ -149,7 +149,9 @@ bool largest_find(struct options *o)
         int64_t found = search(&s, i, memory ? 0 : 0.01);
         if (found < 0)
             return false;
-        plan_set(o, i, found);
+        if (found > 0)
+            o->plan.list[i] = plan_with(o, i, s.axis, (double)found);
+        o->plan.list[i].unfit = found == 0;
     }
     if (!memory)
         o->gates.list[o->gates.count++] =
