@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/statistics.h"
 #include "bench/base/number.h"
 #include "bench/base/suggest.h"
 #include "bench/cli/parallel.h"
@@ -280,12 +281,6 @@ static bool say_allowed(const struct axis_info *axis, const char *text, const ch
                : complain(error, "--%s %.140s: one or more of %s%s", axis->name, text, names, nearest);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Refuses a value given twice: its row would be measured twice, with nothing to tell the two apart. */
 static bool say_repeated(const struct axis_info *axis, const char *text, const struct axis_values *v,
                          struct message *error)
@@ -295,7 +290,7 @@ static bool say_repeated(const struct axis_info *axis, const char *text, const s
     if (!sorted)
         abort();
     memcpy(sorted, v->values, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, by_value);
+    qsort(sorted, count, sizeof *sorted, compare_doubles);
     while (i < count && sorted[i] != sorted[i - 1])
         i++;
     double value = i < count ? sorted[i] : NAN;

@@ -20,6 +20,7 @@ struct config {
     int64_t index;                   /* in the plan */
     int64_t position;                /* in the sweep, of which --shard may run a part */
     char work[17];                   /* see config_work */
+    bool runs[PROGRAMS];             /* requested, and permitted by a limit on models (struct bench) */
     enum op lacks;                   /* for which the device has no kernel; OPS: none */
     bool unfit;                      /* --find: not even the smallest value fits */
     const struct encoding *encoding; /* of the graph's nodes; null until computed */

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench/cli/presets.h"
 #include "kernels/arithmetic.h"
@@ -105,18 +106,13 @@ static struct config expand(const struct options *o, int64_t position, enum axis
         c.graph.graphs *= c.ranks;
     else if (o->weak)
         c.graph.nodes *= c.ranks;
+    bool first = value[AXIS_SOLVER] == o->axes[AXIS_SOLVER].values[0],
+         whole = !o->model_nodes || (c.graph.nodes <= o->model_nodes && first);
+    for (enum program_kind p = 0; p < PROGRAMS; p++)
+        c.runs[p] = o->programs[p] && whole;
     c.lacks = config_lacks(o, &c);
     config_work(&c, o->seed, c.work);
     return c;
-}
-
-/* Whether the configuration has an encoding or a program that is timed. */
-static bool measures(const struct options *o, const struct config *c)
-{
-    bool any = c->parts.pe.kind != ENCODING_NONE;
-    for (enum program_kind p = 0; p < PROGRAMS; p++)
-        any = any || config_runs(o, c, p);
-    return any;
 }
 
 int64_t config_step(const struct options *o, const struct config *c)
@@ -141,7 +137,8 @@ void plan_make(struct options *o)
     for (bool empty = false; count == 0; empty = true)
         for (int64_t i = 0; i < all; i++) {
             list[count] = expand_first(o, i);
-            count += empty || measures(o, &list[count]);
+            const struct config *c = &list[count];
+            count += empty || c->parts.pe.kind || memchr(c->runs, true, sizeof c->runs);
         }
     o->plan = (struct run_plan){list, count};
     for (int64_t i = 0; i < count; i++)
@@ -155,18 +152,12 @@ struct config plan_with(const struct options *o, int64_t index, enum axis search
     return c;
 }
 
-bool config_runs(const struct options *o, const struct config *c, enum program_kind kind)
-{
-    bool first = c->parts.pe.solver == (enum eigensolver)o->axes[AXIS_SOLVER].values[0];
-    return o->programs[kind] && (!o->model_nodes || (c->graph.nodes <= o->model_nodes && first));
-}
-
 enum op config_lacks(const struct options *o, const struct config *c)
 {
     enum op lacks = OPS;
     bool all = !o->device.backend->device || o->kernels; /* the host has the reference */
     for (enum program_kind kind = 0; kind < MODEL_PROGRAMS && !all && lacks == OPS; kind++)
-        if (!model_refuses(&c->parts) && config_runs(o, c, kind))
+        if (!model_refuses(&c->parts) && c->runs[kind])
             lacks = program_missing(kind, &c->parts, o->device.backend);
     return lacks;
 }

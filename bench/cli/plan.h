@@ -21,9 +21,6 @@ struct config plan_with(const struct options *o, int64_t index, enum axis search
 /* The smallest value in a search for the largest, of which the others are multiples. */
 int64_t config_step(const struct options *o, const struct config *c);
 
-/* Whether a program is measured: it was requested, and a limit on models (struct bench) permits it. */
-bool config_runs(const struct options *o, const struct config *c, enum program_kind kind);
-
 /* The op of these programs for which the device has no kernel; OPS: none, or the model is impossible. */
 enum op config_lacks(const struct options *o, const struct config *c);
 

@@ -14,7 +14,6 @@
 #include "analysis/tables/wrap.h"
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
-#include "bench/cli/plan.h"
 #include "bench/row/fields.h"
 #include "bench/row/passes.h"
 #include "bench/row/result_row.h"
@@ -25,7 +24,7 @@
 static const char *why_not(const struct job *job, enum program_kind p)
 {
     const struct options *o = job->options;
-    if (config_runs(o, job->config, p))
+    if (job->config->runs[p])
         return NULL;
     if (o->programs[p] && job->config->graph.nodes > o->model_nodes)
         return "only encoded at this size; timed if --phase is given";

@@ -166,13 +166,6 @@ static void print_crossing(FILE *out, struct search *s, const struct bracket *b,
     putc('\n', out);
 }
 
-static struct search search_of(const struct options *o, const struct ceilings *ceilings,
-                               enum program_kind program, const int pair[2])
-{
-    return (struct search){
-        .options = *o, .ceilings = ceilings, .program = program, .pair = {pair[0], pair[1]}};
-}
-
 /* The next two variants, from {0, 0} on. */
 static bool next_pair(const struct options *o, int pair[2])
 {
@@ -193,32 +186,26 @@ static void ends_of(const struct options *o, double *low, double *high)
     }
 }
 
-static struct bracket search_along(struct search *s, enum way way, const struct options *o)
+/* Searches, and prints what was found unless there was a signal. */
+static struct bracket search_along(struct search *s, FILE *out)
 {
+    const struct options *o = &s->options;
     bool whole = axis_info(o->crossover.over)->kind == AXIS_WHOLE;
     double low, high;
     ends_of(o, &low, &high);
-    s->way = way;
-    s->probes = 0;
-    return bisect(ratio_at, s, low, high, way == BY_TIME ? tolerance : whole ? 0 : 1e-3, whole);
+    struct bracket b = bisect(ratio_at, s, low, high,
+                              s->way == BY_TIME ? tolerance
+                              : whole           ? 0
+                                                : 1e-3,
+                              whole);
+    if (!interrupt_signal())
+        print_crossing(out, s, &b, low, high);
+    return b;
 }
 
 static bool is_compared(const struct options *o, enum program_kind p)
 {
     return o->programs[p] && (o->crossover.kind != CROSSOVER_ENCODING || (int)p == o->crossover.program);
-}
-
-/* By everything that is known without running the variants. */
-static void predict_pair(const struct options *o, const struct ceilings *ceilings, enum program_kind p,
-                         const int pair[2], FILE *out)
-{
-    double low, high;
-    ends_of(o, &low, &high);
-    for (enum way way = BY_FLOPS; way < BY_TIME; way++) {
-        struct search s = search_of(o, ceilings, p, pair);
-        struct bracket b = search_along(&s, way, o);
-        print_crossing(out, &s, &b, low, high);
-    }
 }
 
 void crossover_predict(const struct options *o, FILE *out)
@@ -228,7 +215,10 @@ void crossover_predict(const struct options *o, FILE *out)
     ceilings_kept(&ceilings, &request);
     for (enum program_kind p = 0; p < PROGRAMS && o->crossover.kind != CROSSOVER_ENCODING; p++)
         for (int pair[2] = {0, 0}; is_compared(o, p) && next_pair(o, pair);)
-            predict_pair(o, &ceilings, p, pair, out);
+            for (enum way way = BY_FLOPS; way < BY_TIME; way++) {
+                struct search s = {*o, &ceilings, p, {pair[0], pair[1]}, .way = way};
+                search_along(&s, out);
+            }
     ceilings_free(&ceilings);
 }
 
@@ -269,12 +259,6 @@ static void place_rows(const struct search *s, const struct bracket *b, double v
     }
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* A whole number, or three digits. */
 static double rounded(double x, bool whole)
 {
@@ -296,7 +280,7 @@ static void set_values(struct options *o, double *values, int count)
         abort();
     for (int i = 0; i < count; i++)
         values[i] = fmin(fmax(rounded(values[i], whole), low), high);
-    qsort(values, (size_t)count, sizeof *values, ascending);
+    qsort(values, (size_t)count, sizeof *values, compare_doubles);
     for (int i = 0; i < count; i++)
         if (kept == 0 || values[i] != rows[kept - 1])
             rows[kept++] = values[i];
@@ -319,21 +303,15 @@ static void print_rows(const struct options *o)
 static bool find_pair(const struct options *o, enum program_kind p, const int pair[2], double *values,
                       int *count)
 {
-    static const struct ceilings none;
-    struct search s = search_of(o, &none, p, pair);
-    double low, high;
-    ends_of(o, &low, &high);
+    struct search s = {*o, NULL, p, {pair[0], pair[1]}, .way = BY_TIME};
     memset(s.options.programs, 0, sizeof s.options.programs);
     s.options.programs[p] = true;
-    struct bracket b = search_along(&s, BY_TIME, o);
-    if (interrupt_signal())
-        return false;
-    print_crossing(stderr, &s, &b, low, high);
+    struct bracket b = search_along(&s, stderr);
     if (b.found) {
         place_rows(&s, &b, values + *count);
         *count += 2 * SIDE_ROWS;
     }
-    return true;
+    return !interrupt_signal();
 }
 
 bool crossover_find(struct options *o)

@@ -52,7 +52,7 @@ struct estimate estimate_row(const struct options *o, const struct config *confi
         e.encoding = encoding_likely_flops(&config->parts.pe, &w.batch);
     for (enum program_kind p = 0; p < PROGRAMS && e.known; p++) {
         e.program[p].seconds = c ? 0 : NAN;
-        if (!config_runs(o, config, p))
+        if (!config->runs[p])
             continue;
         struct recording r = workload_record(&w, p);
         struct cost total = tape_total(r.tape);
@@ -81,7 +81,7 @@ double estimate_least(const struct options *o)
         double excess = known ? fmax(1, known->exceeded / 100) : 1; /* so that it remains a bound */
         for (enum program_kind p = 0; p < PROGRAMS; p++) {
             double runs = e.program[p].seconds * estimate_runs(o) / excess;
-            seconds += config_runs(o, c, p) && o->sampling.warmup < 0 ? sampling_warm_seconds(o, true) : 0;
+            seconds += c->runs[p] && o->sampling.warmup < 0 ? sampling_warm_seconds(o, true) : 0;
             seconds += runs > 0 ? runs : 0;
         }
     }
@@ -128,7 +128,7 @@ static void add_estimate(const struct options *o, const struct config *c, const 
     fields_describe(o, c, axes);
     grid_add(table, "%s", c->work);
     for (enum program_kind p = 0; p < PROGRAMS; p++) {
-        bool runs = config_runs(o, c, p);
+        bool runs = c->runs[p];
         double once = !runs ? 0 : e.known ? e.program[p].seconds : NAN;
         any = any || runs;
         seconds += once * estimate_runs(o);

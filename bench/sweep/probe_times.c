@@ -5,7 +5,6 @@
 #include "analysis/statistics/statistics.h"
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
-#include "bench/cli/plan.h"
 
 enum { RUNS = 5 };
 
@@ -38,7 +37,7 @@ void probe_times(const struct options *o, const struct config *c, double patienc
     fits = fits && workload_encode(&w, &encoded, &once, &outcome);
     seconds[PROGRAMS] = !fits ? INFINITY : encoded.samples.n > 0 ? encoded.samples.seconds[0] : 0;
     for (enum program_kind p = 0; p < PROGRAMS; p++) {
-        seconds[p] = !config_runs(o, c, p)         ? 0
+        seconds[p] = !c->runs[p]                   ? 0
                      : fits && !interrupt_signal() ? time_program(&w, p, clock_now() + patience)
                                                    : INFINITY;
         fits = fits && seconds[p] < INFINITY;

@@ -34,6 +34,7 @@ bool report_start(struct report *r, const struct options *o, struct record *reco
                          .resume = resume,
                          .path = path,
                          .writer = writer,
+                         .csv_fields = o->output.format == FORMAT_CSV ? r->csv : NULL,
                          .trace = o->output.trace ? trace_new(o->bench->name) : NULL};
     bool table = o->output.format == FORMAT_TABLE || o->output.format == FORMAT_MARKDOWN;
     r->table.out = stdout;
@@ -47,10 +48,8 @@ bool report_start(struct report *r, const struct options *o, struct record *reco
         abort();
     if (writer && !writer_begin(writer, record, !o->output.resume, error->text))
         return false;
-    if (o->output.format == FORMAT_CSV)
-        csv_header(stdout, r->csv, r->csv_count);
-    else if (o->output.format == FORMAT_CSV_FULL)
-        csv_header(stdout, NULL, 0);
+    if (o->output.format == FORMAT_CSV || o->output.format == FORMAT_CSV_FULL)
+        csv_header(stdout, r->csv_fields, r->csv_count);
     else if (o->output.format == FORMAT_CSV_PROFILE)
         profile_csv_header(stdout);
     return fflush(stdout) == 0 || complain(error, "stdout: cannot be written");
@@ -87,10 +86,8 @@ static void print_row(struct report *r, const struct table_line *line)
         keep_line(r, line);
         break;
     case FORMAT_CSV:
-        csv_row(stdout, row, r->csv, r->csv_count);
-        break;
     case FORMAT_CSV_FULL:
-        csv_row(stdout, row, NULL, 0);
+        csv_row(stdout, row, r->csv_fields, r->csv_count);
         break;
     case FORMAT_CSV_PROFILE:
         profile_csv(stdout, row);

@@ -16,8 +16,9 @@ struct report {
     const char *path;      /* result file; null: none */
     struct writer *writer; /* that writes it */
     struct table table;
-    struct message blas;                  /* its note */
-    const struct field *csv[CSV_COLUMNS]; /* of --format csv */
+    struct message blas;                   /* its note */
+    const struct field *csv[CSV_COLUMNS];  /* of --format csv */
+    const struct field *const *csv_fields; /* the same, or null: all */
     size_t csv_count;
     bool kernels;             /* the table has only those that are worth a look */
     struct table_line *lines; /* of the table, which is printed at the end */

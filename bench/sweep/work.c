@@ -38,8 +38,8 @@ static void choose_slots(struct work *w, struct whole *all)
     char reason[SKIP_REASON];
     bool is_skipped = config_is_skipped(o, w->job.config, reason);
     for (size_t i = 0; i < TIMED && !is_skipped; i++) {
-        w->slot[i].is_wanted = i == PROGRAMS ? w->job.config->parts.pe.kind != ENCODING_NONE
-                                             : config_runs(o, w->job.config, (enum program_kind)i);
+        w->slot[i].is_wanted =
+            i == PROGRAMS ? w->job.config->parts.pe.kind != ENCODING_NONE : w->job.config->runs[i];
         all->parts += w->slot[i].is_wanted;
         all->cost += i < PROGRAMS && w->slot[i].is_wanted ? w->cost[i] : 0;
     }
