@@ -18,7 +18,7 @@
 #include "bench/base/suggest.h"
 #include "bench/cli/tool.h"
 
-enum format { TABLE, MARKDOWN, CSV, JSON };
+enum format { TABLE, MARKDOWN, JSON };
 
 struct options {
     struct tool_options tool;
@@ -27,9 +27,9 @@ struct options {
     const char *chart;                 /* prefix, or null */
     enum format format;
     bool summary;
-    bool programs[TIMED];         /* none: all */
-    bool fail_on[VERDICTS];       /* which make the exit status 1 */
-    struct verdict_limits limits; /* NAN: not given */
+    bool programs[TIMED];   /* none: all */
+    bool fail_on[VERDICTS]; /* which make the exit status 1 */
+    double margin;          /* NAN: not given */
 };
 
 /* Refuses an item of a list: the flag's value is none of these names, null past the last. */
@@ -84,19 +84,17 @@ static bool read_ignore(const struct argument *a, struct message *error)
     return true;
 }
 
-static const char *const formats[] = {"table", "md", "csv", "json", NULL}; /* enum format */
+static const char *const formats[] = {"table", "md", "json", NULL}; /* enum format */
 
 #define FIELD(name) offsetof(struct options, name)
 
 static const struct flag flags[] = {
-    {0, "format", "NAME", "format of stdout: table, md, csv, json (default table)", FLAG_CHOICE,
-     FIELD(format), .choices = formats},
+    {0, "format", "NAME", "format of stdout: table, md, json (default table)", FLAG_CHOICE, FIELD(format),
+     .choices = formats},
     {0, "phase", "LIST", "what to compare: forward, step, kernel, encoding (default: all)", FLAG_LIST,
      .read = read_compared},
     {0, "margin", "SHARE", "ignore smaller differences, however certain (default 0%)", FLAG_SHARE,
-     FIELD(limits.margin), .what = "a share of the baseline's time,"},
-    {0, "same", "SHARE", "call times the same if the interval excludes larger differences (default 10%)",
-     FLAG_SHARE, FIELD(limits.same), .what = "a share of the baseline's time,"},
+     FIELD(margin), .what = "a share of the baseline's time,"},
     {0, "fail-on", "LIST",
      "exit with status 1 if there is such a verdict: slower, faster, same, inconclusive", FLAG_LIST,
      .read = read_fail_on},
@@ -106,7 +104,7 @@ static const struct flag flags[] = {
      .help = "all files MACHINE/NAME.jsonl on one screen, a column for each machine",
      .kind = FLAG_ON,
      .field = FIELD(summary)},
-    {0, "chart", "PREFIX", "draw PREFIX_forward and PREFIX_step, .png and .svg, with a line for each file",
+    {0, "chart", "PREFIX", "draw PREFIX_forward and PREFIX_step, with a line for each file, and PREFIX_ratio",
      FLAG_PATH, FIELD(chart), .what = "the beginning of file names"},
     TOOL_FLAGS,
     {.name = NULL},
@@ -142,22 +140,10 @@ static const struct syntax syntax = {
 };
 _Static_assert(COMPARED_MAX == 16 && OVERVIEW_MAX == 512, "the messages of too many files");
 
-/* Defaults of the limits; one that is given bounds the default of the other. */
-static bool complete_limits(struct verdict_limits *l, struct message *error)
-{
-    struct verdict_limits standard = verdict_limits_files();
-    if (isnan(l->margin))
-        l->margin = isnan(l->same) ? standard.margin : fmin(standard.margin, l->same);
-    if (isnan(l->same))
-        l->same = fmax(standard.same, l->margin);
-    return l->same >= l->margin ||
-           complain(error, "--same %g%%: not less than the margin, %g%%", 100 * l->same, 100 * l->margin);
-}
-
-/* As CSV or JSON stdout gets nothing else; the rest goes to stderr. */
+/* As JSON stdout gets nothing else; the rest goes to stderr. */
 static void print(const struct comparison *c, enum format format)
 {
-    bool data = format == CSV || format == JSON;
+    bool data = format == JSON;
     FILE *notes = data ? stderr : stdout;
     bool markdown = format == MARKDOWN;
     struct wrap w;
@@ -166,9 +152,7 @@ static void print(const struct comparison *c, enum format format)
     wrap_end(&w);
     fputs(markdown ? "```\n" : "", stdout);
     putc('\n', notes);
-    if (format == CSV)
-        compare_csv(stdout, c);
-    else if (format == JSON)
+    if (data)
         compare_json(stdout, c);
     else
         compare_table(stdout, markdown ? TABLE_MARKDOWN : TABLE_TERMINAL, c);
@@ -223,13 +207,13 @@ static bool passes(const struct comparison *c, const bool fail_on[VERDICTS], str
 
 static int summarize_files(const struct options *o, int count, char **files, struct message *error)
 {
-    bool asked = o->format != TABLE || o->chart || !isnan(o->limits.margin) || !isnan(o->limits.same);
+    bool asked = o->format != TABLE || o->chart || !isnan(o->margin);
     for (size_t p = 0; p < TIMED; p++)
         asked = asked || o->programs[p];
     for (size_t k = 0; k < VERDICTS; k++)
         asked = asked || o->fail_on[k];
     if (asked)
-        complain(error, "--summary: not with --format, --phase, --margin, --same, --fail-on or --chart");
+        complain(error, "--summary: not with --format, --phase, --margin, --fail-on or --chart");
     return !asked && overview_print(stdout, (const char *const *)files, (size_t)count, o->ignored,
                                     build_commit(), error->text)
                ? EXIT_GOOD
@@ -245,10 +229,10 @@ static int compare_run(void *options, int count, char **files, struct message *e
         return summarize_files(o, count, files, error);
     if (count > COMPARED_MAX)
         return complain(error, "%.300s: at most 16 files without --summary", files[COMPARED_MAX]), status;
-    if (!complete_limits(&o->limits, error))
-        return status;
     if (comparison_load(&c, (const char *const *)files, (size_t)count, o->ignored, error->text)) {
-        c.limits = o->limits;
+        if (!isnan(o->margin))
+            c.limits.margin = o->margin;
+        c.limits.same = fmax(c.limits.same, c.limits.margin);
         if (memchr(o->programs, true, sizeof o->programs))
             memcpy(c.programs, o->programs, sizeof c.programs);
         print(&c, o->format);
@@ -262,6 +246,6 @@ static int compare_run(void *options, int count, char **files, struct message *e
 
 int main(int argc, char **argv)
 {
-    struct options o = {.limits = {.margin = NAN, .same = NAN}};
+    struct options o = {.margin = NAN};
     return tool_main(&syntax, &o.tool, compare_run, argc, argv);
 }

@@ -195,7 +195,6 @@ static void compare(const char *name, FILE *out)
     if (!comparison_load(&c, (const char *const[]){name, name}, 2, NULL, error))
         return;
     compare_table(out, TABLE_TERMINAL, &c);
-    compare_csv(out, &c);
     comparison_free(&c);
 }
 

@@ -352,7 +352,7 @@ def made_lines(builds):
     for name in ("compare", "plot", "findings"):
         for words in ([], ["--help"], ["none.json"], ["none.json", "none.json"], ["--nonsense"], ["/dev/null", "."]):
             yield [name, *words]
-    for words in ("--format xml", "--phase none", "--margin -1", "--same 2", "--ignore work", "--chart", "--format md"):
+    for words in ("--format xml", "--phase none", "--margin -1", "--ignore work", "--chart", "--format md"):
         yield ["compare", *words.split(), "a.json", "b.json"]
 
 

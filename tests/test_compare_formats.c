@@ -1,45 +1,10 @@
-/* What the program compare prints as CSV, JSON and Markdown, and its charts. */
+/* What the program compare prints as JSON and Markdown, and its charts. */
 #include <math.h>
 
+#include "analysis/record/file.h"
 #include "tests/compared.h"
 #include "tests/test.h"
 #include "tests/test_analysis_rows.h"
-
-/* The fields of a CSV line without quotes. */
-static size_t fields_of(char *line, char *fields[64])
-{
-    size_t n = 0;
-    while (n < 64 && (fields[n] = strsep(&line, ",")) != NULL)
-        n++;
-    return n;
-}
-
-static void test_csv(void **state)
-{
-    save(*state, "a.json", machine("A", three, 1));
-    save(*state, "b.json", machine("B", three, 1.1));
-    struct ended e = program_run(*state, "a.json b.json --phase step --format csv", NULL);
-    assert_int_equal(e.status, 0);
-    assert_says(e.err, "B, step: 3 slower;");
-    char *rest = e.out, *names[64], *fields[64];
-    size_t n = fields_of(strsep(&rest, "\n"), names);
-    for (int line = 0; line < 3; line++) {
-        assert_int_equal(fields_of(strsep(&rest, "\n"), fields), n);
-        double ratio = 0, base = 0, median = 0, low = 0, high = 0;
-        for (size_t i = 0; i < n; i++) {
-            base = strcmp(names[i], "baseline_median") ? base : atof(fields[i]);
-            median = strcmp(names[i], "median") ? median : atof(fields[i]);
-            ratio = strcmp(names[i], "ratio") ? ratio : atof(fields[i]);
-            low = strcmp(names[i], "ratio_low") ? low : atof(fields[i]);
-            high = strcmp(names[i], "ratio_high") ? high : atof(fields[i]);
-        }
-        assert_true(base > 0 && ratio > 1.09 && ratio < 1.11 && fabs(ratio * base / median - 1) < 1e-9);
-        assert_true(1 < low && low < ratio && ratio < high);
-        assert_int_equal(atoi(fields[0]), three[line]);
-    }
-    assert_string_equal(rest, "");
-    ended_free(&e);
-}
 
 /* The JSON document that compare prints, to be freed. */
 static struct value *compare_document(const struct house *h, const char *words)
@@ -106,25 +71,36 @@ static void test_markdown(void **state)
     free(out);
 }
 
+/* The text of a file of the house, to be freed. */
+static char *content_of(const struct house *h, const char *name)
+{
+    char path[PATH_MAX], error[MESSAGE_SIZE];
+    size_t size;
+    snprintf(path, sizeof path, "%s/%s", h->work, name);
+    char *text = file_read(path, &size, error);
+    assert_non_null(text);
+    return text;
+}
+
 static void test_charts(void **state)
 {
     const struct house *h = *state;
-    char path[PATH_MAX], script[1 << 14] = "";
     save(h, "a.json", machine("Same", three, 1));
     save(h, "b.json", machine("Same", three, 2));
     free(compare(h, "a.json b.json --chart both", 0));
     for (int p = 0; p < 2; p++) {
-        snprintf(path, sizeof path, "%s/both_%s.gp", h->work, p ? "step" : "forward");
-        FILE *in = fopen(path, "r");
-        assert_non_null(in);
-        script[fread(script, 1, sizeof script - 1, in)] = '\0';
-        fclose(in);
+        char *script = content_of(h, p ? "both_step.gp" : "both_forward.gp");
         assert_says(script, p ? "title[1] = \"Time of a training step, by file, over nodes\""
                               : "title[1] = \"Time of inference, by file, over nodes\"");
         assert_says(script, "label[1] = \"A: a"); /* one name: told apart by file */
         assert_says(script, "label[2] = \"B: b");
         assert_says(script, "series = 2\n");
+        free(script);
     }
+    char *ratio = content_of(h, "both_ratio.gp");
+    assert_says(ratio, "Time of one file over time of another");
+    assert_says(ratio, "\"step: b / a\"");
+    free(ratio);
     free(compare(h, "a.json b.json --chart /nonexistent/x", 1));
 }
 
@@ -136,7 +112,6 @@ static int setup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_csv),
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_markdown),
         cmocka_unit_test(test_charts),

@@ -1,6 +1,8 @@
 #include "analysis/compare/compare_chart.h"
 
+#include "analysis/compare/compare_flips.h"
 #include "analysis/compare/compare_notes.h"
+#include "analysis/compare/crossing_chart.h"
 
 enum { CHARTS = 2 }; /* one for each of the first programs */
 
@@ -39,6 +41,9 @@ enum chart_result compare_chart(const struct comparison *c, const char *prefix, 
     struct drawing d = {
         .sources = sources, .count = c->count, .rows = all, .axis = axes_default(sources[0].rows)};
     chart_add_all(&figures, drawn, n, &d);
+    struct crossings ratios = compare_crossings(c);
+    crossing_chart_draw(&figures, "ratio", &ratios, true, &d);
+    crossings_free(&ratios);
     enum chart_result result = figures_draw(&figures, prefix, message);
     figures_free(&figures);
     for (size_t f = 0; f < c->count; f++)

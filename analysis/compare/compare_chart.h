@@ -1,5 +1,5 @@
 /*
- * Charts of a comparison: the time of a program over the swept axis, with a line for each file.
+ * Charts of a comparison over the swept axis: the time of a program with a line for each file, and ratios.
  */
 #ifndef GTMARK_ANALYSIS_COMPARE_CHART_H
 #define GTMARK_ANALYSIS_COMPARE_CHART_H
@@ -7,7 +7,8 @@
 #include "analysis/charts/chart.h"
 #include "analysis/compare/comparison.h"
 
-/* Draws the matched rows as PREFIX_forward and PREFIX_step; message[MESSAGE_SIZE] as figures_draw does. */
+/* Draws the matched rows as PREFIX_forward and PREFIX_step, and PREFIX_ratio, of each two files;
+ * message[MESSAGE_SIZE] as figures_draw does. */
 enum chart_result compare_chart(const struct comparison *c, const char *prefix, char *message);
 
 #endif

@@ -4,9 +4,8 @@
 #include <stdlib.h>
 
 #include "analysis/compare/compare_notes.h"
-#include "analysis/compare/crossing.h"
 
-/* What two files measured of a program: the pairs, and the rows of the lead among them. */
+/* What two files measured of a program: the pairs, and the rows of the first file among them. */
 struct measured {
     struct pair *pairs;
     struct rows *rows;
@@ -17,7 +16,7 @@ static struct measured measured_by(const struct comparison *c, size_t base, size
     struct measured m = {calloc(comparison_lines(c) + 1, sizeof *m.pairs), rows_new_view()};
     if (!m.pairs)
         abort();
-    for (size_t line = 0; line < comparison_lines(c); line++) {
+    for (size_t line = 0; line < comparison_lines(c) && c->programs[program]; line++) {
         struct pair p = {line, program, file, base};
         if (!comparison_row(c, base, line) || !comparison_row(c, file, line) ||
             !isfinite(comparison_judge(c, &p).low))
@@ -34,74 +33,96 @@ static int by_axis_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Adds what the rows of one group show, whose first row is `i`, if they are two at least. */
+static void add_group(struct crossings *all, const struct comparison *c, const struct measured *m,
+                      const size_t *group, size_t i, const struct crossing *like)
+{
+    struct crossing f = *like;
+    f.points = calloc(rows_count(m->rows), sizeof *f.points);
+    all->list = realloc(all->list, (all->count + 1) * sizeof *all->list);
+    if (!f.points || !all->list)
+        abort();
+    for (size_t k = i; k < rows_count(m->rows); k++) {
+        struct crossing_point *point = &f.points[f.count];
+        if (group[k] != i || !field_number(rows_at(m->rows, k), f.axis, &point->x) || !(point->x > 0))
+            continue;
+        point->verdict = comparison_judge(c, &m->pairs[k]);
+        f.count++;
+    }
+    qsort(f.points, f.count, sizeof *f.points, by_axis_value);
+    if (f.count < 2) {
+        free(f.points);
+        return;
+    }
+    crossing_judge(&f);
+    all->list[all->count++] = f;
+}
+
+static void add_axis(struct crossings *all, const struct comparison *c, const struct measured *m,
+                     struct crossing *like)
+{
+    const struct field *beside[AXES_MAX];
+    size_t n = axes_beside(m->rows, like->axis, beside),
+           *group = calloc(rows_count(m->rows) + 1, sizeof *group);
+    if (!group)
+        abort();
+    axes_group(m->rows, beside, n, group);
+    for (size_t i = 0; i < rows_count(m->rows); i++)
+        if (group[i] == i) {
+            axes_describe_all(rows_at(m->rows, i), beside, n, like->group);
+            add_group(all, c, m, group, i, like);
+        }
+    free(group);
+}
+
+static void add_files(struct crossings *all, const struct comparison *c, size_t base, size_t file)
+{
+    struct crossing like = {0};
+    compare_label(like.name[0], c, base);
+    compare_label(like.name[1], c, file);
+    for (size_t p = 0; p < TIMED; p++) {
+        struct measured m = measured_by(c, base, file, p);
+        const struct field *numeric[AXES_MAX];
+        size_t n = axes_numeric(m.rows, numeric);
+        like.program[0] = like.program[1] = p;
+        for (size_t i = 0; i < n; i++) {
+            like.axis = numeric[i];
+            add_axis(all, c, &m, &like);
+        }
+        rows_free(m.rows);
+        free(m.pairs);
+    }
+}
+
+struct crossings compare_crossings(const struct comparison *c)
+{
+    struct crossings all = {0};
+    for (size_t base = 0; base < c->count; base++)
+        for (size_t file = base + 1; file < c->count; file++)
+            add_files(&all, c, base, file);
+    return all;
+}
+
 /* The one that is faster at first is the subject. */
-static void print_flip(FILE *out, const struct comparison *c, const struct pair *p, const struct crossing *f)
+static void print_flip(FILE *out, const struct crossing *f)
 {
     const struct crossing_point *from = &f->points[f->from], *to = &f->points[f->to];
     bool base_first = from->verdict.kind == VERDICT_SLOWER;
-    char first[AXES_TEXT], second[AXES_TEXT];
-    compare_label(first, c, base_first ? p->base : p->file);
-    compare_label(second, c, base_first ? p->file : p->base);
     double digit = pow(10, floor(log10(f->at)) - 1); /* the second */
     double before = base_first ? from->verdict.ratio : 1 / from->verdict.ratio,
            after = base_first ? 1 / to->verdict.ratio : to->verdict.ratio;
     fprintf(out,
             "%s%s%s: %s is %.2f times faster than %s at %.10g %s, %.2f times slower at %.10g; they cross "
             "near %.10g\n",
-            program_name(p->program), *f->group ? ", " : "", f->group, first, before, second, from->x,
-            f->axis->unit, after, to->x, round(f->at / digit) * digit);
-}
-
-/* Judges the rows of one group, whose first row is `i`. */
-static void find_flip(FILE *out, const struct comparison *c, const struct measured *m, const size_t *group,
-                      size_t i, struct crossing *f)
-{
-    f->count = 0;
-    for (size_t k = i; k < rows_count(m->rows); k++) {
-        struct crossing_point *point = &f->points[f->count];
-        if (group[k] != i || !field_number(rows_at(m->rows, k), f->axis, &point->x) || !(point->x > 0))
-            continue;
-        point->verdict = comparison_judge(c, &m->pairs[k]);
-        f->count++;
-    }
-    qsort(f->points, f->count, sizeof *f->points, by_axis_value);
-    if (f->count < 2)
-        return;
-    crossing_judge(f);
-    if (f->kind == CROSSING_FOUND)
-        print_flip(out, c, &m->pairs[i], f);
-}
-
-static void find_flips(FILE *out, const struct comparison *c, const struct measured *m,
-                       const struct field *axis)
-{
-    const struct field *beside[AXES_MAX];
-    size_t n = axes_beside(m->rows, axis, beside), count = rows_count(m->rows);
-    size_t *group = calloc(count + 1, sizeof *group);
-    struct crossing f = {.axis = axis, .points = calloc(count + 1, sizeof *f.points)};
-    if (!group || !f.points)
-        abort();
-    axes_group(m->rows, beside, n, group);
-    for (size_t i = 0; i < count; i++)
-        if (group[i] == i) {
-            axes_describe_all(rows_at(m->rows, i), beside, n, f.group);
-            find_flip(out, c, m, group, i, &f);
-        }
-    free(f.points);
-    free(group);
+            program_name(f->program[0]), *f->group ? ", " : "", f->group, f->name[!base_first], before,
+            f->name[base_first], from->x, f->axis->unit, after, to->x, round(f->at / digit) * digit);
 }
 
 void compare_flips(FILE *out, const struct comparison *c)
 {
-    for (size_t base = 0; base < c->count; base++)
-        for (size_t file = base + 1; file < c->count; file++)
-            for (size_t p = 0; p < TIMED; p++) {
-                struct measured m = measured_by(c, base, file, p);
-                const struct field *numeric[AXES_MAX];
-                size_t n = c->programs[p] ? axes_numeric(m.rows, numeric) : 0;
-                for (size_t i = 0; i < n; i++)
-                    find_flips(out, c, &m, numeric[i]);
-                rows_free(m.rows);
-                free(m.pairs);
-            }
+    struct crossings all = compare_crossings(c);
+    for (size_t i = 0; i < all.count; i++)
+        if (all.list[i].kind == CROSSING_FOUND)
+            print_flip(out, &all.list[i]);
+    crossings_free(&all);
 }

@@ -1,7 +1,6 @@
 #include "analysis/compare/compare_table.h"
 
 #include "analysis/record/axes.h"
-#include "analysis/tables/csv.h"
 #include "analysis/tables/grid.h"
 #include "analysis/tables/units.h"
 
@@ -133,60 +132,4 @@ void compare_table(FILE *out, enum table_style style, const struct comparison *c
             put_program_line(&g, style, c, &p, axes, n);
     grid_print(&g, style, out);
     grid_free(&g);
-}
-
-static void csv_number(FILE *out, double value)
-{
-    putc(',', out);
-    if (!isnan(value))
-        fprintf(out, "%.15g", value);
-}
-
-static void csv_times(FILE *out, const struct row *row, size_t program)
-{
-    const struct row_times *time = row_timed(row, program);
-    const struct row_program *p = row_program(row, program);
-    const double values[] = {time->median, time->ci95_low, time->ci95_high, count_real(time->n),
-                             p ? p->roofline.percent : NAN};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        csv_number(out, row_is_ok(row) ? values[i] : NAN);
-}
-
-static void csv_pair(FILE *out, const struct comparison *c, const struct pair *p,
-                     const struct field *const *axes, size_t n)
-{
-    struct verdict v = comparison_judge(c, p);
-    for (size_t i = 0; i < n; i++) {
-        char text[AXES_TEXT];
-        axis_text(text, c, p->line, axes[i]);
-        csv_text(out, text);
-        putc(',', out);
-    }
-    fprintf(out, "%s,", program_name(p->program));
-    csv_text(out, c->files[0].path);
-    putc(',', out);
-    csv_text(out, c->files[p->file].path);
-    csv_times(out, comparison_row(c, 0, p->line), p->program);
-    csv_times(out, comparison_row(c, p->file, p->line), p->program);
-    csv_number(out, v.ratio);
-    csv_number(out, v.low);
-    csv_number(out, v.high);
-    fprintf(out, ",%s,", verdict_name(v.kind));
-    csv_text(out, v.reason);
-    putc('\n', out);
-}
-
-void compare_csv(FILE *out, const struct comparison *c)
-{
-    const struct field *axes[AXES_MAX];
-    size_t n = compare_axes(c, axes);
-    for (size_t i = 0; i < n; i++)
-        fprintf(out, "%s,", axes[i]->path);
-    fputs("program,baseline,file,"
-          "baseline_median,baseline_ci95_low,baseline_ci95_high,baseline_n,baseline_roofline_percent,"
-          "median,ci95_low,ci95_high,n,roofline_percent",
-          out);
-    fputs(",ratio,ratio_low,ratio_high,verdict,reason\n", out);
-    for (struct pair p = {0}; comparison_next(c, &p);)
-        csv_pair(out, c, &p, axes, n);
 }

@@ -1,7 +1,6 @@
 /*
- * A comparison as a table or as CSV. The table has a line for each row and program: the axes in which the
- * lines differ, a time for each file, the best marked, and of two files the ratio with its interval, and the
- * verdict. CSV has a line for each file except the baseline too.
+ * A comparison as a table: a line for each row and program, with the axes in which the lines differ, a time
+ * for each file, the best marked, and of two files the ratio, and the verdict with its interval.
  */
 #ifndef GTMARK_ANALYSIS_COMPARE_TABLE_H
 #define GTMARK_ANALYSIS_COMPARE_TABLE_H
@@ -18,8 +17,5 @@ size_t compare_axes(const struct comparison *c, const struct field *axes[AXES_MA
 bool compare_is_best(const struct comparison *c, size_t line, size_t program, size_t file);
 
 void compare_table(FILE *out, enum table_style style, const struct comparison *c);
-
-/* Unrounded numbers, times in seconds. */
-void compare_csv(FILE *out, const struct comparison *c);
 
 #endif

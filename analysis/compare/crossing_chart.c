@@ -5,7 +5,6 @@
 
 #include "analysis/charts/chart_script.h"
 #include "analysis/charts/style.h"
-#include "analysis/compare/crossing.h"
 
 /* The crossings that are drawn, all over the axis of the first. */
 struct crossing_chart {
@@ -16,11 +15,11 @@ struct crossing_chart {
     struct chart_data data;
 };
 
-static void choose(struct crossing_chart *c, const struct crossings *all)
+static void choose(struct crossing_chart *c, const struct crossings *all, bool every)
 {
     for (size_t i = 0; i < all->count && c->count < LINES_MAX; i++) {
         const struct crossing *one = &all->list[i];
-        if (one->kind == CROSSING_FOUND && (c->count == 0 || one->axis == c->list[0]->axis))
+        if ((every || one->kind == CROSSING_FOUND) && (c->count == 0 || one->axis == c->list[0]->axis))
             c->list[c->count++] = one;
     }
 }
@@ -29,9 +28,13 @@ static void choose(struct crossing_chart *c, const struct crossings *all)
 static void set_label(struct crossing_chart *c, size_t i)
 {
     const struct crossing *one = c->list[i];
-    snprintf(c->label[i], sizeof c->label[i], "%s: %s / %s: 1 at about %.3g %s",
-             program_name(one->program[0]), one->name[1], one->name[0], one->at, one->axis->unit);
-    c->quantities[i] = (struct quantity){.label = c->label[i], .subject = c->label[i], .kind = SERIES_RATE};
+    char *label = c->label[i];
+    int used = snprintf(label, sizeof c->label[i], "%s: %s / %s", program_name(one->program[0]), one->name[1],
+                        one->name[0]);
+    if (one->kind == CROSSING_FOUND)
+        snprintf(label + used, sizeof c->label[i] - (size_t)used, ": 1 at about %.3g %s", one->at,
+                 one->axis->unit);
+    c->quantities[i] = (struct quantity){.label = label, .subject = label, .kind = SERIES_RATE};
 }
 
 static struct series series_of(const struct crossing *c, const struct quantity *q)
@@ -46,7 +49,7 @@ static struct series series_of(const struct crossing *c, const struct quantity *
         if (isfinite(v->ratio))
             s.points[s.count++] = (struct point){
                 .at = {c->points[i].x, v->ratio, known ? v->low : v->ratio, known ? v->high : v->ratio},
-                .noisy = v->kind == VERDICT_INCONCLUSIVE};
+                .noisy = !known};
     }
     return s;
 }
@@ -58,10 +61,11 @@ static void write_marks(FILE *out, const struct crossing_chart *c)
           "1.4\n",
           out);
     for (size_t i = 0; i < c->count; i++)
-        fprintf(out,
-                "set object %zu rectangle from first %.15g, graph 0 to first %.15g, graph 1 behind "
-                "fillcolor rgb '#f3e6df' fillstyle solid noborder\n",
-                i + 1, c->list[i]->low, c->list[i]->high);
+        if (c->list[i]->kind == CROSSING_FOUND)
+            fprintf(out,
+                    "set object %zu rectangle from first %.15g, graph 0 to first %.15g, graph 1 behind "
+                    "fillcolor rgb '#f3e6df' fillstyle solid noborder\n",
+                    i + 1, c->list[i]->low, c->list[i]->high);
 }
 
 static void write_chart(FILE *out, const void *what)
@@ -71,30 +75,38 @@ static void write_chart(FILE *out, const void *what)
     chart_write_lines(out, &c->data);
 }
 
-void crossing_chart_add(struct figures *f, const struct record *record)
+void crossing_chart_draw(struct figures *f, const char *name, const struct crossings *all, bool every,
+                         const struct drawing *d)
 {
-    struct crossings all = crossings_find(record_rows(record));
     struct crossing_chart c = {0};
     struct series series[LINES_MAX];
-    choose(&c, &all);
+    struct drawing drawing = *d;
+    choose(&c, all, every);
     const struct chart chart = {.axis = "time over time",
                                 .base = UNITS_SI,
                                 .unit = "",
-                                .title = "Time of one variant over time of another",
+                                .title = every ? "Time of one file over time of another"
+                                               : "Time of one variant over time of another",
                                 .note = "ratios of medians, with their intervals; band: the interval of the "
-                                        "crossing; crosses: too noisy to tell",
+                                        "crossing",
                                 .count = 1,
                                 .quantities = {{.path = "", .kind = SERIES_RATE}}};
-    const struct drawing drawing = {
-        .rows = record_rows(record), .record = record, .axis = c.count > 0 ? c.list[0]->axis : NULL};
+    drawing.axis = c.count > 0 ? c.list[0]->axis : NULL;
     for (size_t i = 0; i < c.count; i++) {
         set_label(&c, i);
         series[i] = series_of(c.list[i], &c.quantities[i]);
     }
     c.data = (struct chart_data){&chart, &drawing, {c.count, series}, ""};
     if (c.count > 0)
-        figures_add(f, "crossover", style_scaling, write_chart, &c);
+        figures_add(f, name, style_scaling, write_chart, &c);
     for (size_t i = 0; i < c.count; i++)
         free(series[i].points);
+}
+
+void crossing_chart_add(struct figures *f, const struct record *record)
+{
+    struct crossings all = crossings_find(record_rows(record));
+    const struct drawing drawing = {.rows = record_rows(record), .record = record};
+    crossing_chart_draw(f, "crossover", &all, false, &drawing);
     crossings_free(&all);
 }
