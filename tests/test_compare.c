@@ -10,6 +10,7 @@
 #include "analysis/record/file.h"
 #include "analysis/record/result_file.h"
 #include "tests/compared.h"
+#include "tests/events.h"
 #include "tests/files.h"
 #include "tests/refusals.h"
 #include "tests/synthetic.h"
@@ -198,6 +199,21 @@ static void test_summary(void **state)
     out = summary(*state, all, 0.5);
     assert_says(out, " 1.00 / 1.43           1.00 / 1.00\n");
     free(out);
+}
+
+/* On a terminal the best is bold. */
+static void test_bold(void **state)
+{
+    int master, slave, null = open("/dev/null", O_WRONLY);
+    save(*state, "a.json", machine("Old", three, 1));
+    save(*state, "b.json", machine("New", three, 0.5));
+    open_terminal(100, &master, &slave);
+    pid_t pid = program_start(*state, "a.json b.json --phase step", NULL, slave, null);
+    close(slave);
+    assert_true(read_until(master, "\033[1m*2.00", 1));
+    free(read_rest(master));
+    assert_int_equal(program_wait(pid), 0);
+    close(null);
 }
 
 /* Tags are named where they differ, once each. */
@@ -439,6 +455,7 @@ int main(void)
         cmocka_unit_test(test_processors),
         cmocka_unit_test(test_flips),
         cmocka_unit_test(test_summary),
+        cmocka_unit_test(test_bold),
         cmocka_unit_test(test_tags),
         cmocka_unit_test(test_rows_left_over),
         cmocka_unit_test(test_few_samples),

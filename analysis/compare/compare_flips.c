@@ -34,8 +34,8 @@ static int by_axis_value(const void *a, const void *b)
 }
 
 /* Adds what the rows of one group show, whose first row is `i`, if they are two at least. */
-static void add_group(struct crossings *all, const struct comparison *c, const struct measured *m,
-                      const size_t *group, size_t i, const struct crossing *like)
+static void add_values(struct crossings *all, const struct comparison *c, const struct measured *m,
+                       const size_t *group, size_t i, const struct crossing *like)
 {
     struct crossing f = *like;
     f.points = calloc(rows_count(m->rows), sizeof *f.points);
@@ -70,7 +70,7 @@ static void add_axis(struct crossings *all, const struct comparison *c, const st
     for (size_t i = 0; i < rows_count(m->rows); i++)
         if (group[i] == i) {
             axes_describe_all(rows_at(m->rows, i), beside, n, like->group);
-            add_group(all, c, m, group, i, like);
+            add_values(all, c, m, group, i, like);
         }
     free(group);
 }

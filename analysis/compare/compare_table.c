@@ -32,20 +32,14 @@ static void axis_text(char text[AXES_TEXT], const struct comparison *c, size_t l
         strcpy(text, "-");
 }
 
-static double median_in(const struct comparison *c, size_t line, size_t program, size_t file)
-{
-    const struct row *row = comparison_row(c, file, line);
-    return row && row_is_ok(row) ? row_timed(row, program)->median : NAN;
-}
-
 bool compare_is_best(const struct comparison *c, size_t line, size_t program, size_t file)
 {
     bool slower = false;
-    if (isnan(median_in(c, line, program, file)))
+    if (isnan(comparison_time(c, file, line, program)))
         return false;
     for (size_t f = 0; f < c->count; f++) {
         struct pair p = {line, program, f, file};
-        if (f == file || isnan(median_in(c, line, program, f)))
+        if (f == file || isnan(comparison_time(c, f, line, program)))
             continue;
         enum verdict_kind kind = comparison_judge(c, &p).kind;
         if (kind == VERDICT_FASTER)
@@ -65,8 +59,8 @@ static void add_time(struct grid *g, enum table_style style, const struct compar
         snprintf(time, sizeof time, "%s", row->status);
     else if (row && c->count == 2)
         cell_time(time, sizeof time, row, p->program);
-    else if (!isnan(median_in(c, p->line, p->program, file)))
-        units_format(time, median_in(c, p->line, p->program, file), UNITS_SI, "s");
+    else if (!isnan(comparison_time(c, file, p->line, p->program)))
+        units_format(time, comparison_time(c, file, p->line, p->program), UNITS_SI, "s");
     if (!compare_is_best(c, p->line, p->program, file))
         grid_add(g, "%s", time);
     else

@@ -139,6 +139,12 @@ const struct row *comparison_row(const struct comparison *c, size_t file, size_t
     return rows_at(c->matched[file], line);
 }
 
+double comparison_time(const struct comparison *c, size_t file, size_t line, size_t program)
+{
+    const struct row *row = comparison_row(c, file, line);
+    return row && row_is_ok(row) ? row_timed(row, program)->median : NAN;
+}
+
 struct rows *comparison_rows(const struct comparison *c, size_t file)
 {
     struct rows *rows = rows_new_view();

@@ -56,6 +56,9 @@ size_t comparison_lines(const struct comparison *c);
 /* The row of a line, or null. */
 const struct row *comparison_row(const struct comparison *c, size_t file, size_t line);
 
+/* The median time of a program in a line, in seconds; NAN without any, or if the row is not ok. */
+double comparison_time(const struct comparison *c, size_t file, size_t line, size_t program);
+
 /* The rows of a file that are compared, without the missing ones: a view, to be freed. */
 struct rows *comparison_rows(const struct comparison *c, size_t file);
 

@@ -147,27 +147,27 @@ static void print_hosts(FILE *out, const struct overview *o, const char *build)
                 strchr(o->host[h].versions, ',') ? "s" : "", o->host[h].versions);
     fprintf(w.lines,
             "This build is version %.*s. Medians; * marks the best: none is known to be faster, and some are "
-            "slower. Means are geometric, over the least; there * is faster in half of the rows, and in none "
+            "slower. Means are geometric, over the least; there * is faster in at least half of the rows, "
+            "and in none "
             "slower.\n",
             DIGITS, build);
     wrap_end(&w);
     putc('\n', out);
 }
 
-static void put_padded(FILE *out, const char *text, int width, bool left)
+static int blanks_beside(const char *text, int width)
 {
-    int padding = width - (int)units_width(text);
-    padding = padding > 0 ? padding : 0;
-    fprintf(out, "%*s%s%*s", left ? 0 : padding, "", text, left ? padding : 0, "");
+    int columns = (int)units_width(text);
+    return columns < width ? width - columns : 0;
 }
 
 /* The cells of a line, of machines that are compared. */
 static void print_cells(FILE *out, const struct overview *o, const char *label, char cells[][CELL_TEXT])
 {
-    put_padded(out, label, LABEL_WIDTH, true);
+    fprintf(out, "%s%*s", label, blanks_beside(label, LABEL_WIDTH), "");
     for (size_t h = 0; h < o->hosts; h++)
         if (o->host[h].compared)
-            put_padded(out, cells[h], o->width, false);
+            fprintf(out, "%*s%s", blanks_beside(cells[h], o->width), "", cells[h]);
     putc('\n', out);
 }
 
@@ -184,12 +184,6 @@ static void print_machines(FILE *out, struct overview *o)
     print_cells(out, o, "", titles);
 }
 
-static double time_in(const struct comparison *c, size_t line, size_t program, size_t file)
-{
-    const struct row *row = comparison_row(c, file, line);
-    return row && row_is_ok(row) ? row_timed(row, program)->median : NAN;
-}
-
 /* Fills the cell of a file, or leaves it. */
 typedef void fill(const struct comparison *c, size_t line, size_t program, size_t file,
                   char cell[UNITS_TEXT]);
@@ -198,9 +192,9 @@ static void fill_time(const struct comparison *c, size_t line, size_t program, s
                       char cell[UNITS_TEXT])
 {
     char text[UNITS_TEXT];
-    if (isnan(time_in(c, line, program, file)))
+    if (isnan(comparison_time(c, file, line, program)))
         return;
-    units_format(text, time_in(c, line, program, file), UNITS_SI, "s");
+    units_format(text, comparison_time(c, file, line, program), UNITS_SI, "s");
     snprintf(cell, UNITS_TEXT, "%s%.60s", compare_is_best(c, line, program, file) ? "*" : "", text);
 }
 
@@ -208,8 +202,8 @@ static void fill_time(const struct comparison *c, size_t line, size_t program, s
 static bool all_timed(const struct comparison *c, size_t line, size_t program)
 {
     for (size_t f = 0; f < c->count; f++)
-        for (size_t i = 0; i < comparison_lines(c) && !(time_in(c, line, program, f) > 0); i++)
-            if (time_in(c, i, program, f) > 0)
+        for (size_t i = 0; i < comparison_lines(c) && !(comparison_time(c, f, line, program) > 0); i++)
+            if (comparison_time(c, f, i, program) > 0)
                 return false;
     return true;
 }
@@ -220,8 +214,8 @@ static double mean_time(const struct comparison *c, size_t program, size_t file,
     double sum = 0;
     *lines = 0;
     for (size_t line = 0; line < comparison_lines(c); line++)
-        if (all_timed(c, line, program) && time_in(c, line, program, file) > 0) {
-            sum += log(time_in(c, line, program, file));
+        if (all_timed(c, line, program) && comparison_time(c, file, line, program) > 0) {
+            sum += log(comparison_time(c, file, line, program));
             ++*lines;
         }
     return *lines > 0 ? exp(sum / (double)*lines) : NAN;
@@ -235,11 +229,11 @@ static bool beats(const struct comparison *c, size_t program, size_t file, size_
          p.line++) {
         if (!comparison_row(c, file, p.line) || !comparison_row(c, other, p.line))
             continue;
-        enum verdict_kind kind = comparison_judge(c, &p).kind;
-        if (kind == VERDICT_SLOWER)
+        struct verdict v = comparison_judge(c, &p);
+        if (v.kind == VERDICT_SLOWER)
             return false;
-        faster += kind == VERDICT_FASTER;
-        judged++;
+        faster += v.kind == VERDICT_FASTER;
+        judged += isfinite(v.low);
     }
     return judged > 0 && 2 * faster >= judged;
 }

@@ -9,6 +9,13 @@
 
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
+
+/* The best of a line begins with a star. On a terminal it is bold too. */
+static const char *weight_of(FILE *out, const char *text, const char *code)
+{
+    return text[0] == '*' && isatty(fileno(out)) ? code : "";
+}
 
 /* Text from outside may contain line breaks, and in Markdown the bar that ends a cell. */
 static void put_text(FILE *out, enum table_style style, const char *text)
@@ -30,8 +37,10 @@ void cell_put(FILE *out, enum table_style style, const char *text, int width, bo
         return;
     }
     int padding = width - (int)units_width(text);
-    fprintf(out, "%s%*s", first ? "" : "  ", padding > 0 ? padding : 0, "");
+    fprintf(out, "%s%*s%s", first ? "" : "  ", padding > 0 ? padding : 0, "",
+            weight_of(out, text, "\033[1m"));
     put_text(out, style, text);
+    fputs(weight_of(out, text, "\033[0m"), out);
 }
 
 void cell_put_last(FILE *out, enum table_style style, const char *text, int at, bool first, bool phrases)

@@ -11,7 +11,8 @@
 
 enum table_style { TABLE_TERMINAL, TABLE_MARKDOWN };
 
-/* Writes a cell; on a terminal right-aligned in `width` columns, or wider if the text is. */
+/* Writes a cell; on a terminal right-aligned in `width` columns, or wider if the text is, and bold if it
+ * begins with a star. */
 void cell_put(FILE *out, enum table_style style, const char *text, int width, bool first);
 
 /* Writes the last cell of a line and ends it; on a terminal left-aligned, `at` columns from the left, and
