@@ -119,12 +119,17 @@ static bool save_measured(struct run *s, struct work *w, struct message *error)
     return save_row(s, w, row, error);
 }
 
-static struct turn_plan plan_turn(const struct work *w, int turn)
+/* left: seconds for turns that are added to those of --turns. */
+static struct turn_plan plan_turn(const struct work *w, int turn, double left)
 {
     const struct sampling_options *o = &w->job.options->sampling;
+    bool added = turn >= o->turns;
     struct turn_plan plan = {.first = turn == 0 && w->state != ROW_PARTIAL};
-    for (size_t i = 0; i < TIMED; i++)
-        plan.block[i] = slot_plan(&w->slot[i], o, turn, i == PROGRAMS);
+    for (size_t i = 0; i < TIMED; i++) {
+        plan.block[i] = slot_plan(&w->slot[i], o, added ? 0 : turn, i == PROGRAMS);
+        if (added)
+            plan.block[i].wanted = slot_lacks_turns(&w->slot[i], o, left);
+    }
     return plan;
 }
 
@@ -140,7 +145,7 @@ static bool begin_row(struct run *s, struct work *w, struct message *error)
         measurement_begin(&w->job, partial ? report_at(s->report, s->progress->before + w->job.row) : NULL);
     for (size_t i = 0; i < TIMED; i++)
         slot_learn(&w->slot[i], w->m, i, &w->states);
-    struct turn_plan plan = plan_turn(w, 0);
+    struct turn_plan plan = plan_turn(w, 0, 0);
     take_turn(s, w, &plan);
     if (interrupt_signal()) {
         measurement_end(w->m);
@@ -265,17 +270,6 @@ static double seconds_left(const struct run *s)
     return left;
 }
 
-static struct turn_plan plan_more(const struct work *w, double left)
-{
-    const struct sampling_options *o = &w->job.options->sampling;
-    struct turn_plan plan = {.first = false};
-    for (size_t i = 0; i < TIMED; i++) {
-        plan.block[i] = slot_plan(&w->slot[i], o, 0, i == PROGRAMS);
-        plan.block[i].wanted = slot_lacks_turns(&w->slot[i], o, left);
-    }
-    return plan;
-}
-
 /* One more turn of all rows that take part. any: whether there were some. */
 static bool next_turn(struct run *s, int turn, bool *any, struct message *error)
 {
@@ -288,7 +282,7 @@ static bool next_turn(struct run *s, int turn, bool *any, struct message *error)
         if (!w->m || !measurement_goes_on(w->m))
             continue;
         show(s->progress, w, order[i], 1.0 / o->sampling.turns);
-        struct turn_plan plan = turn < o->sampling.turns ? plan_turn(w, turn) : plan_more(w, seconds_left(s));
+        struct turn_plan plan = plan_turn(w, turn, turn < o->sampling.turns ? 0 : seconds_left(s));
         if (take_turn(s, w, &plan)) {
             *any = true;
             going = save_measured(s, w, error);
@@ -307,13 +301,12 @@ static bool later_turns(struct run *s, struct message *error)
     bool going = true, any = true;
     find_states(s);
     live_show(&s->live, s->progress->before, s->rows);
-    for (int turn = 1; turn < turns && going && !run_has_ended(s->options); turn++)
-        going = next_turn(s, turn, &any, error);
-    /* Programs with long runs may have used more than their share. */
-    s->overdraft = fmax(0, BUDGET_KEPT * budget_of(s) - seconds_left(s));
-    for (int turn = turns; any && turn < (1 + MORE_TURNS) * turns && going && !run_has_ended(s->options);
-         turn++)
-        going = next_turn(s, turn, &any, error);
+    for (int turn = 1; turn < (1 + MORE_TURNS) * turns && going && !run_has_ended(s->options); turn++) {
+        if (turn == turns) /* programs with long runs may have used more than their share */
+            s->overdraft = fmax(0, BUDGET_KEPT * budget_of(s) - seconds_left(s));
+        if (turn < turns || any)
+            going = next_turn(s, turn, &any, error);
+    }
     return going;
 }
 
