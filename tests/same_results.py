@@ -13,7 +13,7 @@
         file LIST (one a line, quoted as for a shell, the program's name first); exit codes and what messages name
 
 Results are JSON lines, one JSON document (builds before them), or CSV. Rows are matched by their work and axes. All
-fields must be equal but those of VOLATILE, under their names of today (RENAMED); a field that is null is absent. Before
+fields must be equal but those of VOLATILE, under their names of today (RENAMED); null or "" is absent. Before
 `--sweeps`, the first build's calibration is copied to the second's results/local. Prints each difference. Exit 0 all is
 the same (of times: nowhere is the second build slower beyond the interval), 1 something differs, 2 wrong usage.
 """
@@ -41,7 +41,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 VOLATILE = (
     ("when, and by which build", "started command commit flags compiler"),
     ("the machine's state", "host.load noise.* *.noise.* *.gpu.*"),
-    ("times, and samples taken within a time", "*.cold.n *.time.* *.statistics.* *.time cold_start.* *.cold.median"
+    ("times, and samples taken within a time", "*.cold.n *.time.* *.time cold_start.* *.cold.median"
                                                " *.cold.min *.launch.median *.launch.per_entry *.eager.*"),
     ("rates and shares of times", "*gflops *.throughput *.nodes_per_second *.edges_per_second *.ratio *.percent"
                                   " forward.bandwidth step.bandwidth kernel.bandwidth *.communication.bandwidth"
@@ -60,6 +60,8 @@ RENAMED = (
     (r"time\.state\.exchange", "time.state.sharing"),
     (r"^(forward|step|kernel)\.exchange\.", r"\1.communication."),
     (r"^(forward|step|kernel)\.launched\.", r"\1.eager."),
+    (r"^(step\.\w+)\.time$", r"\1.time.median"),
+    (r"^(step\.\w+)\.statistics\.", r"\1.time."),
     (r"^first_answer\.", "cold_start."),
     (r"^place$", "position"),
     (r"^(fits\.\d+)\.work", r"\1.cost"),
@@ -86,11 +88,11 @@ def renamed(path):
 
 
 def flat(value, path=""):
-    """The leaves of nested objects by their paths, without those that are null. A list is a leaf, unless of objects."""
+    """The leaves of nested objects by their paths, without those that are null or empty. A list is a leaf, unless of objects."""
     if isinstance(value, list) and value and isinstance(value[0], dict):
         value = dict(enumerate(value))
     if not isinstance(value, dict):
-        return {} if value is None else {renamed(path): value}
+        return {} if value in (None, "") else {renamed(path): value}
     leaves = {}
     for key, inner in value.items():
         if key not in OUTSIDE:
