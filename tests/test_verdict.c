@@ -379,126 +379,6 @@ static void test_noisy(void **state)
     row_free(few);
 }
 
-/* Two files of one row each, or of several, whose steps have these turns; at most `settled` of the first are
- * in one state. */
-static struct verdict judge_files(const double *base, size_t n, const double *samples, size_t m, size_t runs)
-{
-    struct rows *sides[2] = {rows_new(), rows_new()};
-    for (size_t i = 0; i < 2 * runs; i++) {
-        struct row *row = good_row(500);
-        size_t count = i % 2 ? m : n;
-        row_set_samples(row, "step.time", (i % 2 ? samples : base) + i / 2 * count, count);
-        rows_append(sides[i % 2], row);
-    }
-    struct verdict v = verdict_files(sides[0], sides[1], TIMED_STEP, verdict_limits_files());
-    rows_free(sides[0]);
-    rows_free(sides[1]);
-    return v;
-}
-
-/* Files are judged by what they know: ten turns, the range of few, the medians of several runs. */
-static void test_files(void **state)
-{
-    (void)state;
-    const double one[] = {1}, two[] = {2, 2.1, 1.9}, near[] = {1.2, 1.25, 1.15, 1.2},
-                 four[] = {0.98, 1, 1, 1.02};
-    char text[MESSAGE_SIZE];
-    struct verdict v = judge_files(one, 1, two, 3, 1);
-    verdict_text(&v, text);
-    assert_string_equal(text, "at least 1.50 times slower"); /* 1.9 / 1.1 / 1.1 / 1.05 */
-    v = judge_files(two, 3, one, 1, 1);
-    verdict_text(&v, text);
-    assert_string_equal(text, "at least 1.50 times faster");
-    v = judge_files(one, 1, near, 4, 1); /* of a single turn little is known */
-    verdict_text(&v, text);
-    assert_string_equal(text, "inconclusive: between 0.996 and 1.444");
-    assert_int_equal(judge_files(four, 4, near, 4, 1).kind, VERDICT_SLOWER);
-    v = judge_files(four, 4, four, 4, 1);
-    verdict_text(&v, text);
-    assert_string_equal(text, "same: between 0.915 and 1.093");
-    /* Four runs each of one turn show by themselves how runs differ. */
-    v = judge_files(four, 1, four, 1, 4);
-    verdict_text(&v, text);
-    assert_string_equal(text, "same: between 0.961 and 1.041");
-    assert_int_equal(judge_files(four, 1, near, 1, 3).kind, VERDICT_INCONCLUSIVE);
-    assert_int_equal(judge_files(four, 1, near, 1, 4).kind, VERDICT_SLOWER);
-}
-
-/* Rows of a version that took no turns are judged by groups of their samples: one that is slow is no range.
- */
-static void test_files_without_turns(void **state)
-{
-    (void)state;
-    double samples[15];
-    for (size_t i = 0; i < 15; i++)
-        samples[i] = i == 7 ? 9 : 1;
-    struct row *row = good_row(500), *base = good_row(500);
-    row_set_samples(row, "step.time", samples, 15);
-    row_set_samples(base, "step.time", (const double[]){2, 2, 2, 2, 2, 2, 2}, 7);
-    row->step.time.turn_medians = row->step.time.blocks = (struct items){NULL, 0};
-    struct rows *a = rows_new(), *b = rows_new();
-    rows_append(a, base);
-    rows_append(b, row);
-    struct verdict v = verdict_files(a, b, TIMED_STEP, verdict_limits_files());
-    assert_int_equal(v.kind, VERDICT_FASTER);
-    assert_true(v.bound && fabs(v.high - 0.5 * 1.05) < 1e-12);
-    rows_free(a);
-    rows_free(b);
-}
-
-/* Runs whose times are `ratio` apart, and by themselves by so much; turns differ by up to `noise`. */
-static struct rates rates_of_files(size_t n, size_t m, double runs, double noise, double ratio, size_t count)
-{
-    enum { PAIRS = 1000 };
-    struct rates rates = {0};
-    for (uint64_t pair = 1; pair <= PAIRS; pair++) {
-        double x[2][MOST], apart[2 * MOST];
-        make_series(apart, 2 * count, runs, 0, pair);
-        for (size_t i = 0; i < 2 * count; i++) {
-            size_t turns = i % 2 ? m : n;
-            double *turn = x[i % 2] + i / 2 * turns;
-            make_series(turn, turns, noise, 0, 10000 * pair + i);
-            for (size_t t = 0; t < turns; t++)
-                turn[t] *= apart[i] * (i % 2 ? ratio : 1);
-        }
-        struct verdict v = judge_files(x[0], n, x[1], m, count);
-        rates.verdicts[v.kind] += 1. / PAIRS;
-    }
-    return rates;
-}
-
-static void test_equal_files(void **state)
-{
-    (void)state;
-    static const size_t turns[][3] = {{10, 10, 1}, {20, 7, 1}, {4, 4, 1}, {3, 3, 1}, {1, 1, 1},
-                                      {1, 10, 1},  {1, 1, 4},  {4, 4, 5}, {4, 4, 2}};
-    for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
-        struct rates r = rates_of_files(turns[i][0], turns[i][1], 0.01, 0.03, 1, turns[i][2]);
-        double wrong = r.verdicts[VERDICT_FASTER] + r.verdicts[VERDICT_SLOWER];
-        print_message("# %zu and %zu turns, %zu runs: %.3f get a direction\n", turns[i][0], turns[i][1],
-                      turns[i][2], wrong);
-        assert_true(wrong <= 0.05);
-    }
-}
-
-/* Noise within 20 % hides no factor of two. */
-static void test_twice_as_slow(void **state)
-{
-    (void)state;
-    static const size_t turns[][2] = {{10, 10}, {4, 4}, {1, 1}, {3, 20}};
-    for (uint64_t pair = 0; pair < 1000; pair++) {
-        const size_t *n = turns[pair % 4];
-        double x[2][20];
-        for (size_t side = 0; side < 2; side++) {
-            make_series(x[side], n[side], 1, 0, 2 * pair + side + 1);
-            for (size_t i = 0; i < n[side]; i++)
-                x[side][i] = (side ? 2 : 1) * (1 + 0.2 * fmax(-1, fmin(1, x[side][i] - 1)));
-        }
-        assert_int_equal(judge_files(x[0], n[0], x[1], n[1], 1).kind, VERDICT_SLOWER);
-        assert_int_equal(judge_files(x[1], n[1], x[0], n[0], 1).kind, VERDICT_FASTER);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -512,10 +392,6 @@ int main(void)
         cmocka_unit_test(test_what_cannot_be_judged),
         cmocka_unit_test(test_symmetry),
         cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_files_without_turns),
-        cmocka_unit_test(test_equal_files),
-        cmocka_unit_test(test_twice_as_slow),
         cmocka_unit_test(test_false_verdicts_are_rare),
         cmocka_unit_test(test_ten_percent_are_found),
     };
