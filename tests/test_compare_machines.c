@@ -37,6 +37,11 @@ static void test_machines(void **state)
     out = compare(*state, "a.json b.json c.json --phase step --format md", 0);
     assert_int_equal(occurrences(out, " ms | **"), 3);
     free(out);
+    static const int64_t first[] = {100, 0};
+    save(*state, "a.json", machine("One", first, 1)); /* what others have is compared without it */
+    out = compare(*state, "a.json b.json c.json --phase step", 0);
+    assert_says(out, "\n  500     step        -  20.0 ms  *9.98 ms\n");
+    free(out);
 }
 
 /* Processors have names where their numbers are known. */

@@ -21,17 +21,6 @@ size_t compare_axes(const struct comparison *c, const struct field *axes[AXES_MA
     return n;
 }
 
-/* The value of an axis in the first row of the line that has it. */
-static void axis_text(char text[AXES_TEXT], const struct comparison *c, size_t line, const struct field *axis)
-{
-    text[0] = '\0';
-    for (size_t f = 0; f < c->count && !*text; f++)
-        if (comparison_row(c, f, line))
-            axes_text(comparison_row(c, f, line), axis, text);
-    if (!*text)
-        strcpy(text, "-");
-}
-
 bool compare_is_best(const struct comparison *c, size_t line, size_t program, size_t file)
 {
     bool slower = false;
@@ -101,8 +90,8 @@ static void put_program_line(struct grid *g, enum table_style style, const struc
 {
     for (size_t i = 0; i < n; i++) {
         char text[AXES_TEXT];
-        axis_text(text, c, p->line, axes[i]);
-        grid_add(g, "%s", text);
+        axes_text(comparison_any(c, p->line), axes[i], text);
+        grid_add(g, "%s", *text ? text : "-");
     }
     grid_add(g, "%s", program_name(p->program));
     for (size_t f = 0; f < c->count; f++)
@@ -119,11 +108,11 @@ void compare_table(FILE *out, enum table_style style, const struct comparison *c
     const struct field *axes[AXES_MAX];
     size_t n = compare_axes(c, axes);
     struct grid g = {.columns = n + 1 + c->count + AFTER};
-    struct pair last = {.line = SIZE_MAX};
     name_columns(&g, c, axes, n);
-    for (struct pair p = {0}; comparison_next(c, &p); last = p)
-        if (p.line != last.line || p.program != last.program)
-            put_program_line(&g, style, c, &p, axes, n);
+    for (struct pair p = {.file = 1}; p.line < comparison_lines(c); p.line++)
+        for (p.program = 0; p.program < TIMED; p.program++)
+            if (comparison_shows(c, p.line, p.program))
+                put_program_line(&g, style, c, &p, axes, n);
     grid_print(&g, style, out);
     grid_free(&g);
 }

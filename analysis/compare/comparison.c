@@ -23,18 +23,28 @@ static void name_file(struct compared *file)
     }
 }
 
-/* Adds a row of the lead with its partners in the other files, if it has any. */
-static void add_line(struct comparison *c, struct row *row)
+/* Adds a row of a file with its partners in the others, if it has any and none of them was here before. */
+static void add_line(struct comparison *c, size_t file, struct row *row)
 {
     struct row *found[COMPARED_MAX];
     size_t partners = 0;
     for (size_t f = 0; f < c->count; f++) {
         const struct rows *rows = c->files[f].rows;
-        found[f] = f == c->lead ? row : rows_at(rows, match_find(&c->rule, rows, row));
-        partners += f != c->lead && found[f];
+        found[f] = f == file ? row : rows_at(rows, match_find(&c->rule, rows, row));
+        partners += f != file && found[f];
+        if (found[f] && file != c->lead && (f == c->lead || f < file))
+            return;
     }
     for (size_t f = 0; f < c->count && partners > 0; f++)
         rows_append(c->matched[f], found[f]);
+}
+
+static void add_lines(struct comparison *c, size_t file)
+{
+    const struct rows *rows = c->files[file].rows;
+    for (size_t i = 0; i < rows_count(rows); i++)
+        if (!comparison_repeats(c, file, i))
+            add_line(c, file, rows_at(rows, i));
 }
 
 bool comparison_repeats(const struct comparison *c, size_t file, size_t i)
@@ -64,7 +74,7 @@ static void find_timed(struct comparison *c)
 
 static void match_rows(struct comparison *c, const char *const *ignored)
 {
-    const struct rows *rows[COMPARED_MAX], *lead = c->files[c->lead].rows;
+    const struct rows *rows[COMPARED_MAX];
     for (size_t f = 0; f < c->count; f++) {
         c->files[f].letter = (char)('A' + f);
         c->matched[f] = rows_new_view();
@@ -72,9 +82,10 @@ static void match_rows(struct comparison *c, const char *const *ignored)
     }
     find_timed(c);
     c->rule = match_rule(rows, c->count, ignored);
-    for (size_t i = 0; i < rows_count(lead); i++)
-        if (!comparison_repeats(c, c->lead, i))
-            add_line(c, rows_at(lead, i));
+    add_lines(c, c->lead);
+    for (size_t f = 0; f < c->count; f++)
+        if (f != c->lead)
+            add_lines(c, f);
 }
 
 static struct comparison empty(void)
@@ -137,6 +148,24 @@ size_t comparison_lines(const struct comparison *c)
 const struct row *comparison_row(const struct comparison *c, size_t file, size_t line)
 {
     return rows_at(c->matched[file], line);
+}
+
+const struct row *comparison_any(const struct comparison *c, size_t line)
+{
+    size_t f = 0;
+    while (!comparison_row(c, f, line))
+        f++;
+    return comparison_row(c, f, line);
+}
+
+bool comparison_shows(const struct comparison *c, size_t line, size_t program)
+{
+    bool any = false;
+    for (size_t f = 0; f < c->count && c->programs[program]; f++) {
+        const struct row *row = comparison_row(c, f, line);
+        any = any || (row && (has_time(row, program) || (c->timed[program] && !row_is_ok(row))));
+    }
+    return any;
 }
 
 double comparison_time(const struct comparison *c, size_t file, size_t line, size_t program)

@@ -26,7 +26,7 @@ struct compared {
 };
 
 struct comparison {
-    size_t count, lead; /* number of files; the file whose rows are the lines, in their order */
+    size_t count, lead; /* number of files; the file whose rows are the first lines, in their order */
     struct compared files[COMPARED_MAX];
     struct match_rule rule;
     verdict_judge *judge; /* null: verdict_files */
@@ -55,6 +55,12 @@ size_t comparison_lines(const struct comparison *c);
 
 /* The row of a line, or null. */
 const struct row *comparison_row(const struct comparison *c, size_t file, size_t line);
+
+/* The row of a line in the first file that has it. */
+const struct row *comparison_any(const struct comparison *c, size_t line);
+
+/* Whether some file has a time of the program in a line, or is not ok although it was timed elsewhere. */
+bool comparison_shows(const struct comparison *c, size_t line, size_t program);
 
 /* The median time of a program in a line, in seconds; NAN without any, or if the row is not ok. */
 double comparison_time(const struct comparison *c, size_t file, size_t line, size_t program);

@@ -282,16 +282,21 @@ static void print_programs(FILE *out, const struct overview *o, const struct sec
 }
 
 /* "bench_node_scaling: gps, 6 layers: inference / training step" */
-static void print_block_title(FILE *out, const struct section *s, const struct block *b)
+static void print_block_title(FILE *out, const struct section *s, const struct block *b,
+                              const struct field *const *varying, size_t axes)
 {
     static const char *const told[] = {"model", "attention", "nodes", "batch", "layers"};
     char text[AXES_TEXT] = "";
     const struct field *fixed[sizeof told / sizeof *told];
     size_t n = 0;
-    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
-        if (!comparison_varies(&s->c, s->c.lead, schema_find(told[i])))
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+        size_t k = 0;
+        while (k < axes && varying[k] != schema_find(told[i]))
+            k++;
+        if (k == axes)
             fixed[n++] = schema_find(told[i]);
-    axes_describe_all(comparison_row(&s->c, s->c.lead, 0), fixed, n, text);
+    }
+    axes_describe_all(comparison_any(&s->c, 0), fixed, n, text);
     bool both = s->c.timed[b->first];
     fprintf(out, "%s (%s): %s\n", s->name, text, b->title[both]);
 }
@@ -301,14 +306,15 @@ static void print_block(FILE *out, const struct overview *o, const struct sectio
     const struct field *axes[AXES_MAX];
     size_t n = compare_axes(&s->c, axes), lines = comparison_lines(&s->c);
     char label[AXES_TEXT], describing[AXES_TEXT];
-    print_block_title(out, s, b);
+    print_block_title(out, s, b, axes, n);
     for (size_t line = 0; line < lines && lines <= ROWS_SHOWN; line++) {
-        axes_describe_all(comparison_row(&s->c, s->c.lead, line), axes, n, describing);
+        axes_describe_all(comparison_any(&s->c, line), axes, n, describing);
         snprintf(label, sizeof label, "  %.200s", *describing ? describing : "only row");
         print_programs(out, o, s, b, line, label, fill_time);
     }
-    size_t common;
-    mean_time(&s->c, b->last, s->c.lead, &common);
+    size_t common = 0;
+    for (size_t f = 0; f < s->c.count && common == 0; f++)
+        mean_time(&s->c, b->last, f, &common);
     snprintf(label, sizeof label, "  mean of %zu", common);
     if (common > 1)
         print_programs(out, o, s, b, 0, label, fill_mean);
