@@ -148,7 +148,7 @@ static bool check_apart(const struct options *o, const char *path, struct messag
            complain(error, "--trace %.300s: this is the result file; choose another", o->output.trace);
 }
 
-/* Takes the lock of the result file, before it is read. */
+/* Takes the lock of the result file, before it is read and before a search, which can take minutes. */
 static bool claim_path(const char *path, struct writer **writer, struct message *error)
 {
     char why[MESSAGE_SIZE];
@@ -185,20 +185,10 @@ static int leave_rows(const struct bench *b, const struct options *o, const stru
     return say_interrupted(b, when);
 }
 
-/*
- * Runs --find. Claims the result file first, since the search can take minutes.
- * EXIT_GOOD: go on.
- */
-static int find_sizes(const struct bench *b, struct options *o, const char *path, struct writer **writer)
+/* Runs --find. False after a signal. */
+static bool find_sizes(struct options *o)
 {
-    struct message error;
-    if (o->largest.kind == LARGEST_NONE && o->crossover.kind == CROSSOVER_NONE)
-        return EXIT_GOOD;
-    if (!claim_path(path, writer, &error) || !can_save(path, &error))
-        return message_fail(b->name, &error, EXIT_USAGE);
-    return (o->crossover.kind ? crossover_find(o) : largest_find(o))
-               ? EXIT_GOOD
-               : say_interrupted(b, "before the search was over");
+    return o->crossover.kind ? crossover_find(o) : !o->largest.kind || largest_find(o);
 }
 
 /* What a rank may use: --mem-limit, or the memory of the machine whose ceilings are given; 0: not known. */
@@ -256,22 +246,22 @@ static void calibrate_ranks(struct options *o, struct value *head)
 
 static int run_sweep(const struct bench *b, struct options *o, int argc, char **argv)
 {
-    struct message error;
+    struct message error, ignored;
     char place[PATH_MAX];
     const char *path;
-    if (!choose_path(b, o, place, &path, &error) || !check_apart(o, path, &error))
-        return message_fail(b->name, &error, EXIT_USAGE);
-    interrupt_watch();
     struct writer *writer = NULL;
-    int status = find_sizes(b, o, path, &writer);
-    if (status != EXIT_GOOD) {
-        writer_close(writer, error.text);
-        return status;
+    int status;
+    bool claimed = choose_path(b, o, place, &path, &error) && check_apart(o, path, &error) &&
+                   claim_path(path, &writer, &error) && (o->output.resume || can_save(path, &error));
+    interrupt_watch();
+    if (!claimed || !find_sizes(o)) {
+        writer_close(writer, ignored.text);
+        return claimed ? say_interrupted(b, "before the search was over")
+                       : message_fail(b->name, &error, EXIT_USAGE);
     }
     struct resume resume = {0};
     struct record *record = new_record(b, o, argc, argv);
-    if ((writer || claim_path(path, &writer, &error)) && resume_open(&resume, o, path, &record, &error) &&
-        can_save(path, &error)) {
+    if (resume_open(&resume, o, path, &record, &error) && can_save(path, &error)) {
         struct ceilings ceilings;
         struct ceilings_request request = options_ceilings(o);
         print_context(b, o, path);
@@ -282,7 +272,7 @@ static int run_sweep(const struct bench *b, struct options *o, int argc, char **
         ceilings_free(&ceilings);
     } else {
         status = message_fail(b->name, &error, EXIT_USAGE);
-        writer_close(writer, error.text);
+        writer_close(writer, ignored.text);
     }
     resume_close(&resume);
     record_free(record);
