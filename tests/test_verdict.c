@@ -167,13 +167,8 @@ static struct rates rates_of(size_t n, size_t m, double noise, double r, double 
 static const size_t sizes[][2] = {{10, 10}, {10, 30}, {20, 20}, {30, 30}, {0, 0}};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
-/*
- * The share of false verdicts over 2000 pairs, for samples 10 and 10, 10 and 30, 20 and 20, 30 and 30:
- *   r = 0.0: .001 .001 .001 .001    r = 0.3: .004 .004 .004 .003    r = 0.6: .019 .015 .011 .004
- *   r = 0.8: .088 .040 .023 .013
- * and for as many as the harness takes .002, .003, .019, .055. The correlation of ten samples cannot be
- * estimated well: beyond 0.6 there are too many false verdicts.
- */
+/* METRICS.md has the share over 2000 pairs. The correlation of ten samples cannot be estimated well: beyond
+ * 0.6 there are too many false verdicts. */
 static void test_false_verdicts_are_rare(void **state)
 {
     (void)state;

@@ -108,6 +108,29 @@ static void test_equal_files(void **state)
     }
 }
 
+/* What a few turns lost to other programs, the next run may have. */
+static void test_lost_time(void **state)
+{
+    (void)state;
+    static const double lost[] = {NAN, 0.1, 0.5};
+    for (size_t i = 0; i < 3; i++) {
+        struct rows *sides[2] = {rows_new(), rows_new()};
+        for (size_t side = 0; side < 2; side++) {
+            struct row *row = good_row(500);
+            row_set_samples(
+                row, "step.time",
+                (const double[4]){1. + (double)side, 1. + (double)side, 1. + (double)side, 1. + (double)side},
+                4);
+            row->noise.lost = lost[i];
+            rows_append(sides[side], row);
+        }
+        struct verdict v = verdict_files(sides[0], sides[1], TIMED_STEP, verdict_limits_files());
+        assert_int_equal(v.kind, i < 2 ? VERDICT_SLOWER : VERDICT_INCONCLUSIVE);
+        rows_free(sides[0]);
+        rows_free(sides[1]);
+    }
+}
+
 /* Noise within 20 % hides no factor of two. */
 static void test_twice_as_slow(void **state)
 {
@@ -129,9 +152,8 @@ static void test_twice_as_slow(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_files_without_turns),
-        cmocka_unit_test(test_equal_files),
+        cmocka_unit_test(test_files),         cmocka_unit_test(test_files_without_turns),
+        cmocka_unit_test(test_lost_time),     cmocka_unit_test(test_equal_files),
         cmocka_unit_test(test_twice_as_slow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -299,6 +299,8 @@ static struct known known_row(const struct row *row, size_t kind)
     double *medians = settled ? observations_of(row, kind, &n) : medians_of_all(row_timed(row, kind), &n);
     struct known known = settled ? known_median(medians, n) : known_range(medians, n);
     known.median = row_timed(row, kind)->median; /* that of one state, if only some turns were in it */
+    if (known.range && row->noise.lost > 0)
+        known.low *= fmax(0, 1 - row->noise.lost); /* another run may lose less to other programs */
     free(medians);
     return known;
 }
