@@ -45,7 +45,10 @@ VOLATILE = (
                                                " *.cold.min *.launch.median *.launch.per_entry *.eager.*"),
     ("rates and shares of times", "*gflops *.throughput *.nodes_per_second *.edges_per_second *.ratio *.percent"
                                   " forward.bandwidth step.bandwidth kernel.bandwidth *.communication.bandwidth"
-                                  " *.roofline.fault *.roofline.calibrated encoding.break_even_*"),
+                                  " encoding.break_even_*"),
+    ("ceilings, and what follows from them in a state of the machine",
+     "calibrations.* links.* *.roofline.* *.bound.time *.predicted.* *.profile.seconds *.profile.covered *.profile.least"
+     " *.profile.bound"),
     ("fits of times", "fits.*"),
     ("resident memory", "*.memory.resident *.memory.libraries"),
     ("wording", "reason"),
@@ -60,7 +63,7 @@ RENAMED = (
     (r"time\.state\.exchange", "time.state.sharing"),
     (r"^(forward|step|kernel)\.exchange\.", r"\1.communication."),
     (r"^(forward|step|kernel)\.launched\.", r"\1.eager."),
-    (r"^(step\.\w+)\.time$", r"\1.time.median"),
+    (r"^(step\.(backward|optimizer|recompute))\.time$", r"\1.time.median"),
     (r"^(step\.\w+)\.statistics\.", r"\1.time."),
     (r"^first_answer\.", "cold_start."),
     (r"^place$", "position"),
@@ -73,8 +76,12 @@ def derived():
     """Fields that follow from others: builds before wrote them to files."""
     with open(os.path.join(HERE, "../FIELDS.md"), encoding="utf-8") as file:
         paths = re.findall(r"^\| `([^`]+)` \|[^|]*\| \(derived\)", file.read(), re.M)
-    programs = "forward", "step", "kernel"
-    return {re.sub(r"^P\b", program, path) for path in paths for program in programs}
+    programs, phases = ["forward", "step", "kernel"], ["step.backward", "step.optimizer", "step.recompute"]
+    stand_for = {"P": programs, "S": phases, "T": [f"{timed}.time" for timed in [*programs, *phases, "encoding"]]}
+    found = set()
+    for first, _, rest in (path.partition(".") for path in paths):
+        found |= {f"{name}.{rest}" for name in stand_for.get(first, [first])}
+    return found
 
 
 def is_volatile(path):
@@ -215,7 +222,8 @@ SWEEPS = (
     ("meta_axes", "bench_model", "--device meta --nodes 200 --act gelu,relu --norm layer,batch,none --task graph,node"
                                  " --attention dense,sparse,unfused --mpnn gin,none --pe none,lap:4,rwse:8"),
     ("largest", "bench_node_scaling", "--device meta --layers 1,3 --find nodes=memory:64MiB"),
-    ("encodings", "bench_pe_scaling", f"--nodes 300 --pe lap:8,lap-pyg:8,rwse:8 --solver auto,lapack,iterative {TINY}"),
+    ("encodings", "bench_pe_scaling", "--graph er --nodes 300 --pe lap:8,lap-pyg:8,rwse:8 --solver auto,lapack,iterative"
+                                      " --hidden 32 --heads 2 --layers 2"),
     ("families", "bench_model", f"--graph er,grid,ba,rmat,er:giant --nodes 400 --batch 1,3 {TINY}"),
     ("device", "emulated/bench_node_scaling", f"--device cuda --nodes 20,50 {TINY}"),
 )
