@@ -134,33 +134,45 @@ static void test_few_samples(void **state)
     free(out);
 }
 
-/* A file of several runs: its rows are judged together. */
-static void test_runs(void **state)
+/* Writes a file of runs of these machines, whose steps take 1 % longer from run to run. */
+static void save_runs(const struct house *h, const char *name, const char *const cpus[4])
 {
-    const struct house *h = *state;
-    char *all = NULL, error[MESSAGE_SIZE], path[PATH_MAX], command[PATH_MAX];
+    char *all = NULL, path[PATH_MAX], command[32];
     size_t size = 0;
     FILE *out = open_memstream(&all, &size);
     for (int run = 0; run < 4; run++) {
         snprintf(command, sizeof command, "run %d", run);
-        struct record *record = machine("A", three, 1 + 0.01 * run);
+        struct record *record = machine(cpus[run], three, 1 + 0.01 * run);
         value_set_text(record_head(record), "command", command);
         assert_true(record_write_lines(record, out));
         record_free(record);
     }
     fclose(out);
-    snprintf(path, sizeof path, "%s/runs.json", h->work);
+    snprintf(path, sizeof path, "%s/%s", h->work, name);
     write_bytes(path, all, size);
     free(all);
-    char *text = compare(h, "runs.json runs.json --phase step --format json", 0);
-    struct value *d = value_parse(text, error);
+}
+
+/* A file of several runs: its rows are judged together. */
+static void test_runs(void **state)
+{
+    static const char *const same[] = {"A", "A", "A", "A"}, *const others[] = {"A", "A", "B", "A"};
+    char error[MESSAGE_SIZE];
     double low = 0, high = 0;
+    save_runs(*state, "runs.json", same);
+    char *text = compare(*state, "runs.json runs.json --phase step --format json", 0);
+    struct value *d = value_parse(text, error);
     assert_non_null(d);
     assert_true(value_get_real(value_at(value_get(d, "pairs"), 0), "low", &low) &&
                 value_get_real(value_at(value_get(d, "pairs"), 0), "high", &high));
     assert_true(low > 1 / 1.04 && low < 1 / 1.02 && fabs(low * high - 1) < 1e-9); /* the runs' own range */
     value_free(d);
     free(text);
+    text = compare(*state, "runs.json runs.json --phase step", 0);
+    assert_says(text, "runs.json, 4 runs (baseline)\n");
+    free(text);
+    save_runs(*state, "runs.json", others);
+    refuses(*state, "runs.json runs.json", NULL, "runs.json: has runs of several machines", NULL);
 }
 
 static void test_nothing_in_common(void **state)

@@ -25,7 +25,10 @@ static void print_file(FILE *out, const struct compared *file)
         if (!axes_vary(file->rows, where[i]) && *value)
             fprintf(out, ", %s", value);
     }
-    fprintf(out, ": %s%s\n", file->path, file->letter == 'A' ? " (baseline)" : "");
+    fprintf(out, ": %s", file->path);
+    if (file->runs.count > 1)
+        fprintf(out, ", %zu runs", file->runs.count);
+    fputs(file->letter == 'A' ? " (baseline)\n" : "\n", out);
 }
 
 /* "machine/bench" for results/machine/bench.jsonl, which is short enough for a legend. */

@@ -113,6 +113,13 @@ bool comparison_load(struct comparison *c, const char *const *paths, size_t coun
         if (!runs_load(file->path, &file->runs, stderr, error))
             return false;
         file->record = file->runs.list[0];
+        for (size_t r = 1; r < file->runs.count; r++)
+            if (strcmp(record_processor(record_head(file->runs.list[r])),
+                       record_processor(record_head(file->record))) != 0) {
+                snprintf(error, MESSAGE_SIZE, "%.300s: has runs of several machines: give each a file",
+                         file->path);
+                return false;
+            }
         file->rows = rows_of_runs(&file->runs);
         name_file(file);
     }
