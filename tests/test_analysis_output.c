@@ -187,6 +187,7 @@ static void test_schema_as_markdown(void **state)
     assert_non_null(strstr(text, "| `T.median` | s |"));
     assert_null(strstr(text, "step.time.median"));
     assert_non_null(strstr(text, "| `S.flops` | FLOP |"));
+    assert_non_null(strstr(text, "| `step.model_gflops` | GFLOP/s |"));
     free(text);
 }
 

@@ -121,7 +121,6 @@ static const struct {
 /* Writes the name of a field in the table; false for one that is documented elsewhere. */
 static bool name_in_table(const char *path, char name[SCHEMA_PATH])
 {
-    snprintf(name, SCHEMA_PATH, "%s", path);
     for (size_t i = 0; i < sizeof alike / sizeof *alike; i++) {
         const char *rest = path + strlen(alike[i].group);
         if (!schema_is_under(path, alike[i].group))
@@ -133,6 +132,7 @@ static bool name_in_table(const char *path, char name[SCHEMA_PATH])
         snprintf(name, SCHEMA_PATH, "%s%s", alike[i].letter, rest);
         return first;
     }
+    snprintf(name, SCHEMA_PATH, "%s", path);
     return true;
 }
 
