@@ -95,8 +95,9 @@ static void test_flips(void **state)
     free(out);
 }
 
-/* The summary of two machines, the second of which takes so many times as long for each step. */
-static char *summary(const struct house *h, const double factors[3], double noise)
+/* The summary of two machines, the second of which takes so many times as long for each step, and has a file
+ * of its own with other rows. */
+static char *summary(const struct house *h, const double factors[3], double noise, const int64_t *alone)
 {
     static const char *const names[] = {"a.json", "b.json"};
     char from[PATH_MAX], to[PATH_MAX];
@@ -108,7 +109,7 @@ static char *summary(const struct house *h, const double factors[3], double nois
         strcat(to, "/nodes.json");
         assert_int_equal(rename(from, to), 0);
     }
-    save(h, "machine1/alone.json", machine("New", three, 1));
+    save(h, "machine1/alone.json", machine("New", alone, 1));
     return compare(h, "machine0/nodes.json machine1/nodes.json machine1/alone.json --summary", 0);
 }
 
@@ -117,7 +118,8 @@ static char *summary(const struct house *h, const double factors[3], double nois
 static void test_summary(void **state)
 {
     static const double all[] = {0.7, 0.7, 0.7}, one[] = {0.7, 1, 1}, mixed[] = {0.5, 0.7, 1.5};
-    char *out = summary(*state, all, 0.01);
+    static const int64_t more[] = {700, 0};
+    char *out = summary(*state, all, 0.01, more);
     assert_says(out, "A  Old: machine0, version ");
     assert_says(out,
                 "\nnodes (graph_transformer, 1 graph, 6 layers): inference / training step\n  100 nodes  ");
@@ -125,14 +127,17 @@ static void test_summary(void **state)
     assert_says(out, " 1.00 / 1.43          1.00 / *1.00\n");
     assert_says(out, "\nnot compared: B, alone: no other machine has it\n");
     free(out);
-    out = summary(*state, one, 0.01);
+    out = summary(*state, one, 0.01, more);
     assert_says(out, " 1.00 / 1.13           1.00 / 1.00\n");
     free(out);
-    out = summary(*state, mixed, 0.01);
+    out = summary(*state, mixed, 0.01, more);
     assert_says(out, " 1.00 / 1.24           1.00 / 1.00\n");
     assert_says(out, "step: New is 1.4");
     free(out);
-    out = summary(*state, all, 0.5);
+    out = summary(*state, all, 0.01, three); /* another file of the machine has other times of these rows */
+    assert_says(out, " 1.00 ms / 4.00 ms     1.00 ms / 2.80 ms\n");
+    free(out);
+    out = summary(*state, all, 0.5, more);
     assert_says(out, " 1.00 / 1.43           1.00 / 1.00\n");
     free(out);
 }

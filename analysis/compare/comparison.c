@@ -224,13 +224,14 @@ bool comparison_next(const struct comparison *c, struct pair *p)
 /* The rows of a file that did the work of a line, first the one that stands for them. */
 static struct rows *rows_of_line(const struct comparison *c, size_t file, size_t line)
 {
-    const struct rows *rows = c->files[file].rows;
+    const struct rows *sources[] = {c->files[file].rows, c->files[file].also};
     struct row *row = rows_at(c->matched[file], line);
     struct rows *all = rows_new_view();
     rows_append(all, row);
-    for (size_t i = 0; i < rows_count(rows); i++)
-        if (rows_at(rows, i) != row && match(&c->rule, row, rows_at(rows, i)))
-            rows_append(all, rows_at(rows, i));
+    for (size_t s = 0; s < 2 && sources[s]; s++)
+        for (size_t i = 0; i < rows_count(sources[s]); i++)
+            if (rows_at(sources[s], i) != row && match(&c->rule, row, rows_at(sources[s], i)))
+                rows_append(all, rows_at(sources[s], i));
     return all;
 }
 

@@ -23,6 +23,7 @@ struct compared {
     struct file_runs runs;       /* none, as path and name, if only rows are compared */
     const struct record *record; /* of the first run */
     const struct rows *rows;     /* of all runs */
+    const struct rows *also;     /* of other files of the machine, judged with these; or null */
 };
 
 struct comparison {

@@ -138,6 +138,22 @@ static bool load(struct overview *o, const char *const *paths, size_t count, con
     return true;
 }
 
+/* Rows of one work in several files of a machine are several runs of it. */
+static void share_rows(struct overview *o)
+{
+    for (size_t s = 0; s < o->sections; s++)
+        for (size_t f = 0; f < o->section[s].c.count; f++) {
+            struct rows *also = rows_new_view();
+            for (size_t k = 0; k < o->sections; k++)
+                for (size_t g = 0; g < o->section[k].c.count && k != s; g++)
+                    for (size_t i = 0; o->section[k].host[g] == o->section[s].host[f] &&
+                                       i < rows_count(o->section[k].c.files[g].rows);
+                         i++)
+                        rows_append(also, rows_at(o->section[k].c.files[g].rows, i));
+            o->section[s].c.files[f].also = also;
+        }
+}
+
 static void print_hosts(FILE *out, const struct overview *o, const char *build)
 {
     struct wrap w;
@@ -149,7 +165,7 @@ static void print_hosts(FILE *out, const struct overview *o, const char *build)
             "This build is version %.*s. Medians; * marks the best: none is known to be faster, and some are "
             "slower. Means are geometric, over the least; there * is faster in at least half of the rows, "
             "and in none "
-            "slower.\n",
+            "slower. Rows of one work in several files of a machine are judged together.\n",
             DIGITS, build);
     wrap_end(&w);
     putc('\n', out);
@@ -367,14 +383,18 @@ bool overview_print(FILE *out, const char *const *paths, size_t count, const cha
     o->section = sections;
     bool good = load(o, paths, count, ignored, error);
     if (good) {
+        share_rows(o);
         print_hosts(out, o, build);
         print_machines(out, o);
         print_sections(out, o);
         putc('\n', out);
         print_rest(out, o);
     }
-    for (size_t s = 0; s < o->sections; s++)
+    for (size_t s = 0; s < o->sections; s++) {
+        for (size_t f = 0; f < sections[s].c.count; f++)
+            rows_free((struct rows *)sections[s].c.files[f].also);
         comparison_free(&sections[s].c);
+    }
     free(sections);
     free(o);
     return good;
