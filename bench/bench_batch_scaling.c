@@ -1,4 +1,5 @@
 /* How much throughput does batching gain, and how much would padding the graphs waste? */
+#include "bench/base/waiting.h"
 #include "bench/sweep/harness.h"
 
 int main(int argc, char **argv)
@@ -13,5 +14,6 @@ int main(int argc, char **argv)
         .values = "1,2,4,8,16,32,64,128",
         .columns = columns,
     };
+    waiting_shorten(argv);
     return bench_main(&bench, argc, argv);
 }

@@ -1,4 +1,5 @@
 /* How fast is each op with each kernel of the device, and how close to the limits of the machine? */
+#include "bench/base/waiting.h"
 #include "bench/sweep/harness.h"
 
 int main(int argc, char **argv)
@@ -14,5 +15,6 @@ int main(int argc, char **argv)
         .budget = 30,
         .kernels = true,
     };
+    waiting_shorten(argv);
     return bench_main(&bench, argc, argv);
 }

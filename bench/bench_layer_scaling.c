@@ -1,4 +1,5 @@
 /* How do time, memory and FLOPs grow with the number of layers? */
+#include "bench/base/waiting.h"
 #include "bench/sweep/harness.h"
 
 int main(int argc, char **argv)
@@ -9,5 +10,6 @@ int main(int argc, char **argv)
         .axis = AXIS_LAYERS,
         .values = "2,4,6,8,12,16",
     };
+    waiting_shorten(argv);
     return bench_main(&bench, argc, argv);
 }

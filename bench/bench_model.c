@@ -1,4 +1,5 @@
 /* Everything about one configuration: where time and memory go, and the time from graph to first output. */
+#include "bench/base/waiting.h"
 #include "bench/sweep/harness.h"
 
 int main(int argc, char **argv)
@@ -10,5 +11,6 @@ int main(int argc, char **argv)
         .values = "500",
         .whole = true,
     };
+    waiting_shorten(argv);
     return bench_main(&bench, argc, argv);
 }

@@ -3,6 +3,7 @@
  * minutes; to keep it short, models are timed only up to 2000 nodes, only in training steps, and once for all
  * solvers.
  */
+#include "bench/base/waiting.h"
 #include "bench/sweep/harness.h"
 
 int main(int argc, char **argv)
@@ -22,5 +23,6 @@ int main(int argc, char **argv)
         .steps = true,
         .columns = columns,
     };
+    waiting_shorten(argv);
     return bench_main(&bench, argc, argv);
 }

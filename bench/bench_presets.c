@@ -2,6 +2,7 @@
  * What do published models cost? One of each family of datasets: molecules, blocks, superpixels, calls of
  * functions, peptides, and molecules with a large model.
  */
+#include "bench/base/waiting.h"
 #include "bench/sweep/harness.h"
 
 int main(int argc, char **argv)
@@ -24,5 +25,6 @@ int main(int argc, char **argv)
         .columns = columns,
         .budget = 120,
     };
+    waiting_shorten(argv);
     return bench_main(&bench, argc, argv);
 }

@@ -1,4 +1,5 @@
 /* How do time and memory fall, or throughput rise, with the ranks that share the work? */
+#include "bench/base/waiting.h"
 #include "bench/sweep/harness.h"
 
 int main(int argc, char **argv)
@@ -22,5 +23,6 @@ int main(int argc, char **argv)
         .also = {[AXIS_BATCH] = "64", [AXIS_NODES] = "32", [AXIS_THREADS] = "1"},
         .columns = columns,
     };
+    waiting_shorten(argv);
     return bench_main(&bench, argc, argv);
 }

@@ -1,11 +1,12 @@
 /*
  * What variables of OpenMP do to threads: by default a row has as many as there are processors, wherever
  * threads are bound; it never says more than run; and whether as many run as are asked for does not depend on
- * how busy the machine is.
+ * how busy the machine is. How threads wait, in OpenMP's own words.
  */
 #include "tests/records.h"
 #include "tests/refusals.h"
 #include "tests/test.h"
+#include "tests/values.h"
 
 #include <sched.h>
 
@@ -83,12 +84,52 @@ static void test_dynamic(void **state)
     assert_int_equal(threads_with(*state, "OMP_NUM_THREADS", "1", words), more);
 }
 
+/* With the variable, OpenMP is loaded so often, and says `says`; the file says `recorded`. */
+static void expect_waiting(const struct house *h, const char *name, const char *value, size_t loaded,
+                           const char *says, const char *recorded)
+{
+    setenv(name, value, 1);
+    struct ended e = run_words(h, "--device meta --format json " SMALL, 0);
+    unsetenv(name);
+    size_t times = 0;
+    for (const char *at = e.err; (at = strstr(at, "DISPLAY ENVIRONMENT BEGIN")) != NULL; at++)
+        times++;
+    if (times != loaded || !strstr(e.err, says))
+        fail_msg("%s=%s: loaded %zu times, not %zu, or not %s: %s", name, value, times, loaded, says, e.err);
+    struct record *record = record_of(e.out);
+    assert_string_equal(text_in(value_get(record_head(record), "host"), "waiting"), recorded);
+    record_free(record);
+    ended_free(&e);
+}
+
+/* With libgomp a program starts itself again, once, unless the user chose. */
+static void test_waiting(void **state)
+{
+    char *set_here = getenv("OMP_WAIT_POLICY"), *before = set_here ? strdup(set_here) : NULL;
+    unsetenv("OMP_WAIT_POLICY");
+    setenv("OMP_DISPLAY_ENV", "verbose", 1);
+#ifdef __clang__
+    expect_waiting(*state, "UNRELATED", "1", 1, "", "default of libomp");
+    expect_waiting(*state, "KMP_BLOCKTIME", "7", 1, "KMP_BLOCKTIME='7", "KMP_BLOCKTIME=7");
+#else
+    expect_waiting(*state, "UNRELATED", "1", 2, "GOMP_SPINCOUNT = '3000'", "GOMP_SPINCOUNT=3000");
+    expect_waiting(*state, "GOMP_SPINCOUNT", "7", 1, "GOMP_SPINCOUNT = '7'", "GOMP_SPINCOUNT=7");
+    expect_waiting(*state, "LD_PRELOAD", "libvgpreload_none.so", 1, "", "default of libgomp");
+#endif
+    expect_waiting(*state, "OMP_WAIT_POLICY", "active", 1, "OMP_WAIT_POLICY", "OMP_WAIT_POLICY=active");
+    unsetenv("OMP_DISPLAY_ENV");
+    if (before)
+        setenv("OMP_WAIT_POLICY", before, 1);
+    free(before);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bound),
         cmocka_unit_test(test_limited),
         cmocka_unit_test(test_dynamic),
+        cmocka_unit_test(test_waiting),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }

@@ -9,9 +9,9 @@
 #include <string.h>
 
 /* Fields of the record that say how the rows were made. */
-static const char *const context[] = {
-    "benchmark", "host.instruction_set", "host.cores", "host.system", "compiler",
-    "flags",     "libraries.blas",       "commit"};
+static const char *const context[] = {"benchmark",   "host.instruction_set", "host.cores",
+                                      "host.system", "host.waiting",         "compiler",
+                                      "flags",       "libraries.blas",       "commit"};
 enum { CONTEXT = sizeof context / sizeof *context };
 
 /* "AMD EPYC, cpu, 2 threads", without device or threads if the rows differ in them. */

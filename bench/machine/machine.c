@@ -10,6 +10,7 @@
 
 #include "bench/base/affinity.h"
 #include "bench/base/build.h"
+#include "bench/base/waiting.h"
 #include "bench/machine/calibration.h"
 #include "bench/machine/control_group.h"
 #include "kernels/arithmetic.h"
@@ -67,11 +68,12 @@ static struct value *host(void)
 {
     struct utsname u;
     uname(&u);
-    char cpu[256], processor[256], governor[64], system[128];
+    char cpu[256], processor[256], governor[64], system[128], waiting[64];
     calibration_cpu(processor, sizeof processor);
     read_field("/proc/cpuinfo", "model name", cpu, sizeof cpu);
     read_field("/etc/os-release", "PRETTY_NAME", system, sizeof system);
     read_field("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "", governor, sizeof governor);
+    waiting_policy(waiting, sizeof waiting);
     struct value *host = value_new_object();
     value_set_text(host, "name", u.nodename);
     value_set_text(host, "cpu", cpu);
@@ -82,6 +84,7 @@ static struct value *host(void)
     value_set_count(host, "memory", (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE));
     value_set_text(host, "system", system);
     value_set_text(host, "governor", governor);
+    value_set_text(host, "waiting", waiting);
     return host;
 }
 

@@ -70,8 +70,9 @@ static bool heads_agree(const struct value *old, const struct value *new, const 
                         struct message *error)
 {
     static const char *const parts[] = {
-        "benchmark", "commit", "compiler", "flags", "libraries", "seed", "host.cpu", "host.instruction_set",
-        "shard",
+        "benchmark",    "commit", "compiler", "flags",
+        "libraries",    "seed",   "host.cpu", "host.instruction_set",
+        "host.waiting", "shard",
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (!agrees(value_get(old, parts[i]), value_get(new, parts[i]), parts[i], path, error))
