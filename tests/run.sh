@@ -7,7 +7,8 @@
 # with failures is shown, and its failed tests once more at the end. The last line is "N passed, N failed, N skipped";
 # exit status 1 if any failed.
 #
-# As many programs run at a time as there are processors, in the order given: no test may depend on being alone.
+# One program more than there are processors runs at a time, since some wait, in the order given: no test may depend on
+# being alone.
 set -u
 export CMOCKA_MESSAGE_OUTPUT=TAP ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
 
@@ -94,7 +95,7 @@ for argument; do
 done
 # Threads that spin while they wait take the processors from the programs beside them.
 OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1 \
-    xargs -r -I POSITION -P "$(nproc)" "$0" --at POSITION "$work" "$@" <"$work/programs"
+    xargs -r -I POSITION -P $(($(nproc) + 1)) "$0" --at POSITION "$work" "$@" <"$work/programs"
 cat "$work/failures" # again, since the end of a long output is what is seen first
 # A program that was not counted did not run.
 awk -v programs=$programs '

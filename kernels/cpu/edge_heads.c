@@ -13,6 +13,13 @@
 
 enum { WIDE = 8 };
 
+/* Compiled for each shape of a part; with sanitizers that takes clang half a minute: once for all. */
+#ifdef ROLLED /* by the Makefile */
+#define PASS static __attribute__((noinline))
+#else
+#define PASS INLINE
+#endif
+
 /* The largest power of two up to n. */
 static int64_t power_of_two(int64_t n)
 {
@@ -142,7 +149,7 @@ INLINE void begin_sums(int count, bool add, const float *to, vec sum[WIDE])
 }
 
 /* `heads` and `vectors` are p's, as compile-time constants. */
-INLINE void weigh(const struct sweeps *w, const struct part *p, int heads, int vectors, bool whole)
+PASS void weigh(const struct sweeps *w, const struct part *p, int heads, int vectors, bool whole)
 {
     const struct edge_rows r = w->rows;
     const bool ahead = w->ahead;
@@ -180,7 +187,7 @@ INLINE vec choose(vec z, vec high, vec low)
     return (vec)(((vm_ints)high & positive) | ((vm_ints)low & ~positive));
 }
 
-INLINE void leaky_weigh(const struct sweeps *w, const struct part *p, int heads, int vectors, bool whole)
+PASS void leaky_weigh(const struct sweeps *w, const struct part *p, int heads, int vectors, bool whole)
 {
     const struct edge_rows r = w->rows;
     int64_t stride = w->s->heads, number = p->head * w->s->per + p->first;
@@ -283,7 +290,7 @@ INLINE void put_dots(const struct sweeps *w, int64_t head, int64_t e, int heads,
  * Products in `heads` heads from `head` on, of `vectors` vectors each, or as many as there are if 0. Where
  * edges are missing, the last is taken again.
  */
-INLINE void dots(const struct sweeps *w, int64_t head, int heads, int vectors, bool whole, bool leaky)
+PASS void dots(const struct sweeps *w, int64_t head, int heads, int vectors, bool whole, bool leaky)
 {
     const struct edge_rows r = w->rows;
     const int per = vectors ? vectors : (int)w->s->per;
