@@ -31,9 +31,9 @@ static const struct shape shapes[] = {
     /* Rows for three threads, many heads and graphs; rows of many vectors, and graphs of several blocks. */
     {{1, 2, 103, 9, 48, 12, 70, 300, 0}, true, false},
     {{1, 2, 40, 3, 252, 4, 2, 150, 0}, true, false},
-    {{1, 2, 300, 257, 64, 4, 3, 1500, 0}, false, false},
-    {{1, 2, 2153, 3, 8, 1, 30, 9, 0}, false, false},
-    {{1, 2, 1031, 19, 36, 2, 40, 4100, 0}, false, false},
+    {{1, 2, 300, 129, 64, 4, 8, 1500, 0}, false, false},
+    {{1, 2, 1087, 3, 8, 1, 3, 9, 0}, false, false},
+    {{1, 2, 331, 19, 36, 2, 40, 4100, 0}, false, false},
     /* Rows of over 256 edges, which cpu cuts into pieces (kernels/cpu/edges.h), also narrower than a vector;
      * graphs of several blocks of keys. */
     {{1, 2, 9, 3, 20, 2, 2, 2400, 0}, true, true},
