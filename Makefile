@@ -86,8 +86,8 @@ $(BUILD)/probed: tests/machine.sh tests/machine_cuda.sh $(look_again)
 
 # Objects. kernels/ref is compiled as float, as double and as the C++ counting type, kernels/oracle as float and as
 # double, kernels/cpu for each instruction set; all else once. FILE.WAY.o is FILE.c compiled that way.
-# Under sanitizers the loops of AVX2 would repeat those of AVX-512, where the machine has it.
-without := $(if $(san),$(if $(shell grep -m1 avx512vl /proc/cpuinfo),$(filter avx2,$(ISAS))))
+# Under sanitizers the baseline and the largest set that this machine has: others would repeat their loops, or never run.
+isas    := $(if $(san),$(filter-out $(if $(shell grep -m1 avx512vl /proc/cpuinfo),avx2,avx512),$(ISAS)),$(ISAS))
 mains   := $(wildcard bench/*.c)
 checks  := $(patsubst %.c,%,$(wildcard tests/test_*.c))
 dumps   := $(patsubst %.c,%,$(wildcard tests/dump_*.c))
@@ -103,7 +103,7 @@ version := $(OBJ)/bench/base/build.o
 objects := $(patsubst %.c,$(OBJ)/%.o,$(filter-out $(if $(SQLITE),,analysis/database/%),$(once)) \
              $(foreach way,f32 f64 count,$(patsubst %.c,%.$(way).c,$(wildcard kernels/ref/*.c))) \
              $(foreach way,f32 f64,$(patsubst %.c,%.$(way).c,$(wildcard kernels/oracle/*.c))) \
-             $(foreach way,$(filter-out $(without),$(ISAS)),$(patsubst %.c,%.$(way).c,$(wildcard kernels/cpu/*.c))))
+             $(foreach way,$(isas),$(patsubst %.c,%.$(way).c,$(wildcard kernels/cpu/*.c))))
 mpi_obj := $(if $(MPI_FLAGS),$(patsubst %.c,$(OBJ)/%.o,$(wildcard kernels/mpi/*.c tests/pmpi/*.c)))
 every   := $(objects) $(mpi_obj) $(version) $(helpers) $(mains:%.c=$(OBJ)/%.o) \
              $(patsubst %,$(OBJ)/%.o,$(checks) $(dumps) $(fuzz) tests/slower/slower tests/replay/replay)
@@ -123,7 +123,7 @@ $(OBJ)/%.count.o:        way := -DREF_COUNT -O2 $(CXX_FLAGS)
 $(OBJ)/%.base.o:         way := $(fast) -DISA=base
 $(OBJ)/%.avx2.o:         way := $(fast) -DISA=avx2 -march=x86-64-v3
 $(OBJ)/%.avx512.o:       way := $(fast) -DISA=avx512 -march=x86-64-v4 -mprefer-vector-width=512
-$(OBJ)/kernels/isa.o:    way := $(if $(without),-DWITHOUT_AVX2)
+$(OBJ)/kernels/isa.o $(OBJ)/kernels/peak.o: way := $(foreach way,AVX2 AVX512,-DISA_$(way)=$(words $(filter $(way:AVX%=avx%),$(isas))))
 $(OBJ)/kernels/blas.o:   way := -DBLAS_LIBRARIES='$(foreach name,$(BLAS_LIBRARIES),"$(name)",)'
 $(OBJ)/bench/query.o $(OBJ)/tests/test_query.o: way := -DHAVE_SQLITE=$(if $(SQLITE),1,0)
 $(foreach path,kernels/plugin bench/machine/machine tests/test_cuda_build,$(OBJ)/$(path).o): defines += -DHAVE_CUDA=$(HAVE_CUDA)

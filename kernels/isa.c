@@ -1,7 +1,8 @@
 /*
  * Selection among the tables of kernels/cpu, which is compiled once per instruction set (ISA_X86: plain
  * x86-64, x86-64-v3 with AVX2 and FMA, x86-64-v4 with AVX-512; elsewhere only the compiler's default).
- * GTMARK_ISA=base or avx2 in the environment excludes the larger sets. WITHOUT_AVX2: that is not compiled.
+ * GTMARK_ISA=base or avx2 in the environment excludes the larger sets. ISA_AVX2 and ISA_AVX512: which are
+ * compiled.
  */
 #include "kernels/backend.h"
 
@@ -38,13 +39,17 @@ static bool has_avx512(void)
 const struct backend *const *backend_cpu_all(void)
 {
 #if ISA_X86
-    static const struct backend *const all[] = {&cpu_avx512_backend,
-#ifndef WITHOUT_AVX2
-                                                &cpu_avx2_backend,
+    static const struct backend *const all[] = {
+#if ISA_AVX512
+        &cpu_avx512_backend,
 #endif
-                                                &cpu_base_backend, NULL};
-    enum { BASE = sizeof all / sizeof *all - 2 };
-    return all + (has_avx512() ? 0 : has_avx2() ? 1 : BASE);
+#if ISA_AVX2
+        &cpu_avx2_backend,
+#endif
+        &cpu_base_backend,
+        NULL
+    };
+    return all + (ISA_AVX512 && !has_avx512()) + (ISA_AVX2 && !has_avx2());
 #else
     static const struct backend *const all[] = {&cpu_base_backend, NULL};
     return all;

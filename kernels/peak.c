@@ -6,12 +6,8 @@
 
 #include <stddef.h>
 
-extern const struct backend cpu_base_backend;
-extern const struct peak cpu_base_peak;
-#if ISA_X86
-extern const struct backend cpu_avx2_backend, cpu_avx512_backend;
-extern const struct peak cpu_avx2_peak, cpu_avx512_peak;
-#endif
+extern const struct backend cpu_base_backend, cpu_avx2_backend, cpu_avx512_backend;
+extern const struct peak cpu_base_peak, cpu_avx2_peak, cpu_avx512_peak;
 
 const struct peak *peak_of(const struct backend *backend)
 {
@@ -20,8 +16,10 @@ const struct peak *peak_of(const struct backend *backend)
         const struct peak *peak;
     } all[] = {
         {&cpu_base_backend, &cpu_base_peak},
-#if ISA_X86
+#if ISA_AVX2
         {&cpu_avx2_backend, &cpu_avx2_peak},
+#endif
+#if ISA_AVX512
         {&cpu_avx512_backend, &cpu_avx512_peak},
 #endif
     };
