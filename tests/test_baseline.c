@@ -274,10 +274,6 @@ static void test_runs(void **state)
     e = run_words(*state, line, 0);
     assert_null(strstr(e.err, "slower"));
     ended_free(&e);
-    e = run_words(*state, TINY "--device meta --output x.json --baseline base.json", 1);
-    assert_non_null(strstr(e.err, "inconclusive: planned only"));
-    assert_null(strstr(e.err, "nan"));
-    ended_free(&e);
 }
 
 int main(void)

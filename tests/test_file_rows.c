@@ -111,7 +111,8 @@ static void tables_can_be_left_out(void **state)
         struct record *record = run_json(h, words, 0);
         const struct row *row = row_at(record, 0);
         assert_int_equal(count_at(row, "graph.edges"), 4);
-        assert_string_equal(text_at(row, "graph.inputs"), runs[i].inputs);
+        const char *inputs = row->graph.inputs ? row->graph.inputs : "";
+        assert_string_equal(inputs, runs[i].inputs);
         if (i % 2 == 0)
             snprintf(work[i / 2], sizeof work[0], "%s", text_at(row, "work"));
         record_free(record);

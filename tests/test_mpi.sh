@@ -31,23 +31,23 @@ for model in gps gps_sparse gin graph_transformer; do
     check "$model on 1 to 4 ranks, one of them without nodes" \
         "$(bench 4 --ranks 1-4+1 --batch 3 --model $model --format csv --columns ranks.count,checked)" \
         'status,reason,ranks.count,checked
-ok,"",1,whole
-ok,"",2,whole
-ok,"",3,whole
-ok,"",4,whole
+ok,,1,whole
+ok,,2,whole
+ok,,3,whole
+ok,,4,whole
 0'
 done
 check 'nodes divided among 1 to 4 ranks' \
     "$(bench 4 --ranks 1-4+1 --parallel halo --batch 1 --model gps_sparse,gin --format csv --columns ranks.count,checked)" \
     'status,reason,model,ranks.count,checked
-ok,"",gps_sparse,1,whole
-ok,"",gps_sparse,2,whole
-ok,"",gps_sparse,3,whole
-ok,"",gps_sparse,4,whole
-ok,"",gin,1,whole
-ok,"",gin,2,whole
-ok,"",gin,3,whole
-ok,"",gin,4,whole
+ok,,gps_sparse,1,whole
+ok,,gps_sparse,2,whole
+ok,,gps_sparse,3,whole
+ok,,gps_sparse,4,whole
+ok,,gin,1,whole
+ok,,gin,2,whole
+ok,,gin,3,whole
+ok,,gin,4,whole
 0'
 # with_metis RANKS FLAG...: the same of a partition
 with_metis()
@@ -60,10 +60,10 @@ if [ -n "$metis" ]; then
         check "nodes divided by METIS, task $task" \
             "$(with_metis 4 --ranks 1-4+1 --parallel halo --batch 2 --task $task)" \
             'status,reason,ranks.count,ranks.partition,checked
-ok,"",1,metis,whole
-ok,"",2,metis,whole
-ok,"",3,metis,whole
-ok,"",4,metis,whole
+ok,,1,metis,whole
+ok,,2,metis,whole
+ok,,3,metis,whole
+ok,,4,metis,whole
 0'
     done
     check 'METIS divides only what rows of ghosts connect' "$(with_metis 2 --ranks 2 --parallel data)" 2
@@ -76,20 +76,20 @@ fi
 check 'nodes and heads divided among 2 ranks' \
     "$(bench 2 --ranks 2 --batch 1 --parallel ulysses --model gps,graph_transformer --format csv --columns checked,ranks.nodes_min)" \
     'status,reason,model,checked,ranks.nodes_min
-ok,"",gps,whole,6
-ok,"",graph_transformer,whole,6
+ok,,gps,whole,6
+ok,,graph_transformer,whole,6
 0'
 check 'keys and values going around 1 to 4 ranks' \
     "$(bench 4 --ranks 1-4+1 --parallel ring --batch 3 --model gps,graph_transformer --format csv --columns ranks.count,checked)" \
     'status,reason,model,ranks.count,checked
-ok,"",gps,1,whole
-ok,"",gps,2,whole
-ok,"",gps,3,whole
-ok,"",gps,4,whole
-ok,"",graph_transformer,1,whole
-ok,"",graph_transformer,2,whole
-ok,"",graph_transformer,3,whole
-ok,"",graph_transformer,4,whole
+ok,,gps,1,whole
+ok,,gps,2,whole
+ok,,gps,3,whole
+ok,,gps,4,whole
+ok,,graph_transformer,1,whole
+ok,,graph_transformer,2,whole
+ok,,graph_transformer,3,whole
+ok,,graph_transformer,4,whole
 0'
 check 'heads that are fewer than ranks do not divide' "$(bench 3 --ranks 3 --parallel ulysses)" 2
 check 'but may stay whole' "$(said)" \
@@ -103,14 +103,14 @@ check 'and says so' "$(said)" \
 check 'weak scaling has a batch for each rank' \
     "$(bench 2 --ranks 1,2 --batch 2 --weak --format csv --columns ranks.count,batch,ranks.nodes_max)" \
     'status,reason,ranks.count,batch,ranks.nodes_max
-ok,"",1,2,
-ok,"",2,4,24
+ok,,1,2,
+ok,,2,4,24
 0'
 check 'or as many nodes' \
     "$(bench 2 --ranks 1,2 --batch 1 --weak --parallel halo --model gin --format csv --columns ranks.count,nodes,ranks.nodes_max)" \
     'status,reason,ranks.count,nodes,ranks.nodes_max
-ok,"",1,12,
-ok,"",2,24,12
+ok,,1,12,
+ok,,2,24,12
 0'
 check 'but not where work grows with their square' "$(bench 2 --ranks 2 --weak --parallel ulysses)" 2
 check 'however that is shared' "$(bench 2 --ranks 2 --weak --parallel ring)" 2
@@ -118,33 +118,33 @@ check 'the parts of the ranks: sizes of four graphs, shared by two and by three'
     "$(bench 3 --ranks 2,3 --batch 4 --no-check --format csv \
         --columns ranks.count,ranks.hosts,ranks.nodes_max,ranks.nodes_min,ranks.edges_max,ranks.edges_min,graph.edges)" \
     'status,reason,ranks.count,ranks.hosts,ranks.nodes_max,ranks.nodes_min,ranks.edges_max,ranks.edges_min,graph.edges
-ok,"",2,1,24,24,26,24,50
-ok,"",3,1,24,6,26,6,50
+ok,,2,1,24,24,26,24,50
+ok,,3,1,24,6,26,6,50
 0'
 check 'as many as were started, by default' \
     "$(bench 2 --batch 2 --no-check --format csv --columns ranks.count)" 'status,reason,ranks.count
-ok,"",1
-ok,"",2
+ok,,1
+ok,,2
 0'
 check 'another benchmark' \
     "$(tests/mpirun.sh 2 "$build/bench_node_scaling" $small --runs 3 --ranks 2 --batch 4 --output "$house/y.json" --format csv \
         --columns checked 2>/dev/null)" 'status,reason,nodes,checked
-ok,"",12,whole'
+ok,,12,whole'
 check 'more ranks than were started' "$(bench 2 --ranks 3)" 2
 check 'say so' "$(said)" \
     'bench_rank_scaling: --ranks 3: 2 ranks were started; begin the command with mpirun -n 3'
 check 'norms over graphs that ranks divide' \
     "$(bench 3 --ranks 3 --norm batch,graph --parallel data,ring --batch 2 --phase forward,step --format csv \
         --columns norm,ranks.parallel,checked)" 'status,reason,norm,ranks.parallel,checked
-ok,"",batch,data,whole
-ok,"",batch,ring,whole
-ok,"",graph,data,whole
-ok,"",graph,ring,whole
+ok,,batch,data,whole
+ok,,batch,ring,whole
+ok,,graph,data,whole
+ok,,graph,ring,whole
 0'
 check 'the maximum of nodes that ranks divide' \
     "$(bench 3 --ranks 3 --pool max --parallel ring --batch 2 --phase forward,step --format csv --columns checked)" \
     'status,reason,nodes,checked
-ok,"",12,whole
+ok,,12,whole
 0'
 check 'norms of edges' "$(bench 2 --ranks 2 --model gps --mpnn gatedgcn)" 2
 check 'are refused' "$(said)" 'bench_rank_scaling: --ranks 2: not with batch norm of edges or features'
@@ -188,8 +188,8 @@ export GTMARK_BUILD
     --format csv --columns ranks.count,step.communication.predicted,step.communication.error >x.csv 2>err)
 check 'the exchange of two ranks is predicted, with the error of that' "$(sed 's/,[0-9.e-]*[0-9],[-0-9.e]*[0-9]$/,x,y/' "$house/x.csv")" \
     'status,reason,ranks.count,step.communication.predicted,step.communication.error
-ok,"",1,,
-ok,"",2,x,y'
+ok,,1,,
+ok,,2,x,y'
 check 'by a calibration in the file' "$(grep -c '"links": *\[' "$house/x.json")" 1
 check 'which predicts more ranks' "$("$build/bench_rank_scaling" $small --phase step --batch 4 --device meta --ranks 4 --ceilings link="$house/x.json" \
     --format csv --columns step.communication.link 2>/dev/null | grep -o 'of a sum on 2 ranks of 1 host')" \
@@ -234,7 +234,7 @@ small="--nodes 2 ${small#--nodes 12 }"
 check 'keys and values go around where a rank has no nodes' \
     "$(bench 3 --ranks 3 --parallel ring --batch 1 --format csv --columns checked,ranks.nodes_min)" \
     'status,reason,nodes,checked,ranks.nodes_min
-ok,"",2,whole,0
+ok,,2,whole,0
 0'
 bytes 'ring, a rank without nodes' 3 --parallel ring --batch 1
 small="--nodes 11 ${small#--nodes 2 }"

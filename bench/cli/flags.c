@@ -121,9 +121,12 @@ static bool read_lenience(const struct argument *a, struct message *error)
 {
     struct lenience *l = &((struct options *)a->options)->lenience;
     bool strict = strcmp(a->value, "strict") == 0, allow = strcmp(a->value, "allow-uncompared") == 0;
+    bool exact = strcmp(a->value, "exact") == 0;
     l->strict = l->strict || strict;
     l->allow_uncompared = l->allow_uncompared || allow;
-    return strict || allow || complain(error, "--gate %.200s: strict, allow-uncompared or both", a->value);
+    l->exact = l->exact || exact;
+    return strict || allow || exact ||
+           complain(error, "--gate %.200s: exact, strict, allow-uncompared", a->value);
 }
 
 static bool read_threshold(const struct argument *a, struct message *error)
@@ -289,7 +292,8 @@ static const struct flag flags[] = {
     {GATES, "against", "BINARY", "run an old build and this one in turns; exit 1 if this one is slower",
      PATH(against, "an executable file")},
     {GATES, "gate", "LIST",
-     "strict: exit 1 also if a comparison is inconclusive; allow-uncompared: pass rows without a partner",
+     "exact: compare what is planned, not times; strict: exit 1 also if a comparison is inconclusive; "
+     "allow-uncompared: pass rows without a partner",
      .kind = FLAG_LIST, .read = read_lenience},
 
     {ABOUT, "dry-run", NULL, "print the rows with their minimum time and memory; run and write nothing",

@@ -70,6 +70,7 @@ struct check_options {
 struct lenience {
     bool allow_uncompared; /* what could not be compared */
     bool strict;           /* not what is inconclusive */
+    bool exact;            /* what is planned, not times */
 };
 
 struct output_options {

@@ -40,6 +40,24 @@ static bool any_encoded(const struct rows *rows)
     return i < rows_count(rows);
 }
 
+static const char *compiler_of(const struct record *record)
+{
+    const char *compiler = "";
+    value_get_text(record_head(record), "compiler", &compiler);
+    return compiler;
+}
+
+int baseline_judge_exact(const struct record *base, const struct record *now, const struct rows *rows,
+                         struct lenience how, FILE *out)
+{
+    struct comparison c;
+    comparison_of_rows(&c, record_rows(base), rows);
+    fputs("\nA: the baseline; B: this run\n", out);
+    int misses = gate_exact(out, &c, strcmp(compiler_of(base), compiler_of(now)) == 0, how);
+    comparison_free(&c);
+    return misses;
+}
+
 int baseline_judge(const struct rows *base, const struct rows *rows, const bool programs[PROGRAMS],
                    struct lenience how, FILE *out)
 {

@@ -15,12 +15,16 @@
 
 #include <stdio.h>
 
-#include "analysis/record/row.h"
+#include "analysis/record/record.h"
 #include "bench/cli/options.h"
 
 /* Compares these programs, and encodings if they were timed, and prints the comparison. Returns the number of
  * misses (gate_pairs.h). */
 int baseline_judge(const struct rows *base, const struct rows *rows, const bool programs[PROGRAMS],
                    struct lenience how, FILE *out);
+
+/* Compares what is planned (analysis/compare/exact.h): rows of the record `now` with those of another. */
+int baseline_judge_exact(const struct record *base, const struct record *now, const struct rows *rows,
+                         struct lenience how, FILE *out);
 
 #endif

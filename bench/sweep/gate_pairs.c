@@ -1,6 +1,7 @@
 #include "bench/sweep/gate_pairs.h"
 
 #include "analysis/compare/compare_notes.h"
+#include "analysis/compare/exact.h"
 
 /* The rows of this run without a partner. They are named below the table. */
 static size_t alone(const struct comparison *c)
@@ -20,6 +21,24 @@ static size_t say(FILE *out, size_t count, bool miss, const char *what)
     return miss ? count : 0;
 }
 
+static size_t say_uncompared(FILE *out, size_t count, struct lenience how)
+{
+    return say(out, count, !how.allow_uncompared,
+               how.allow_uncompared ? "not compared (--gate allow-uncompared)"
+                                    : "not compared; --gate allow-uncompared accepts this");
+}
+
+int gate_exact(FILE *out, const struct comparison *c, bool same_compiler, struct lenience how)
+{
+    struct exact found = exact_compare(c, same_compiler, out);
+    size_t misses = say(out, found.more, true, "more than in the baseline");
+    say(out, found.less, false, "less than in the baseline: keep this file as the next one");
+    misses += say_uncompared(out, alone(c) + found.alone, how);
+    if (misses == 0 && found.equal + found.less > 0)
+        fprintf(out, "exact: %zu figures as in the baseline\n", found.equal);
+    return (int)misses + (misses == 0 && found.equal + found.less == 0);
+}
+
 int gate_pairs(FILE *out, const struct comparison *c, struct lenience how)
 {
     struct tally all = compare_two(out, c);
@@ -30,9 +49,7 @@ int gate_pairs(FILE *out, const struct comparison *c, struct lenience how)
         open += v.kind == VERDICT_INCONCLUSIVE && !v.unjudged && !v.not_slower;
     }
     misses = say(out, all.verdicts[VERDICT_SLOWER], true, "slower");
-    misses += say(out, unjudged, !how.allow_uncompared,
-                  how.allow_uncompared ? "not compared (--gate allow-uncompared)"
-                                       : "not compared; --gate allow-uncompared accepts this");
+    misses += say_uncompared(out, unjudged, how);
     misses +=
         say(out, open, how.strict,
             how.strict ? "inconclusive (--gate strict)" : "inconclusive; --gate strict makes this a miss");

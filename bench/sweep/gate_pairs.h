@@ -14,4 +14,10 @@
  */
 int gate_pairs(FILE *out, const struct comparison *c, struct lenience how);
 
+/*
+ * The same of what is planned (exact.h): what is more than in the baseline misses, what is less is noted.
+ * same_compiler: of the two builds.
+ */
+int gate_exact(FILE *out, const struct comparison *c, bool same_compiler, struct lenience how);
+
 #endif

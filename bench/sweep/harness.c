@@ -223,7 +223,9 @@ static int run_rows(const struct bench *b, struct options *o, struct ceilings *c
         findings_print_ways(stderr, rows);
     }
     int missed = gates_judge(&o->gates, o->programs, rows, stderr);
-    if (o->baseline)
+    if (o->baseline && (o->lenience.exact || o->device.meta))
+        missed += baseline_judge_exact(o->baseline, record, rows, o->lenience, stderr);
+    else if (o->baseline)
         missed += baseline_judge(record_rows(o->baseline), rows, o->programs, o->lenience, stderr);
     if (o->gates.count || o->baseline)
         missed += gates_judge_unchecked(rows, o->check.wanted, stderr);

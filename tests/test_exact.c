@@ -1,0 +1,205 @@
+/* What is planned, compared exactly: each kind of growth is found and its first entry named. */
+#include "analysis/compare/exact.h"
+#include "analysis/record/profile.h"
+#include "tests/records.h"
+#include "tests/test.h"
+
+#define RUN "--device meta --nodes 20 --hidden 16 --heads 2 --profile --no-charts "
+
+struct plan {
+    struct record *record;
+    struct row *row;
+    struct profile step;
+};
+
+static struct plan plan_of(void *house)
+{
+    struct plan p = {.record = run_json(house, RUN "--layers 2", 0)};
+    p.row = rows_at(record_rows(p.record), 0);
+    assert_true(profile_read(&p.step, p.row, TIMED_STEP));
+    return p;
+}
+
+static void free_plan(struct plan *p)
+{
+    profile_free(&p->step);
+    record_free(p->record);
+}
+
+/* What is found where B is the plan with its changed profile, and what is said of it. */
+static struct exact compared(void *house, struct plan *b, char **text)
+{
+    struct plan a = plan_of(house);
+    struct comparison c;
+    size_t size;
+    FILE *out = open_memstream(text, &size);
+    profile_write(&b->step, b->row, TIMED_STEP);
+    comparison_of_rows(&c, record_rows(a.record), record_rows(b->record));
+    struct exact found = exact_compare(&c, true, out);
+    fclose(out);
+    comparison_free(&c);
+    free_plan(&a);
+    free_plan(b);
+    return found;
+}
+
+static void assert_says(char *text, const char *what)
+{
+    if (!strstr(text, what))
+        fail_msg("'%s' is not in: %s", what, text);
+    free(text);
+}
+
+/* Puts a copy of an entry behind it, under another name: an op more. */
+static void add_copy(struct profile *p, size_t at)
+{
+    p->entries = realloc(p->entries, (p->count + 1) * sizeof *p->entries);
+    assert_non_null(p->entries);
+    memmove(p->entries + at + 1, p->entries + at, (p->count - at) * sizeof *p->entries);
+    p->entries[at + 1].op = "copy";
+    p->entries[at + 1].span = strdup(p->entries[at].span);
+    p->count++;
+}
+
+static void test_equal(void **state)
+{
+    char *text;
+    struct plan b = plan_of(*state);
+    struct exact found = compared(*state, &b, &text);
+    assert_true(found.equal >= 10 && found.more == 0 && found.less == 0 && found.alone == 0);
+    assert_string_equal(text, "");
+    free(text);
+}
+
+static void test_extra_copy(void **state)
+{
+    char *text, named[256];
+    struct plan b = plan_of(*state);
+    add_copy(&b.step, 7);
+    snprintf(named, sizeof named, "%s copy", b.step.entries[8].span);
+    b.row->step.bytes += 1024;
+    struct exact found = compared(*state, &b, &text);
+    assert_int_equal(found.more, 2);
+    assert_non_null(strstr(text, "step.bytes"));
+    assert_non_null(strstr(text, "step.entries"));
+    assert_says(text, named);
+}
+
+static void test_larger_buffer(void **state)
+{
+    char *text, named[256];
+    struct plan b = plan_of(*state);
+    b.step.entries[5].live += 64;
+    b.row->step.memory.planned += 64;
+    snprintf(named, sizeof named, "%s %s", b.step.entries[5].span, b.step.entries[5].op);
+    struct exact found = compared(*state, &b, &text);
+    assert_int_equal(found.more, 1);
+    assert_non_null(strstr(text, "step.memory"));
+    assert_says(text, named);
+}
+
+static void test_more_flops(void **state)
+{
+    char *text, named[256];
+    struct plan b = plan_of(*state);
+    b.step.entries[3].flops++;
+    b.row->step.flops.analytic++;
+    snprintf(named, sizeof named, "%s %s", b.step.entries[3].span, b.step.entries[3].op);
+    assert_int_equal(compared(*state, &b, &text).more, 1);
+    assert_says(text, named);
+}
+
+/* Less is no miss. */
+static void test_less(void **state)
+{
+    char *text;
+    struct plan b = plan_of(*state);
+    b.row->forward.memory.peak_live -= 64;
+    struct exact found = compared(*state, &b, &text);
+    assert_true(found.more == 0 && found.less == 1);
+    assert_says(text, "forward.peak");
+}
+
+/* Executed FLOPs are compared only where both sides counted alike. */
+static void test_executed(void **state)
+{
+    static const struct {
+        const char *isa;
+        int64_t threads;
+        size_t more;
+    } sides[] = {{"avx2", 1, 1}, {"avx512", 1, 0}, {"avx2", 2, 0}};
+    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
+        char *text;
+        size_t size;
+        struct plan a = plan_of(*state), b = plan_of(*state);
+        struct comparison c;
+        a.row->step.flops.executed = 1000;
+        a.row->step.flops.executed_isa = "avx2";
+        a.row->step.flops.executed_threads = 1;
+        b.row->step.flops.executed = 1001;
+        b.row->step.flops.executed_isa = sides[i].isa;
+        b.row->step.flops.executed_threads = sides[i].threads;
+        FILE *out = open_memstream(&text, &size);
+        comparison_of_rows(&c, record_rows(a.record), record_rows(b.record));
+        assert_int_equal(exact_compare(&c, true, out).more, sides[i].more);
+        assert_int_equal(exact_compare(&c, false, out).more, 0);
+        fclose(out);
+        free(text);
+        comparison_free(&c);
+        free_plan(&a);
+        free_plan(&b);
+    }
+}
+
+static void test_without_a_partner(void **state)
+{
+    char *text;
+    struct plan a = plan_of(*state), b = plan_of(*state);
+    struct comparison c;
+    size_t size;
+    row_omit(a.row, "forward", "not asked for");
+    FILE *out = open_memstream(&text, &size);
+    comparison_of_rows(&c, record_rows(a.record), record_rows(b.record));
+    assert_int_equal(exact_compare(&c, true, out).alone, 1);
+    fclose(out);
+    free(text);
+    comparison_free(&c);
+    free_plan(&a);
+    free_plan(&b);
+}
+
+/* The gate by its exit status. */
+static void test_gate(void **state)
+{
+    static const struct {
+        const char *words;
+        int status;
+    } gates[] = {{"--layers 2", 0},
+                 {"--layers 2 --gate exact", 0},
+                 {"--layers 3", 1},
+                 {"--layers 3 --gate allow-uncompared", 1},
+                 {"--layers 2 --gate strict", 0}};
+    record_free(run_json(*state, RUN "--layers 2 --output x.json", 0));
+    for (size_t i = 0; i < sizeof gates / sizeof *gates; i++) {
+        char words[512];
+        snprintf(words, sizeof words, RUN "--output y.json --baseline x.json %s", gates[i].words);
+        struct ended e = run_words(*state, words, gates[i].status);
+        assert_non_null(strstr(e.err, gates[i].status ? "not compared" : "figures as in the baseline"));
+        ended_free(&e);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_equal),
+        cmocka_unit_test(test_extra_copy),
+        cmocka_unit_test(test_larger_buffer),
+        cmocka_unit_test(test_more_flops),
+        cmocka_unit_test(test_less),
+        cmocka_unit_test(test_executed),
+        cmocka_unit_test(test_without_a_partner),
+        cmocka_unit_test(test_gate),
+    };
+    return cmocka_run_group_tests(tests, house_setup, house_teardown);
+}
