@@ -48,7 +48,7 @@ if echo '#include <omp.h>' | $arm -fopenmp -fsyntax-only -x c - 2>/dev/null; the
     also="$without -idirafter /usr/include -idirafter /usr/include/$(${CC:-gcc} -dumpmachine)"
     check 'for aarch64' "$(printf '%s\n' kernels/*.c kernels/ref/*.c kernels/oracle/*.c graphs/*.c models/*/*.c analysis/*/*.c \
         bench/*/*.c | grep -v '^bench/base/build.c' | compile $arm "$also -fsyntax-only"
-        printf '%s\n' kernels/cpu/*.c | compile $arm "$also -O1 -Wno-maybe-uninitialized"
+        printf '%s\n' kernels/cpu/*.c | compile $arm "$also -Og -Wno-maybe-uninitialized"
         echo kernels/cpu/peak.c | compile $arm "$also -O3")" ''
     check 'multiply-adds in a row in the peak of aarch64: one of each chain' "$(aarch64-linux-gnu-objdump -d "$work/peak.o" |
         awk '{ row = $3 == "fmla" ? row + 1 : 0 } row > most { most = row } END { print most }')" 24

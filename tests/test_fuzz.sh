@@ -23,7 +23,7 @@ amount()
     case ${GTMARK_SOAK:-}$1 in
     1*) echo -max_total_time=60 ;;
     record) echo -seed=1 -runs=200 ;;
-    graph) echo -seed=1 -runs=1000 ;;
+    graph | command_line) echo -seed=1 -runs=1000 ;;
     matrix_market | metis | ogb | table | tu) echo -seed=1 -runs=300 ;;
     *) echo -seed=1 -runs=5000 ;;
     esac
