@@ -98,15 +98,21 @@ static void test_larger_buffer(void **state)
     assert_says(text, named);
 }
 
-static void test_more_flops(void **state)
+/* FLOPs or bytes more of one entry. */
+static void test_more_of_an_entry(void **state)
 {
-    char *text, named[256];
-    struct plan b = plan_of(*state);
-    b.step.entries[3].flops++;
-    b.row->step.flops.analytic++;
-    snprintf(named, sizeof named, "%s %s", b.step.entries[3].span, b.step.entries[3].op);
-    assert_int_equal(compared(*state, &b, &text).more, 1);
-    assert_says(text, named);
+    for (int bytes = 0; bytes < 2; bytes++) {
+        char *text, named[256];
+        struct plan b = plan_of(*state);
+        const struct profile_entry *e = &b.step.entries[3];
+        b.step.entries[3].flops += !bytes;
+        b.step.entries[3].bytes += bytes;
+        b.row->step.flops.analytic += !bytes;
+        b.row->step.bytes += bytes;
+        snprintf(named, sizeof named, "%s %s", e->span, e->op);
+        assert_int_equal(compared(*state, &b, &text).more, 1);
+        assert_says(text, named);
+    }
 }
 
 /* Less is no miss. */
@@ -195,7 +201,7 @@ int main(void)
         cmocka_unit_test(test_equal),
         cmocka_unit_test(test_extra_copy),
         cmocka_unit_test(test_larger_buffer),
-        cmocka_unit_test(test_more_flops),
+        cmocka_unit_test(test_more_of_an_entry),
         cmocka_unit_test(test_less),
         cmocka_unit_test(test_executed),
         cmocka_unit_test(test_without_a_partner),
