@@ -157,6 +157,31 @@ static void test_tables(void **state)
     ended_free(&e);
 }
 
+/* The table of a sweep shows what is planned, and no table of each row. */
+static void test_sweep(void **state)
+{
+    static const char *const paths[] = {"step.flops.analytic", "step.bytes",           "step.memory.planned",
+                                        "step.predicted.time", "encoding.bound.flops", "encoding.storage"};
+    void *h;
+    (void)state;
+    house_of(&h, "bench_node_scaling");
+    struct record *record = run_json(h, PLAN RATES "--pe rwse:4", 0);
+    struct ended e = run_words(h, PLAN RATES "--pe rwse:4", 0);
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        const char *unit = schema_find(paths[i])->unit;
+        char text[UNITS_TEXT];
+        units_format(text, real_at(row_at(record, 0), paths[i]), *unit == 'B' ? UNITS_BINARY : UNITS_SI,
+                     unit);
+        if (!strstr(e.out, text))
+            fail_msg("no %s, %s, in\n%s", paths[i], text, e.out);
+    }
+    assert_non_null(strstr(e.out, "FLOP/B"));
+    assert_null(strstr(e.out, "plan of step"));
+    ended_free(&e);
+    record_free(record);
+    house_teardown(&h);
+}
+
 static struct calibration measured(int threads, double rate)
 {
     struct calibration c = {.threads = threads, .memory = 1 << 30, .peak = rate, .points = 1, .turns = 1};
@@ -239,8 +264,9 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_row),  cmocka_unit_test(test_without_ceilings), cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_file), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_row),    cmocka_unit_test(test_without_ceilings),
+        cmocka_unit_test(test_tables), cmocka_unit_test(test_sweep),
+        cmocka_unit_test(test_file),   cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, setup, house_teardown);
 }

@@ -218,6 +218,9 @@ static void test_table_of_every_axis(void **state)
                                               : "--nodes 20";
         snprintf(words, sizeof words, "%s %s", size, sweep);
         struct ended e = run_words(*state, words, 0);
+        char *spared = strstr(e.out, "not shown: ");
+        if (spared)
+            *spared = '\0';
         assert_int_equal(lines_of(e.out), 3); /* a header and two rows */
         ended_free(&e);
     }

@@ -19,10 +19,31 @@ const char *const table_usual[] = {"forward",
                                    "step.flops",
                                    NULL};
 
+const char *const table_planned[] = {"forward.flops.analytic",
+                                     "forward.bytes",
+                                     "forward.intensity",
+                                     "forward.memory.planned",
+                                     "forward.predicted.time",
+                                     "step.flops.analytic",
+                                     "step.bytes",
+                                     "step.intensity",
+                                     "step.memory.planned",
+                                     "step.predicted.time",
+                                     "kernel.flops.analytic",
+                                     "kernel.bytes",
+                                     "kernel.intensity",
+                                     "kernel.memory.planned",
+                                     "kernel.predicted.time",
+                                     "encoding.bound.flops",
+                                     "encoding.storage",
+                                     NULL};
+
 /* What a table leaves out first if there is no room for everything. */
-static const char *const spare[] = {"step.flops.analytic", "graph.padding_waste", "forward.nodes_per_second",
-                                    "encoding.peak",       "encoding.residual",   "kernel.cold.median",
-                                    "kernel.bound.ratio",  "forward.gflops",      "step.memory.planned"};
+static const char *const spare[] = {
+    "forward.intensity",        "forward.bytes",  "forward.memory.planned", "forward.predicted.time",
+    "forward.flops.analytic",   "step.intensity", "step.flops.analytic",    "graph.padding_waste",
+    "forward.nodes_per_second", "encoding.peak",  "encoding.residual",      "kernel.cold.median",
+    "kernel.bound.ratio",       "forward.gflops", "step.memory.planned"};
 enum { SPARE = sizeof spare / sizeof *spare };
 
 static const char *axis_title(const struct field *axis)
@@ -115,10 +136,13 @@ static void print_spared(const struct table *t, const size_t *spared, size_t n)
 {
     if (n == 0)
         return;
-    fputs("not shown:", t->out);
+    struct wrap w;
+    wrap_begin(&w, t->out);
+    fputs("not shown:", w.lines);
     for (size_t i = 0; i < n; i++)
-        fprintf(t->out, "%s %s", i ? "," : "", t->columns[spared[i] - t->axes_count]);
-    fputs(" (--columns)\n", t->out);
+        fprintf(w.lines, "%s %s", i ? "," : "", t->columns[spared[i] - t->axes_count]);
+    fputs(" (--columns)\n", w.lines);
+    wrap_end(&w);
 }
 
 static void print_notes(struct table *t)

@@ -37,6 +37,9 @@ struct table_line {
 /* Columns of programs and encodings, null-terminated: times, rates, memory, FLOPs. */
 extern const char *const table_usual[];
 
+/* The same of what is known without running anything, with predicted times. */
+extern const char *const table_planned[];
+
 /* Prints the lines without empty columns, and without those for which there is no room; then the notes. */
 void table_print(struct table *t, const struct table_line *lines, size_t n);
 

@@ -73,7 +73,8 @@ static void default_ceilings(struct options *o)
         return;
     if (!o->given[AXIS_THREADS])
         given_ceilings_keep_most(&o->ceilings);
-    o->profile = o->profile || o->links.count == 0; /* which needs the sum alone */
+    o->summed = !o->profile && o->links.count == 0;
+    o->profile = o->profile || o->summed;
 }
 
 bool defaults_set(struct options *o, struct message *error)

@@ -25,7 +25,7 @@ struct ceilings_request options_ceilings(const struct options *o)
 
 bool options_print_profile(const struct options *o)
 {
-    return o->profile && (!o->bench->whole || o->output.all);
+    return o->profile && !o->summed && (!o->bench->whole || o->output.all);
 }
 
 double options_host_memory(const struct options *o)

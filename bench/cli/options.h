@@ -138,6 +138,7 @@ struct options {
     uint64_t seed;
     struct graph_tables tables; /* for graphs from files */
     bool profile;
+    bool summed;                    /* of the profile only the sum, the predicted time, is wanted */
     unsigned conventions;           /* of --flop-convention, a bit each */
     bool roofline;                  /* compare rates with the machine's ceilings */
     bool calibrate;                 /* measure them again */

@@ -9,9 +9,12 @@ static bool is_column(const struct options *o, enum axis a)
            (a == AXIS_PRESET && o->bench->axis == a);
 }
 
-/* Whether it is one of the table's axes. */
-static bool is_axis(const struct table *t, const char *column)
+/* Whether it is one of the table's axes or columns. */
+static bool has_column(const struct table *t, const char *column)
 {
+    for (size_t i = 0; i < t->count; i++)
+        if (strcmp(t->columns[i], column) == 0)
+            return true;
     for (size_t i = 0; i < t->axes_count; i++)
         if (strcmp(t->axes[i]->path, column) == 0)
             return true;
@@ -43,31 +46,24 @@ static bool encodes(const struct options *o)
     return pe->count > 1 || strcmp(axis_text(pe, pe->values[0]), "none") != 0;
 }
 
-/* Whether rows can have something in this column. */
-static bool is_possible(const struct options *o, const char *column)
+/* Adds what the table has not yet; it leaves out what no row has. */
+static void add_columns(struct table *t, const char *const *columns)
 {
-    bool of_run = strstr(column, ".communication.predicted_");
-    bool planned = strstr(column, ".memory") || strstr(column, ".analytic") || strstr(column, "graph.") ||
-                   strstr(column, "ranks.") || strstr(column, ".communication.bytes") ||
-                   strstr(column, ".communication.predicted");
-    bool executed = strstr(column, ".flops") && !strstr(column, ".analytic");
-    for (enum program_kind p = 0; p < PROGRAMS; p++)
-        if (schema_is_under(column, program_name(p)) && !o->programs[p])
-            return false;
-    return (planned || !o->device.meta) && (!of_run || o->ceilings.count > 0) &&
-           (encodes(o) || !schema_is_under(column, "encoding")) && (o->count != COUNT_OFF || !executed);
+    for (; *columns; columns++)
+        if (!has_column(t, *columns))
+            t->columns[t->count++] = *columns;
 }
 
 void columns_of_table(const struct options *o, struct table *t)
 {
-    const char *const *columns = o->bench->columns ? o->bench->columns : table_usual;
     choose_axes(o, t);
     t->all = o->output.columns_count > 0;
     for (int i = 0; i < o->output.columns_count; i++)
         t->columns[t->count++] = o->output.columns[i];
-    for (; *columns && !t->all; columns++)
-        if (is_possible(o, *columns) && !is_axis(t, *columns))
-            t->columns[t->count++] = *columns;
+    if (o->device.meta && !t->all)
+        add_columns(t, table_planned);
+    if (!t->all)
+        add_columns(t, o->bench->columns ? o->bench->columns : table_usual);
 }
 
 struct fields {

@@ -6,7 +6,8 @@
 #include "analysis/tables/table.h"
 #include "bench/cli/options.h"
 
-/* Sets axes and columns: those of --columns, or those of the benchmark that its rows can have. */
+/* Sets axes and columns: those of --columns, or those of the benchmark, under --device meta of a plan first.
+ */
 void columns_of_table(const struct options *o, struct table *t);
 
 enum { CSV_COLUMNS = 2 * AXES_MAX + 3 * TABLE_COLUMNS };
