@@ -6,6 +6,8 @@
 #include "tests/test.h"
 
 #include <fnmatch.h>
+#include <math.h>
+#include <time.h>
 
 static bool begins(const char *path, const char *group, const char *rest)
 {
@@ -98,6 +100,23 @@ static const struct row *row_of(const struct field_runs *all, const char *label)
     return NULL;
 }
 
+/* Seconds of a time such as 2026-01-31T12:00:00Z since 1970. */
+static double seconds_of(const char *text)
+{
+    struct tm utc = {0};
+    const char *end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    return end && !*end ? (double)timegm(&utc) : NAN;
+}
+
+/* Seconds from the start of the run to that of the row. */
+static double waited(const struct field_view *v)
+{
+    const char *began;
+    if (!v->row->started || !value_get_text(record_head(v->of->record), "started", &began))
+        return NAN;
+    return seconds_of(v->row->started) - seconds_of(began);
+}
+
 static struct operand_value of_run(const struct field_view *v, struct memory *m, const char *name)
 {
     const char *label = v->of->run->label;
@@ -106,8 +125,10 @@ static struct operand_value of_run(const struct field_view *v, struct memory *m,
     const struct {
         const char *name;
         double value;
-    } facts[] = {{"planted", v->of->run->planted}, {"row", (double)v->place}, {"seconds", v->of->seconds},
-                 {"cores", machine_cores()},       {"cpu", v->of->cpu},       {"resident", v->of->resident}};
+    } facts[] = {{"planted", v->of->run->planted}, {"row", (double)v->place},
+                 {"seconds", v->of->seconds},      {"waited", waited(v)},
+                 {"cores", machine_cores()},       {"cpu", v->of->cpu},
+                 {"resident", v->of->resident}};
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         if (strcmp(facts[i].name, name) == 0)
             return value_of_numbers(m, &facts[i].value, 1);

@@ -3,13 +3,13 @@
 
 #include "analysis/record/row_json.h"
 #include "analysis/record/schema.h"
+#include "analysis/record/utc.h"
 #include "analysis/record/value_text.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 struct record {
@@ -47,11 +47,8 @@ struct record *record_of_head(struct value *head)
 
 struct record *record_new(const char *benchmark, const char *command, struct value *context)
 {
-    time_t now = time(NULL);
-    struct tm utc;
-    char started[32], run[RUN_NAME];
-    gmtime_r(&now, &utc);
-    strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    char started[UTC_TEXT], run[RUN_NAME];
+    utc_now(started);
     struct value *head = value_new_object();
     value_set_count(head, "schema", SCHEMA_VERSION);
     value_set_text(head, "benchmark", benchmark);

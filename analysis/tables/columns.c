@@ -77,6 +77,22 @@ static void format_flops(struct table_cell *cell, const struct row *row, const s
     format_unit(cell, row, c, UNITS_SI, "FLOP");
 }
 
+static void put_percent(struct table_cell *cell, double percent)
+{
+    snprintf(cell->text, CELL_TEXT, "%.*f %%", percent < 99.95 ? 1 : 0, percent);
+}
+
+/* CPU time as a share of what the threads could take in the time of a run. */
+static void format_cpu(struct table_cell *cell, const struct row *row, const struct column *c)
+{
+    const struct row_times *time = row_timed(row, c->program);
+    double elapsed = 0;
+    for (size_t i = 0; i < time->samples.count; i++)
+        elapsed += time->samples.list[i].real / (double)time->samples.count;
+    if (!isnan(time->cpu) && elapsed > 0 && row->threads > 0)
+        put_percent(cell, 100 * time->cpu / elapsed / (double)row->threads);
+}
+
 /* Executed FLOPs as a multiple of the analytic ones; a note if others ran than were timed. */
 static void format_executed(struct table_cell *cell, const struct row *row, const struct column *c)
 {
@@ -90,11 +106,6 @@ static void format_executed(struct table_cell *cell, const struct row *row, cons
         snprintf(note, sizeof note, "executed FLOPs: %.480s", p->flops.source);
         notes_mark(cell->notes, note, cell->text, CELL_TEXT);
     }
-}
-
-static void put_percent(struct table_cell *cell, double percent)
-{
-    snprintf(cell->text, CELL_TEXT, "%.*f %%", percent < 99.95 ? 1 : 0, percent);
 }
 
 /* A fraction as a percentage. */
@@ -181,6 +192,9 @@ static const struct {
     {"predicted", format_seconds, "step.predicted.time"},
     {"predicted", format_seconds, "kernel.predicted.time"},
     {"encoding ≤", format_flops, "encoding.bound.flops"},
+    {"cpu", format_cpu, "forward.time.cpu"},
+    {"cpu", format_cpu, "step.time.cpu"},
+    {"cpu", format_cpu, "kernel.time.cpu"},
     {"executed", format_executed, "forward.flops"},
     {"executed", format_executed, "step.flops"},
     {"executed", format_executed, "kernel.flops"},

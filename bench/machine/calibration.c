@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "analysis/tables/units.h"
@@ -42,10 +41,7 @@ struct calibration calibration_conditions(const struct peak *peak, int threads)
     snprintf(c.isa, sizeof c.isa, "%s", peak->isa);
     if (getloadavg(&c.load, 1) != 1)
         c.load = 0;
-    time_t now = time(NULL);
-    struct tm utc;
-    gmtime_r(&now, &utc);
-    strftime(c.time, sizeof c.time, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    utc_now(c.time);
     return c;
 }
 

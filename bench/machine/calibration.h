@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/record/utc.h"
 #include "analysis/record/value.h"
 #include "analysis/statistics/states.h"
 #include "bench/base/message.h"
@@ -24,9 +25,9 @@ enum {
 struct calibration {
     char cpu[256], isa[16]; /* valid if these four agree */
     int threads;
-    int64_t memory; /* bytes of the machine */
-    double load;    /* load average when it was measured */
-    char time[32];  /* when it was measured: UTC, ISO 8601 */
+    int64_t memory;      /* bytes of the machine */
+    double load;         /* load average when it was measured */
+    char time[UTC_TEXT]; /* when it was measured: UTC, ISO 8601 */
     double peak; /* GFLOP/s of all threads: multiply-adds in float, fused if the instruction set has them */
     struct bandwidth sweep[SWEEP_MOST]; /* by working set, without capacities */
     int points;

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/record/utc.h"
 #include "analysis/record/value.h"
 #include "bench/base/message.h"
 
@@ -62,10 +63,10 @@ enum { LINK_SIZES = 9 }; /* 8 B to 16 MiB in powers of 8, and 64 MiB */
 int64_t link_size(int index);
 
 struct link {
-    int ranks, hosts; /* that it was measured on; 0: given (--ceilings) */
-    char mpi[64];     /* name and version of the library */
-    char time[32];    /* when it was measured: UTC, ISO 8601 */
-    double load;      /* load average then */
+    int ranks, hosts;    /* that it was measured on; 0: given (--ceilings) */
+    char mpi[64];        /* name and version of the library */
+    char time[UTC_TEXT]; /* when it was measured: UTC, ISO 8601 */
+    double load;         /* load average then */
     int points[LINK_KINDS];
     struct link_point point[LINK_KINDS][LINK_SIZES];
     struct link_fit fit[LINK_KINDS];

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "analysis/statistics/statistics.h"
 #include "bench/base/clock.h"
@@ -141,10 +140,7 @@ static void take_turns(const struct trial *t, struct times *all, double until)
 /* When and where. */
 static void set_conditions(struct link *l, const struct ranks *r)
 {
-    time_t now = time(NULL);
-    struct tm utc;
-    gmtime_r(&now, &utc);
-    strftime(l->time, sizeof l->time, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    utc_now(l->time);
     if (getloadavg(&l->load, 1) != 1)
         l->load = 0;
     l->ranks = r->count, l->hosts = r->hosts;

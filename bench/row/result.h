@@ -7,6 +7,7 @@
 
 #include "analysis/record/profile.h"
 #include "analysis/record/row.h"
+#include "analysis/record/utc.h"
 #include "bench/base/memory.h"
 #include "bench/row/cold_start.h"
 #include "bench/row/forecast.h"
@@ -80,6 +81,7 @@ struct group_result {
 
 struct result {
     const struct job *job;
+    char started[UTC_TEXT]; /* empty: not begun */
     struct outcome outcome;
     struct graph_result graph;
     const struct encoded *encoded; /* null if none */

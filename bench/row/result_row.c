@@ -347,6 +347,7 @@ struct row *result_row(const struct result *r, const struct outcome *outcome)
     struct row *row = row_new();
     row->status = row_keep(row, outcome->status);
     row->reason = row_keep(row, outcome->reason.text);
+    row->started = row_keep(row, r->started);
     row->checked = row_keep(row, "none");
     fields_config(row, r->job->config, r->job->options);
     if (r->graph.known) {

@@ -301,6 +301,8 @@ void measurement_turn(struct measurement *m, const struct turn_plan *plan)
     v.deadline = timeout > 0 ? clock_now() + timeout - measurement_spent(m) : INFINITY;
     for (enum program_kind p = 0; p < PROGRAMS; p++)
         v.programs += plan->block[p].wanted;
+    if (!*m->result.started)
+        utc_now(m->result.started);
     visit(&v);
     /* A later turn that had no time or memory takes nothing from the row; wrong results do. */
     if (!plan->first && !outcome_is_ok(&m->result.outcome) &&
@@ -343,6 +345,8 @@ struct measurement *measurement_begin(const struct job *job, const struct row *f
     m->from = from ? row_copy(from) : NULL;
     m->result.job = job;
     m->result.outcome.status = "ok";
+    if (from && from->started)
+        snprintf(m->result.started, UTC_TEXT, "%s", from->started);
     for (size_t i = 0; from && i < TIMED; i++) {
         struct samples *s = i < PROGRAMS ? &m->samples[i] : &m->encoded.samples;
         samples_load(s, from, i);
