@@ -189,30 +189,6 @@ static void test_failing_old(void **state)
     ended_free(&e);
 }
 
-/* A flag is given to the old build as its help spells it, or not at all. */
-static void test_earlier_spelling(void **state)
-{
-    static const char *const builds[][2] = {
-        {"[ $1 = --help-all ] && printf '\\n  --labels FILE  x\\n' && exit 0\necho \"$@\" >&2; exit 2",
-         "--graph file:e.txt --labels=none "},
-        {"[ $1 = --help ] && printf '\\n  --data KIND=FILE  x\\n' && exit 0\necho \"$@\" >&2; exit 2",
-         "--graph file:e.txt --data labels=none "},
-        {"[ $1 = --help ] && printf '\\n  --nodes LIST  x\\n' && exit 0\nexit 2",
-         "--against ./old: it has neither --data nor --labels"},
-        {"exit 2", "--against ./old: it has neither --data nor --labels"}};
-    char path[160];
-    snprintf(path, sizeof path, "%s/e.txt", ((const struct house *)*state)->work);
-    write_bytes(path, "0 1\n", 4);
-    for (size_t i = 0; i < sizeof builds / sizeof *builds; i++) {
-        write_old(*state, builds[i][0]);
-        struct ended e =
-            run_words(*state, SMALL "--graph file:e.txt --data labels=none --gate strict --against ./old", 1);
-        assert_says(e.err, builds[i][1]);
-        assert_null(strstr(e.err, "--gate"));
-        ended_free(&e);
-    }
-}
-
 static int number_in(const char *path)
 {
     int number = 0;
@@ -276,12 +252,11 @@ static void test_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_slower),      cmocka_unit_test(test_faster),
-        cmocka_unit_test(test_unjudged),    cmocka_unit_test(test_strict),
-        cmocka_unit_test(test_no_times),    cmocka_unit_test(test_other_program),
-        cmocka_unit_test(test_failing_old), cmocka_unit_test(test_earlier_spelling),
-        cmocka_unit_test(test_signal),      cmocka_unit_test(test_least_duration),
-        cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_slower),         cmocka_unit_test(test_faster),
+        cmocka_unit_test(test_unjudged),       cmocka_unit_test(test_strict),
+        cmocka_unit_test(test_no_times),       cmocka_unit_test(test_other_program),
+        cmocka_unit_test(test_failing_old),    cmocka_unit_test(test_signal),
+        cmocka_unit_test(test_least_duration), cmocka_unit_test(test_whole),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }

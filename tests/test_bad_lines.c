@@ -234,7 +234,7 @@ static bool is_flag(const struct flag *flags, const char *name, size_t length)
     return flags->name != NULL;
 }
 
-/* Flags of earlier versions and of other tools say what to give, which is a flag. */
+/* Flags of other tools say what to give, which is a flag. */
 static void test_hints(void **state)
 {
     struct flag flags[FLAGS_MAX];

@@ -132,7 +132,6 @@ static void wrong_lines_are_refused(void **state)
         {"describe e.txt --data edge-features=b.txt", "b.txt:1: 'graph' is not a number", NULL},
         {"describe e.txt --data edge-features=l.txt", "l.txt: 2 rows for 1 edge", NULL},
         {"describe e.txt --nodes 5", "--nodes, --degree, --batch, --seed: with generate only", NULL},
-        {"describe e.txt --labels l.txt", "--labels: now --data labels=FILE", NULL},
         {"describe e.txt --csv", "--csv: no such flag", NULL},
         {"convert e.txt x.txt --data labels=e.txt", "--data: with describe only", NULL},
         {"generate er x.txt --nodes 5 --undirected", "--undirected: not with generate", NULL},

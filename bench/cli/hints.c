@@ -1,29 +1,7 @@
-/* Flags that earlier versions had, and those that people know from other tools. */
+/* Flags that people know from other tools. */
 #include "bench/cli/syntax.h"
 
 const struct hint hints[] = {
-    {"list-tape", "now --list tape"},
-    {"list-devices", "now --list devices"},
-    {"list-models", "now --list models"},
-    {"list-presets", "now --list presets"},
-    {"list-graphs", "now --list graphs"},
-    {"list-ops", "now --list ops"},
-    {"find-max", "now --find AXIS=LIMIT"},
-    {"find-max-nodes", "now --find nodes=LIMIT"},
-    {"find-crossover", "now --find AXIS=A,B"},
-    {"features", "now --data features=FILE"},
-    {"edge-features", "now --data edge-features=FILE"},
-    {"labels", "now --data labels=FILE"},
-    {"link", "now --ceilings link=FILE or link=RATE,LATENCY"},
-    {"calibrate", "now --ceilings measure"},
-    {"cuda-graph", "the default; --no-cuda-graph switches it off"},
-    {"help-all", "now --help"},
-    {"allow-unjudged", "now --gate allow-uncompared"},
-    {"strict", "now --gate strict"},
-    {"interleave", "a sweep always goes over its rows in turns (--turns)"},
-    {"max-noise", "a sweep takes a fixed number of turns (--turns), within --budget"},
-    {"min-samples", "a sweep takes a fixed number of turns (--turns), within --budget"},
-
     {"num-nodes", "here --nodes"},
     {"num-edges", "here --degree, the mean degree"},
     {"avg-degree", "here --degree"},

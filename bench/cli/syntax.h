@@ -51,8 +51,8 @@ struct argument {
     const char *value;
 };
 
-/* A flag that earlier versions or other tools have, and what to give instead. Said by programs that have the
- * first flag that it names. "now --FLAG KEY=" begins what replaces a flag with a value. */
+/* A flag that other tools have, and what to give instead. Said by programs that have the first flag that it
+ * names. */
 struct hint {
     const char *name, *instead;
 };

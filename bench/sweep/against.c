@@ -306,12 +306,12 @@ bool against(const struct options *o, int argc, char **argv, int *missed, struct
     struct rounds r = {.options = o, .rows = {rows_new(), rows_new()}, .alone = rows_new()};
     snprintf(r.old, sizeof r.old, "%s%s", strchr(o->against, '/') ? "" : "./", o->against);
     r.side[NEW] = (struct side){"/proc/self/exe", argc, argv, r.scratch};
-    bool good = side_translate(&r.side[NEW], r.old, &r.side[OLD], error);
-    if (good && (good = scratch_make(r.scratch, error))) {
+    r.side[OLD] = (struct side){r.old, argc, argv, r.scratch};
+    bool good = scratch_make(r.scratch, error);
+    if (good) {
         good = compare_builds(&r, missed, error);
         scratch_remove(r.scratch);
     }
-    side_free(&r.side[OLD]);
     rows_free(r.rows[OLD]);
     rows_free(r.rows[NEW]);
     rows_free(r.alone);
