@@ -81,6 +81,11 @@ static void compact(struct batch *b, const bool *kept, int32_t *number)
     g->edges = edges;
 }
 
+int64_t components_bytes(int64_t nodes)
+{
+    return nodes * (int64_t)(sizeof(int64_t) + sizeof(int32_t) + sizeof(bool));
+}
+
 bool batch_keep_giants(struct batch *b, char *error, size_t error_size)
 {
     int64_t n = b->adj.nodes;
@@ -93,8 +98,7 @@ bool batch_keep_giants(struct batch *b, char *error, size_t error_size)
         mark_giants(b, start, count, node, seen);
         compact(b, seen, node);
         b->out = b->adj;
-        b->peak =
-            max_of(b->peak, csr_bytes(&b->adj) + n * (int64_t)(sizeof *start + sizeof *node + sizeof *seen));
+        b->peak = max_of(b->peak, csr_bytes(&b->adj) + components_bytes(n));
     } else
         snprintf(error, error_size, "no memory for the components of %" PRId64 " nodes", n);
     free(start);

@@ -26,4 +26,7 @@ int64_t components_visit(const struct csr *g, int64_t node, int32_t *queue, int6
  */
 bool batch_keep_giants(struct batch *b, char *error, size_t error_size);
 
+/* Bytes that this takes beside the graph. */
+int64_t components_bytes(int64_t nodes);
+
 #endif

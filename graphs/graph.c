@@ -12,6 +12,7 @@
 #include "graphs/batching.h"
 #include "graphs/draw.h"
 #include "graphs/edge_list.h"
+#include "graphs/giants.h"
 #include "graphs/graph_file.h"
 #include "graphs/halo.h"
 #include "kernels/arithmetic.h"
@@ -161,12 +162,16 @@ bool batch_shape(struct batch *b, const struct graph_config *c, char *error, siz
     *b = (struct batch){0};
     if (!config_valid(c, &n, error, error_size))
         return false;
-    if (!n.family || n.giant) {
+    if (!n.family || (n.giant && c->by_nodes)) {
         bool read = batch_generate(b, c, error, error_size);
         batch_drop_arrays(b);
         return read;
     }
-    return draw_shape(b, c, &n, error, error_size) && made_as_asked(b, c, error, error_size);
+    if (!(n.giant ? giants_shape : draw_shape)(b, c, &n, error, error_size)) {
+        batch_drop(b);
+        return false;
+    }
+    return made_as_asked(b, c, error, error_size);
 }
 
 bool batch_number_edges(struct batch *b, const struct graph_config *c, char *error, size_t error_size)

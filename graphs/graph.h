@@ -18,8 +18,8 @@
 
 /*
  * Everything about the batch except its edges: all fields, with null for the arrays of adj and out. For one
- * graph of a family this takes no time, whatever its size; a file is read, and for a giant component the
- * graph is drawn, and then dropped. With a bad configuration, more than CSR_MAX_EDGES edges, without memory,
+ * graph of a family this takes no time, whatever its size; a file is read, and for giant components
+ * the graphs are drawn one by one. With a bad configuration, more than CSR_MAX_EDGES edges, without memory,
  * beyond the limits or cancelled: false, a line in error, and nothing to free; beyond the limit of memory
  * b->peak is then what building needs, as far as is known, and above the limit.
  */

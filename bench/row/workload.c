@@ -62,12 +62,13 @@ static bool is_interrupted(const void *context)
     return interrupt_signal() != 0;
 }
 
-/* Graphs are built on the host. Planning reads those in files and builds no others. */
+/* Graphs are built on the host. Planning reads those in files, draws those with a giant component, and builds
+ * no others. */
 static struct workload workload_of(const struct options *o, const struct config *c, bool planned)
 {
     struct workload w = {.options = o, .config = *c};
     w.config.graph.limits.cancel = (struct cancel){is_interrupted, NULL};
-    if (!planned || graph_is_file(c->graph.family) || parts_divided(c))
+    if (!planned || graph_is_file(c->graph.family) || strstr(c->graph.family, ":giant") || parts_divided(c))
         w.config.graph.limits.memory = (int64_t)options_host_memory(o);
     return w;
 }
@@ -200,6 +201,31 @@ bool workload_plan(struct workload *w, const struct options *o, const struct con
     if (c->ranks > 1)
         take_part(w, &w->planned);
     return make_batch(w, true, error);
+}
+
+/* Whether a plan of one rank has the batch of another configuration. */
+static bool has_batch_of(const struct workload *w, const struct config *c)
+{
+    const struct graph_config *a = &w->config.graph, *b = &c->graph;
+    return w->batch.graphs > 0 && !w->ranks && c->ranks == 1 && !graph_is_file(b->family) &&
+           strcmp(a->family, b->family) == 0 && a->nodes == b->nodes && a->degree == b->degree &&
+           a->graphs == b->graphs && a->seed == b->seed && a->batching == b->batching &&
+           w->config.order == c->order &&
+           workload_numbers_edges(w->options, &w->config) == workload_numbers_edges(w->options, c);
+}
+
+bool workload_plan_next(struct workload *w, const struct options *o, const struct config *c,
+                        struct message *error)
+{
+    struct graph_limits limits = w->config.graph.limits;
+    if (!w->options || !has_batch_of(w, c)) {
+        if (w->options)
+            workload_close(w);
+        return workload_plan(w, o, c, error);
+    }
+    w->config = *c;
+    w->config.graph.limits = limits;
+    return true;
 }
 
 bool workload_generate(struct workload *w, const struct options *o, const struct config *c,

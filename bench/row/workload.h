@@ -55,6 +55,10 @@ bool workload_numbers_edges(const struct options *o, const struct config *c);
 bool workload_plan(struct workload *w, const struct options *o, const struct config *c,
                    struct message *error);
 
+/* The same in place of what w, planned or zero, is of; the same drawn graphs are not planned again. */
+bool workload_plan_next(struct workload *w, const struct options *o, const struct config *c,
+                        struct message *error);
+
 /*
  * Plans what one of its ranks has, for which nothing needs to have been started; of one rank alone it is the
  * same. Shares the memory of w, and is not closed itself. False with a message.

@@ -39,31 +39,39 @@ static int64_t largest_arena(struct workload *w, enum program_kind p, int64_t ow
     return own;
 }
 
-struct estimate estimate_row(const struct options *o, const struct config *config,
-                             const struct calibration *c)
+/* In w, of a row before or zero. */
+static struct estimate estimate_next(struct workload *w, const struct options *o, const struct config *config,
+                                     const struct calibration *c)
 {
     struct estimate e = {0};
-    struct workload w;
     struct message error;
     char reason[SKIP_REASON];
-    e.known = workload_plan(&w, o, config, &error) && !config_is_skipped(o, config, reason);
-    e.batch = w.batch.peak;
+    e.known = workload_plan_next(w, o, config, &error) && !config_is_skipped(o, config, reason);
+    e.batch = w->batch.peak;
     if (e.known && config->parts.pe.kind != ENCODING_NONE)
-        e.encoding = encoding_likely_flops(&config->parts.pe, &w.batch);
+        e.encoding = encoding_likely_flops(&config->parts.pe, &w->batch);
     for (enum program_kind p = 0; p < PROGRAMS && e.known; p++) {
         e.program[p].seconds = c ? 0 : NAN;
         if (!config->runs[p])
             continue;
-        struct recording r = workload_record(&w, p);
+        struct recording r = workload_record(w, p);
         struct cost total = tape_total(r.tape);
         const struct plan *plan = tape_plan(r.tape);
         e.program[p].flops = total.flops;
         e.program[p].bytes = total.bytes;
-        e.program[p].arena = largest_arena(&w, p, plan->arena);
+        e.program[p].arena = largest_arena(w, p, plan->arena);
         if (c && total.flops >= 0 && total.bytes >= 0)
             e.program[p].seconds = roofline_place(c, &total, 1, plan->operands).percent / 100;
         tape_free(r.tape);
     }
+    return e;
+}
+
+struct estimate estimate_row(const struct options *o, const struct config *config,
+                             const struct calibration *c)
+{
+    struct workload w = {0};
+    struct estimate e = estimate_next(&w, o, config, c);
     workload_close(&w);
     return e;
 }
@@ -112,7 +120,8 @@ void estimate_time_text(char text[UNITS_TEXT], double seconds)
 
 /* The sum over all rows. */
 struct sum {
-    double seconds; /* NAN: not known */
+    struct workload last; /* of the row before */
+    double seconds;       /* NAN: not known */
     bool encodes;
 };
 
@@ -120,7 +129,7 @@ struct sum {
 static void add_estimate(const struct options *o, const struct config *c, const struct ceilings *ceilings,
                          struct sum *all, struct grid *table)
 {
-    struct estimate e = estimate_row(o, c, ceilings_for(ceilings, c->threads));
+    struct estimate e = estimate_next(&all->last, o, c, ceilings_for(ceilings, c->threads));
     char axes[AXES_TEXT], memory[UNITS_TEXT] = "unknown", text[UNITS_TEXT];
     double seconds = 0, limit = options_host_memory(o);
     int64_t arena = 0;
@@ -204,6 +213,7 @@ void estimate_print(const struct options *o, FILE *out)
         add_estimate(o, &o->plan.list[i], &ceilings, &all, &table);
     grid_print(&table, TABLE_TERMINAL, out);
     grid_free(&table);
+    workload_close(&all.last);
     print_notes(o, &ceilings, &all, out);
     ceilings_free(&ceilings);
 }
