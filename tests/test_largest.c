@@ -1,9 +1,13 @@
 /*
- * --find: by memory the value is exact, as plans for it and for one step more show; by
- * latency the row of the size found exists, and misses a gate if it takes longer.
+ * --find: by memory and by predicted times the value is exact, as plans for it and for one step more show; by
+ * latency a planted clock's crossing is found although it is noisy, and what contradicts an answer is said.
  */
+#include <math.h>
+
 #include "bench/sweep/gates.h"
 #include "bench/sweep/largest.h"
+#include "bench/sweep/within.h"
+#include "kernels/rng.h"
 #include "tests/records.h"
 #include "tests/sweeps.h"
 #include "tests/test.h"
@@ -11,14 +15,20 @@
 
 #define SMALL "--hidden 16 --heads 2 --phase forward --no-check --no-charts "
 
-static int64_t planned(const struct house *h, const char *words, const char *flag, int64_t value)
+static double field_of_plan(const struct house *h, const char *words, const char *flag, int64_t value,
+                            const char *field)
 {
     char all[256];
     snprintf(all, sizeof all, "--device meta %s --%s %lld", words, flag, (long long)value);
     struct record *record = run_json(h, all, 0);
-    int64_t bytes = count_at(row_at(record, 0), "forward.memory.planned");
+    double planned = real_at(row_at(record, 0), field);
     record_free(record);
-    return bytes;
+    return planned;
+}
+
+static int64_t planned(const struct house *h, const char *words, const char *flag, int64_t value)
+{
+    return (int64_t)field_of_plan(h, words, flag, value, "forward.memory.planned");
 }
 
 /* Checks that the size of each row is the last that fits. */
@@ -83,6 +93,130 @@ static void test_other_axes(void **state)
     }
 }
 
+static void test_predicted_exactly(void **state)
+{
+    const char *words = "--hidden 16 --heads 2 --layers 1 --ceilings peak=1TFLOP/s,dram=100GB/s";
+    char find[256], said[64];
+    snprintf(find, sizeof find, "--device meta %s --find nodes=latency:1ms --format json", words);
+    struct ended e = run_words(*state, find, 0);
+    struct record *record = record_of(e.out);
+    int64_t nodes = count_at(row_at(record, 0), "nodes");
+    assert_true(field_of_plan(*state, words, "nodes", nodes, "step.predicted.time") <= 1e-3);
+    assert_true(field_of_plan(*state, words, "nodes", nodes + 1, "step.predicted.time") > 1e-3);
+    assert_true(field_of_plan(*state, words, "nodes", nodes + 1, "forward.predicted.time") < 1e-3);
+    snprintf(said, sizeof said, ": %lld nodes (%lld need ", (long long)nodes, (long long)nodes + 1);
+    assert_non_null(strstr(e.err, said));
+    assert_non_null(strstr(e.err, " in step)\n"));
+    assert_null(strstr(e.err, "contradicted"));
+    record_free(record);
+    ended_free(&e);
+}
+
+/* A clock: x takes `slope` x seconds, at multiples of `bump` twice that; a share of all measurements takes
+ * three times as long, and all vary by a share. */
+struct planted {
+    double slope, disturbed, varies;
+    int64_t bump;
+    uint64_t key, calls;
+};
+
+/* From 0 to below 1. */
+static double drawn(const struct planted *p, int which)
+{
+    return (double)(rng_bits(p->key, 2 * p->calls + (uint64_t)which) >> 11) * 0x1p-53;
+}
+
+static double read_planted(void *context, int64_t x)
+{
+    struct planted *p = context;
+    double seconds = p->slope * (double)x * (p->bump && x % p->bump == 0 ? 2 : 1);
+    bool slow = drawn(p, 0) < p->disturbed;
+    double varies = 1 + p->varies * (2 * drawn(p, 1) - 1);
+    p->calls++;
+    return seconds * varies * (slow ? 3 : 1);
+}
+
+static struct within_answer find_planted(struct planted *p, double limit, int64_t first, bool noisy)
+{
+    struct within w = {read_planted, p, limit, first, 100000, noisy};
+    return within_find(&w);
+}
+
+static void test_planted_clocks(void **state)
+{
+    (void)state;
+    for (int64_t most = 0; most < 1000; most = most * 5 / 4 + 1)
+        for (int first = 1; first <= 64; first *= 64) {
+            struct planted exact = {.slope = 1};
+            struct within_answer a = find_planted(&exact, (double)most + 0.5, first, false);
+            assert_true(a.fits == most && a.fails == most + 1 && !a.unsure && a.at_fails == (double)a.fails);
+        }
+    struct planted all = {.slope = 1};
+    assert_int_equal(find_planted(&all, 1e9, 1, true).fits, 100000);
+    assert_int_equal(find_planted(&all, 0.5, 64, true).fits, 0);
+}
+
+/* One measurement in ten is three times too long: 97 of 100 searches find the place all the same. */
+static void test_noisy_clocks(void **state)
+{
+    (void)state;
+    int right = 0, unsure = 0;
+    for (uint64_t key = 0; key < 1000; key++) {
+        struct planted p = {.slope = 1, .disturbed = 0.1, .varies = 0.02, .key = key};
+        int64_t most = 2 + (int64_t)(key % 40);
+        struct within_answer a = find_planted(&p, (double)most + 0.5, key % 2 ? 64 : 1, true);
+        right += a.fits == most && a.fails == most + 1;
+        unsure += a.unsure;
+    }
+    assert_true(right >= 970);
+    assert_true(unsure <= 20);
+}
+
+/* Where the need does not grow the answer is a place at which it passes the limit. */
+static void test_bumpy_clocks(void **state)
+{
+    (void)state;
+    for (uint64_t key = 0; key < 100; key++) {
+        struct planted p = {.slope = 1, .varies = 0.01, .bump = 8, .key = key};
+        double limit = 5.3 + (double)key;
+        struct within_answer a = find_planted(&p, limit, 1, true);
+        p.varies = 0;
+        assert_false(a.unsure);
+        assert_int_equal(a.fails, a.fits + 1);
+        assert_true(read_planted(&p, a.fits) <= limit && read_planted(&p, a.fails) > limit);
+    }
+}
+
+struct fickle {
+    int64_t last;
+};
+
+/* Which takes back what it said when it is asked again. */
+static double read_fickle(void *context, int64_t x)
+{
+    struct fickle *f = context;
+    bool again = f->last == x;
+    f->last = x;
+    return (x < 100) == again ? 9 : 1;
+}
+
+static void test_fickle_clock(void **state)
+{
+    (void)state;
+    struct within w = {read_fickle, &(struct fickle){0}, 5, 1, 100000, true};
+    assert_true(within_find(&w).unsure);
+}
+
+static void test_contradictions(void **state)
+{
+    (void)state;
+    assert_int_equal(largest_verdict(5, 4.9, 4.8), FIND_HOLDS);
+    assert_int_equal(largest_verdict(5, 4.9, 5), FIND_HOLDS);
+    assert_int_equal(largest_verdict(5, 4.9, 5.01), FIND_BEYOND);
+    assert_int_equal(largest_verdict(5, 4.9, 1.63), FIND_DISTURBED);
+    assert_int_equal(largest_verdict(5, 1.7, 1.63), FIND_HOLDS);
+}
+
 /* If no size fits, the smallest row reports what it needs. */
 static void test_nothing_fits(void **state)
 {
@@ -144,6 +278,7 @@ static void test_real_rows(void **state)
         assert_true(i || count_at(row_at(record, 0), "forward.memory.planned") <= 512 << 10);
         bool slow = i && real_at(row_at(record, 0), "forward.time.median") > 0.02;
         assert_int_equal(e.status, slow);
+        assert_true(!slow || strstr(e.err, "in forward, more than 20.0 ms"));
         assert_int_equal(strstr(e.err, "forward.latency") != NULL, slow);
         record_free(record);
         ended_free(&e);
@@ -181,9 +316,12 @@ static void test_latency_is_a_gate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memory_exactly), cmocka_unit_test(test_other_axes),
-        cmocka_unit_test(test_nothing_fits),   cmocka_unit_test(test_nothing_fits_a_plan),
-        cmocka_unit_test(test_real_rows),      cmocka_unit_test(test_latency_is_a_gate),
+        cmocka_unit_test(test_memory_exactly),    cmocka_unit_test(test_other_axes),
+        cmocka_unit_test(test_predicted_exactly), cmocka_unit_test(test_planted_clocks),
+        cmocka_unit_test(test_noisy_clocks),      cmocka_unit_test(test_bumpy_clocks),
+        cmocka_unit_test(test_fickle_clock),      cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_nothing_fits),      cmocka_unit_test(test_nothing_fits_a_plan),
+        cmocka_unit_test(test_real_rows),         cmocka_unit_test(test_latency_is_a_gate),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }

@@ -23,6 +23,7 @@ struct config {
     bool runs[PROGRAMS];             /* requested, and permitted by a limit on models (struct bench) */
     enum op lacks;                   /* for which the device has no kernel; OPS: none */
     bool unfit;                      /* --find: not even the smallest value fits */
+    double searched;                 /* --find latency: seconds of the value that fits */
     const struct encoding *encoding; /* of the graph's nodes; null until computed */
     const struct kernel *kernel;     /* timed alone; null: programs of the model */
 };

@@ -33,8 +33,8 @@ static bool check_find(const struct options *o, struct message *error)
         {o->action == ACTION_LIST_TAPE, "--find: not with --list tape"},
         {o->device.all, "--find: not with --device cuda:all: one device"},
         {o->model_nodes, "--find: needs --phase in this benchmark, which otherwise runs encodings only"},
-        {l->kind == LARGEST_LATENCY && o->device.meta,
-         "--find: not with latency and --device meta, where nothing runs"},
+        {l->kind == LARGEST_LATENCY && o->device.meta && o->ceilings.count == 0,
+         "--find: with latency and --device meta, where nothing runs, only with --ceilings"},
     };
     return complain_of(refusals, sizeof refusals / sizeof *refusals, error);
 }

@@ -12,7 +12,6 @@
 #include "bench/cli/plan.h"
 #include "bench/row/fields.h"
 #include "bench/row/workload.h"
-#include "bench/show/profile.h"
 #include "bench/sweep/bisect.h"
 #include "bench/sweep/probe_times.h"
 
@@ -58,16 +57,6 @@ static struct config variant_at(const struct search *s, int variant, double x)
     return plan_with(o, index, o->crossover.over, x);
 }
 
-/* The sum of the least times of a tape's entries; NAN without ceilings. */
-static double least_time(struct tape *t, const struct calibration *c)
-{
-    tape_plan(t);
-    struct profile p = profile_plan(t, c);
-    double seconds = profile_total(&p).least;
-    profile_free(&p);
-    return seconds;
-}
-
 /* What a variant needs by its tape; NAN if that is not known. */
 static double planned(struct search *s, int variant, double x)
 {
@@ -82,7 +71,7 @@ static double planned(struct search *s, int variant, double x)
         else if (s->way == BY_MEMORY)
             need = (double)tape_plan(r.tape)->arena;
         else
-            need = least_time(r.tape, ceilings_for(s->ceilings, c.threads));
+            need = predicted_time(r.tape, ceilings_for(s->ceilings, c.threads));
         tape_free(r.tape);
     }
     workload_close(&w);

@@ -13,50 +13,73 @@
 #include "bench/row/workload.h"
 #include "bench/sweep/estimate.h"
 #include "bench/sweep/probe_times.h"
+#include "bench/sweep/within.h"
 
-/* The first number of nodes tried (of others: 1), and the number of probes near the limit. */
-enum { FIRST_NODES = 64, PROBES = 4 };
+enum { FIRST_NODES = 64 /* of other axes: 1 */ };
 
-#define NEAR 1.25 /* times below or above the limit */
+#define DISTURBED 1.25 /* times as long as the row */
 
-/* A search. need: bytes or seconds of a configuration; INFINITY if it cannot be made or run. */
+/* A search over one axis of one configuration. */
 struct search {
-    const struct options *options;
-    enum axis axis;
+    struct options *options;
+    const struct ceilings *ceilings;
+    int64_t index, step; /* of the configuration; between the values of the axis */
     double limit;
-    double (*need)(const struct search *s, const struct config *c);
+    enum program_kind program; /* that needed the most beyond the limit, last; PROGRAMS: making the graphs */
 };
 
-static double need_memory(const struct search *s, const struct config *c)
+/* Bytes or seconds of the value: of the program, or of what came before, that needs more. */
+static double most_of(struct search *s, const double *need, double before)
 {
-    const struct options *o = s->options;
-    struct estimate e = estimate_row(o, c, NULL);
-    bool on_host = !o->device.meta && !o->device.context;
-    double most = !e.known ? INFINITY : on_host ? (double)e.batch : 0;
+    double most = before;
+    enum program_kind which = PROGRAMS;
     for (enum program_kind p = 0; p < PROGRAMS; p++)
-        most = fmax(most, (double)e.program[p].arena);
+        if (need[p] > most) {
+            most = need[p];
+            which = p;
+        }
+    if (most > s->limit)
+        s->program = which;
     return most;
 }
 
-/* The time of the slowest requested program. Gives up after eight times the time that the limit allows. */
-static double probe_time(const struct search *s, const struct config *c)
+static struct config config_at(const struct search *s, int64_t x)
+{
+    return plan_with(s->options, s->index, s->options->largest.axis, (double)(s->step * x));
+}
+
+static double need_memory(void *search, int64_t x)
+{
+    struct search *s = search;
+    const struct options *o = s->options;
+    struct config c = config_at(s, x);
+    struct estimate e = estimate_row(o, &c, NULL);
+    bool on_host = !o->device.meta && !o->device.context;
+    double arena[PROGRAMS];
+    for (enum program_kind p = 0; p < PROGRAMS; p++)
+        arena[p] = (double)e.program[p].arena;
+    return e.known ? most_of(s, arena, on_host ? (double)e.batch : 0) : INFINITY;
+}
+
+/* Gives up after eight times the time that the limit allows. */
+static double need_time(void *search, int64_t x)
 {
     enum { PROBE_RUNS = 6 };
-    double seconds[TIMED], most = 0;
-    probe_times(s->options, c, 8 * PROBE_RUNS * s->limit, seconds);
-    for (enum program_kind p = 0; p < PROGRAMS; p++)
-        most = fmax(most, seconds[p]);
-    return seconds[PROGRAMS] < INFINITY ? most : INFINITY;
+    struct search *s = search;
+    struct config c = config_at(s, x);
+    double seconds[TIMED];
+    probe_times(s->options, &c, 8 * PROBE_RUNS * s->limit, seconds);
+    return seconds[PROGRAMS] < INFINITY ? most_of(s, seconds, 0) : INFINITY;
 }
 
-/* Near the limit, the longest of several probes: the row of the size found has to meet the limit too. */
-static double need_time(const struct search *s, const struct config *c)
+/* What the row calls predicted.time. */
+static double need_predicted(void *search, int64_t x)
 {
-    double most = probe_time(s, c);
-    bool near = most > s->limit / NEAR && most < s->limit * NEAR;
-    for (int again = 1; near && again < PROBES && !interrupt_signal(); again++)
-        most = fmax(most, probe_time(s, c));
-    return most;
+    struct search *s = search;
+    struct config c = config_at(s, x);
+    double seconds[PROGRAMS];
+    bool known = predicted_times(s->options, &c, ceilings_for(s->ceilings, c.threads), seconds);
+    return known ? most_of(s, seconds, 0) : INFINITY;
 }
 
 /* Prints the values of the varying axes and a colon: "2 layers: ". */
@@ -80,56 +103,43 @@ static void print_configuration(const struct options *o, const struct config *c)
     fputs(*text ? ": " : "", stderr);
 }
 
-static void print_bracket(const struct search *s, const struct config *c, int64_t fits, int64_t fails,
-                          double needed)
+/* "9 graphs". */
+static void value_text(const struct search *s, int64_t x, char text[AXES_TEXT])
 {
-    enum quantity_kind q = s->need == need_memory ? QUANTITY_BYTES : QUANTITY_SECONDS;
-    char limit[QUANTITY_TEXT], more[QUANTITY_TEXT], number[32], most[AXES_TEXT];
-    quantity_format(limit, s->limit, q);
-    quantity_format(more, needed, q);
-    bool alike = strcmp(more, limit) == 0; /* "4.00 GiB" both */
-    if (alike)
-        quantity_format(more, needed - s->limit, q);
-    snprintf(number, sizeof number, "%lld", (long long)fits);
-    axes_describe_value(schema_find(axis_info(s->axis)->field), number, most);
-    print_configuration(s->options, c);
-    if (fits > 0)
-        fprintf(stderr, "largest that fits %s: %s", limit, most);
-    else
-        fprintf(stderr, "nothing fits %s", limit);
-    if (fails > (int64_t)axis_info(s->axis)->max)
-        fprintf(stderr, " (the maximum allowed)\n");
-    else if (isfinite(needed))
-        fprintf(stderr, " (%lld need%s %s%s)\n", (long long)fails, fails == 1 ? "s" : "", more,
-                alike ? " more" : "");
-    else if (fits > 0) /* timed out, or no such graph */
-        fprintf(stderr, " (%lld do not fit)\n", (long long)fails);
-    else
-        putc('\n', stderr);
+    char number[32];
+    snprintf(number, sizeof number, "%lld", (long long)(s->step * x));
+    axes_describe_value(schema_find(axis_info(s->options->largest.axis)->field), number, text);
 }
 
-/* The largest value that fits, 0 if none does; -1 after a signal. */
-static int64_t search(const struct search *s, int64_t index, double tolerance)
+/* "(10 need 5.30 ms in step)" */
+static void print_next(const struct search *s, const struct within_answer *a, enum quantity_kind q)
 {
-    const struct config *first = &s->options->plan.list[index];
-    int64_t step = config_step(s->options, first), most = (int64_t)axis_info(s->axis)->max / step;
-    int64_t fits = 0, fails = most + 1, steps = s->axis == AXIS_NODES ? FIRST_NODES : 1;
-    double needed = INFINITY;
-    while (fails - fits > fmax(1, tolerance * (double)fits)) {
-        struct config c = plan_with(s->options, index, s->axis, (double)(step * steps));
-        double now = s->need(s, &c);
-        if (interrupt_signal())
-            return -1;
-        if (now <= s->limit) {
-            fits = steps;
-        } else {
-            fails = steps;
-            needed = now;
-        }
-        steps = fails > most && fits < fails / 2 ? 2 * fits : fits + (fails - fits) / 2;
-    }
-    print_bracket(s, first, step * fits, step * fails, needed);
-    return step * fits;
+    char limit[QUANTITY_TEXT], more[QUANTITY_TEXT];
+    long long fails = s->step * a->fails;
+    quantity_format(limit, s->limit, q);
+    quantity_format(more, a->at_fails, q);
+    bool alike = strcmp(more, limit) == 0; /* "4.00 GiB" both */
+    if (alike)
+        quantity_format(more, a->at_fails - s->limit, q);
+    if (fails > (long long)axis_info(s->options->largest.axis)->max)
+        fprintf(stderr, " (the maximum allowed)");
+    else if (isfinite(a->at_fails))
+        fprintf(stderr, " (%lld need%s %s%s%s%s)", fails, fails == 1 ? "s" : "", more, alike ? " more" : "",
+                s->program < PROGRAMS ? " in " : "", s->program < PROGRAMS ? program_name(s->program) : "");
+    else if (a->fits > 0) /* timed out, or no such graph */
+        fprintf(stderr, " (%lld do not fit)", fails);
+}
+
+static void print_answer(const struct search *s, const struct within_answer *a)
+{
+    enum quantity_kind q = s->options->largest.kind == LARGEST_MEMORY ? QUANTITY_BYTES : QUANTITY_SECONDS;
+    char limit[QUANTITY_TEXT], most[AXES_TEXT];
+    quantity_format(limit, s->limit, q);
+    value_text(s, a->fits, most);
+    print_configuration(s->options, &s->options->plan.list[s->index]);
+    fprintf(stderr, a->fits > 0 ? "largest that fits %s: %s" : "nothing fits %s", limit, most);
+    print_next(s, a, q);
+    fputs(a->unsure ? "; unsure: measured again, neighbours contradict each other\n" : "\n", stderr);
 }
 
 static double limit_of(const struct options *o)
@@ -141,20 +151,90 @@ static double limit_of(const struct options *o)
     return asked && o->mem_limit > 0 ? fmin(o->largest.limit, free) : asked ? o->largest.limit : free;
 }
 
+/* Chooses the value of a configuration. False after a signal. */
+static bool search(struct search *s, int64_t index)
+{
+    struct options *o = s->options;
+    struct config *c = &o->plan.list[index];
+    enum axis axis = o->largest.axis;
+    bool memory = o->largest.kind == LARGEST_MEMORY;
+    s->index = index;
+    s->step = config_step(o, c);
+    struct within w = {.need = memory           ? need_memory
+                               : o->device.meta ? need_predicted
+                                                : need_time,
+                       .context = s,
+                       .limit = s->limit,
+                       .first = axis == AXIS_NODES ? FIRST_NODES : 1,
+                       .most = (int64_t)axis_info(axis)->max / s->step,
+                       .noisy = !memory && !o->device.meta};
+    struct within_answer a = within_find(&w);
+    if (interrupt_signal())
+        return false;
+    print_answer(s, &a);
+    if (a.fits > 0)
+        *c = config_at(s, a.fits);
+    c->unfit = a.fits == 0;
+    c->searched = a.at_fits;
+    return true;
+}
+
 bool largest_find(struct options *o)
 {
-    bool memory = o->largest.kind == LARGEST_MEMORY;
-    struct search s = {o, o->largest.axis, limit_of(o), memory ? need_memory : need_time};
-    for (int64_t i = 0; i < o->plan.count; i++) {
-        int64_t found = search(&s, i, memory ? 0 : 0.01);
-        if (found < 0)
-            return false;
-        if (found > 0)
-            o->plan.list[i] = plan_with(o, i, s.axis, (double)found);
-        o->plan.list[i].unfit = found == 0;
-    }
-    if (!memory)
+    bool measured = o->largest.kind == LARGEST_LATENCY && !o->device.meta;
+    struct ceilings ceilings;
+    struct ceilings_request request = options_ceilings(o);
+    struct search s = {.options = o, .ceilings = &ceilings, .limit = limit_of(o)};
+    bool going = true;
+    ceilings_kept(&ceilings, &request);
+    for (int64_t i = 0; i < o->plan.count && going; i++)
+        going = search(&s, i);
+    ceilings_free(&ceilings);
+    if (measured)
         o->gates.list[o->gates.count++] =
             (struct gate){.kind = GATE_LATENCY, .program = PROGRAMS, .limit = s.limit};
-    return true;
+    return going;
+}
+
+enum find_verdict largest_verdict(double limit, double searched, double row)
+{
+    return row > limit ? FIND_BEYOND : row * DISTURBED < searched ? FIND_DISTURBED : FIND_HOLDS;
+}
+
+/* Of the slowest program. */
+static double time_of(const struct row *row, bool planned, enum program_kind *which)
+{
+    double most = 0;
+    for (enum program_kind p = 0; p < PROGRAMS; p++) {
+        const struct row_program *program = row_program(row, p);
+        double seconds = planned ? program->predicted.time : program->time.median;
+        if (seconds > most) {
+            most = seconds;
+            *which = p;
+        }
+    }
+    return most;
+}
+
+void largest_compare(const struct options *o, const struct rows *rows, FILE *out)
+{
+    double limit = limit_of(o);
+    for (size_t i = 0; i < rows_count(rows) && o->largest.kind == LARGEST_LATENCY; i++) {
+        const struct config *c = &o->plan.list[i];
+        enum program_kind which = 0;
+        double seconds = time_of(rows_at(rows, i), o->device.meta, &which);
+        enum find_verdict verdict = largest_verdict(limit, c->searched, seconds);
+        char axes[AXES_TEXT], row[QUANTITY_TEXT], other[QUANTITY_TEXT];
+        if (c->unfit || seconds == 0 || verdict == FIND_HOLDS)
+            continue;
+        fields_describe(o, c, axes);
+        quantity_format(row, seconds, QUANTITY_SECONDS);
+        quantity_format(other, verdict == FIND_BEYOND ? limit : c->searched, QUANTITY_SECONDS);
+        fputs("--find is contradicted: ", out);
+        plain_put(out, axes);
+        fprintf(out,
+                verdict == FIND_BEYOND ? ": its row takes %s in %s, more than %s\n"
+                                       : ": its row takes %s in %s, in the search %s: more may fit\n",
+                row, program_name(which), other);
+    }
 }

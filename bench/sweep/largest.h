@@ -1,17 +1,29 @@
 /*
  * --find AXIS=LIMIT: for each combination of the other axes, the largest value of one axis (nodes, batch,
- * layers, or hidden in steps of the heads) within a limit of memory or latency, by doubling and bisection.
- * Memory is planned, so the value is exact. Latency is measured with a few runs, several times near the
- * limit, and the value is within one percent, or one step, of one that took longer. The row of that value has
- * to meet the limit as well.
+ * layers, or hidden in steps of the heads) within a limit of memory or latency. Memory and, with --device
+ * meta, predicted times are planned, so the value is exact. Latency is measured by quick runs, of which, as
+ * of the row, the median counts (bench/sweep/within.h). The row of that value has to meet the limit as well.
  */
 #ifndef GTMARK_BENCH_LARGEST_H
 #define GTMARK_BENCH_LARGEST_H
 
+#include "analysis/record/record.h"
 #include "bench/cli/options.h"
 
 /* Finds the values and prints each on stderr; a limit of latency becomes a gate of their rows. False after a
  * signal. */
 bool largest_find(struct options *o);
+
+/* What the time of a row says of the search that chose it. */
+enum find_verdict {
+    FIND_HOLDS,
+    FIND_BEYOND,   /* it is beyond the limit */
+    FIND_DISTURBED /* it is so much shorter that the search was disturbed, and more may fit */
+};
+
+enum find_verdict largest_verdict(double limit, double searched, double row);
+
+/* Prints which rows, in the order of the plan, contradict the search for the largest latency. */
+void largest_compare(const struct options *o, const struct rows *rows, FILE *out);
 
 #endif

@@ -5,6 +5,7 @@
 #include "analysis/statistics/statistics.h"
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
+#include "bench/show/profile.h"
 
 enum { RUNS = 5 };
 
@@ -45,4 +46,32 @@ void probe_times(const struct options *o, const struct config *c, double patienc
     if (opened)
         workload_close(&w);
     encoded_free(&encoded);
+}
+
+double predicted_time(struct tape *t, const struct calibration *ceilings)
+{
+    tape_plan(t);
+    struct profile p = profile_plan(t, ceilings);
+    double seconds = profile_total(&p).least;
+    profile_free(&p);
+    return seconds;
+}
+
+bool predicted_times(const struct options *o, const struct config *c, const struct calibration *ceilings,
+                     double seconds[PROGRAMS])
+{
+    struct workload w;
+    struct message error;
+    bool known = workload_plan(&w, o, c, &error);
+    for (enum program_kind p = 0; p < PROGRAMS; p++) {
+        seconds[p] = 0;
+        if (!known || !c->runs[p])
+            continue;
+        struct recording r = workload_record(&w, p);
+        seconds[p] = predicted_time(r.tape, ceilings);
+        tape_free(r.tape);
+        known = !isnan(seconds[p]);
+    }
+    workload_close(&w);
+    return known;
 }

@@ -1,0 +1,110 @@
+/*
+ * Doubling, then bisection. One disturbed measurement on the way sends the search to a wrong place, where the
+ * neighbours, measured again, contradict it: then it goes on from there, a step that doubles at a time.
+ */
+#include "bench/sweep/within.h"
+
+#include <math.h>
+
+#include "analysis/statistics/statistics.h"
+#include "bench/base/interrupt.h"
+
+enum { ROUNDS = 4 };
+
+#define NEAR      1.25 /* times below or above the limit */
+#define TOLERANCE 0.01
+
+static double median_need(const struct within *w, int64_t x, double first, int probes)
+{
+    double all[WITHIN_PROBES] = {first};
+    for (int i = 1; i < probes && !interrupt_signal(); i++)
+        all[i] = w->need(w->context, x);
+    return interrupt_signal() ? INFINITY : summarize(all, (size_t)probes).median;
+}
+
+static double need_at(const struct within *w, int64_t x, bool carefully)
+{
+    double once = w->need(w->context, x);
+    bool near = once > w->limit / NEAR && once < w->limit * NEAR;
+    return w->noisy && (near || carefully) ? median_need(w, x, once, WITHIN_PROBES) : once;
+}
+
+/* Measures x and moves the end of the bracket that it belongs to. */
+static void look_at(const struct within *w, struct within_answer *a, int64_t x)
+{
+    double need = need_at(w, x, false);
+    if (need <= w->limit) {
+        a->fits = x;
+        a->at_fits = need;
+    } else {
+        a->fails = x;
+        a->at_fails = need;
+    }
+}
+
+/* How far apart the ends may be. What is allowed at most is tried itself. */
+static int64_t least_gap(const struct within *w, const struct within_answer *a)
+{
+    double gap = w->noisy && a->fails <= w->most ? TOLERANCE * (double)a->fits : 1;
+    return gap > 1 ? (int64_t)gap : 1;
+}
+
+static void bisect_between(const struct within *w, struct within_answer *a)
+{
+    while (a->fails - a->fits > least_gap(w, a) && !interrupt_signal())
+        look_at(w, a, a->fits + (a->fails - a->fits) / 2);
+}
+
+/* From a place that fits upwards, or from one that fails down to the first that fits. */
+static void walk(const struct within *w, struct within_answer *a, int64_t step, bool up)
+{
+    int64_t end = up ? w->most + 1 : 0;
+    *(up ? &a->fails : &a->fits) = end;
+    if (up)
+        a->at_fails = INFINITY;
+    while ((up ? a->fails : a->fits) == end && !interrupt_signal()) {
+        int64_t from = up ? a->fits : a->fails, x = up ? from + step : from - step;
+        if (up ? x >= end : x <= end)
+            break;
+        look_at(w, a, x);
+        step *= 2;
+    }
+    bisect_between(w, a);
+}
+
+/* Measures both ends again. Whether they stand; if not, goes on from where they do not. */
+static bool confirm(const struct within *w, struct within_answer *a)
+{
+    bool below = a->fits > 0, above = a->fails <= w->most;
+    int64_t gap = least_gap(w, a);
+    a->at_fits = below ? need_at(w, a->fits, true) : 0;
+    a->at_fails = above ? need_at(w, a->fails, true) : INFINITY;
+    if (below && a->at_fits > w->limit) {
+        a->fails = a->fits;
+        a->at_fails = a->at_fits;
+        walk(w, a, gap, false);
+        return false;
+    }
+    if (above && a->at_fails <= w->limit) {
+        a->fits = a->fails;
+        a->at_fits = a->at_fails;
+        walk(w, a, gap, true);
+        return false;
+    }
+    return true;
+}
+
+struct within_answer within_find(const struct within *w)
+{
+    struct within_answer a = {.fails = w->most + 1, .at_fails = INFINITY};
+    int64_t first = w->first < w->most ? w->first : w->most;
+    look_at(w, &a, first);
+    if (a.fits > 0)
+        walk(w, &a, first, true);
+    else
+        bisect_between(w, &a);
+    a.unsure = w->noisy;
+    for (int round = 0; a.unsure && round < ROUNDS && !interrupt_signal(); round++)
+        a.unsure = !confirm(w, &a);
+    return a;
+}
