@@ -1,6 +1,6 @@
 /*
- * query import FILE.jsonl ...: keeps result files in a store, an SQLite database; query FLAGS: answers
- * questions about their rows. See --help.
+ * query FILE.jsonl: prints a result file again; query import FILE.jsonl ...: keeps result files in a store,
+ * an SQLite database; query FLAGS: answers questions about their rows. See --help.
  */
 #include <limits.h>
 #include <math.h>
@@ -8,10 +8,14 @@
 
 #include "analysis/database/ask.h"
 #include "analysis/database/import.h"
+#include "analysis/record/result_file.h"
 #include "bench/base/number.h"
 #include "bench/base/paths.h"
+#include "bench/base/quantity.h"
 #include "bench/base/suggest.h"
+#include "bench/cli/columns.h"
 #include "bench/cli/tool.h"
+#include "bench/show/saved.h"
 
 struct options {
     struct tool_options tool;
@@ -20,13 +24,14 @@ struct options {
     const char *store; /* null: the default */
     const char *sql;   /* null: not asked for */
     double timeout;
-    int format; /* enum answer_format */
+    int format;                         /* enum format */
+    const char *columns[TABLE_COLUMNS]; /* of a file */
+    int columns_count;
 };
 
 static const char *const measures[] = {"latency", "throughput", "memory", "efficiency",
                                        NULL};                                          /* enum measure */
 static const char *const programs[] = {"forward", "step", "kernel", "encoding", NULL}; /* program_name */
-static const char *const formats[] = {"table", "md", "csv", NULL}; /* enum answer_format */
 
 /* Adds a condition, whose pattern is the argument from `value` on; null with a message if there is no room.
  */
@@ -57,6 +62,8 @@ static bool read_axis_values(const struct argument *a, struct message *error)
         return complain(error, "--%s %.200s: a list of %s", a->flag->name, a->value,
                         number ? "numbers" : "names or patterns, as 'gps*'");
     struct condition *c = add_condition(a, a->flag->name, strlen(a->flag->name), a->value, error);
+    if (c)
+        c->path = a->flag->what;
     if (c && number) {
         c->number = true;
         c->value = value;
@@ -73,6 +80,19 @@ static bool read_wanted_tag(const struct argument *a, struct message *error)
     if (c)
         c->tag = true;
     return c;
+}
+
+static bool read_throughput(const struct argument *a, struct message *error)
+{
+    double *least = &((struct options *)a->options)->question.min_throughput;
+    return quantity_parse(a->value, QUANTITY_PER_SECOND, least) ||
+           complain(error, "--%s %.200s: %s", a->flag->name, a->value, quantity_allowed(QUANTITY_PER_SECOND));
+}
+
+static bool read_file_column(const struct argument *a, struct message *error)
+{
+    struct options *o = a->options;
+    return columns_read(a->value, o->columns, &o->columns_count, error);
 }
 
 static bool read_pareto(const struct argument *a, struct message *error)
@@ -109,6 +129,10 @@ static const struct flag flags[] = {
     {0, "max-memory", "SIZE",
      "rows with at most this memory, as 2GiB: planned, as for --threshold of benchmarks", FLAG_SIZE,
      .field = ASKS(max_memory)},
+    {0, "min-throughput", "RATE", "rows with at least so many graphs a second, as 1000/s", FLAG_OTHER,
+     .read = read_throughput},
+    {0, "min-efficiency", "SHARE", "rows that reach at least this share of their roofline, as 50%",
+     FLAG_SHARE, .field = ASKS(min_efficiency)},
     {0, "by", "MEASURE",
      "rank by latency, throughput (graphs/s), memory, efficiency (share of the roofline) (default "
      "latency)",
@@ -127,8 +151,12 @@ static const struct flag flags[] = {
      FLAG_ON, .field = ASKS(all)},
     {0, "sql", "QUERY", "the result of a SELECT statement on the tables of the store", FLAG_PATH, FIELD(sql),
      .what = "a SELECT statement"},
-    {0, "format", "NAME", "format of stdout: table, md, csv (default table)", FLAG_CHOICE, FIELD(format),
-     .choices = formats},
+    {0, "format", "NAME",
+     "of stdout: table (default), md, csv, and of a file csv-full, csv-profile, json, jsonl, bmf (Bencher), "
+     "github (github-action-benchmark)",
+     FLAG_CHOICE, FIELD(format), .choices = format_names},
+    {0, "columns", "LIST", "columns of a file's table or CSV: fields of FIELDS.md, or forward, step, ...",
+     FLAG_LIST, .read = read_file_column},
     {0, "timeout", "TIME", "give up a question after this time (default 10s)", FLAG_SECONDS, FIELD(timeout),
      .min = 1e-3, .max = 86400},
     {0, "store", "FILE", "the store (default results/local/store.db)", FLAG_PATH, FIELD(store),
@@ -145,7 +173,8 @@ static const struct flag flags[] = {
 static const char *const headings[] = {
     "Questions:", "Axes: numbers, or names with the patterns * ? []:", NULL};
 
-static const char *const examples[] = {"import results/*/*.jsonl",
+static const char *const examples[] = {"results/local/bench_model.jsonl --format md",
+                                       "import results/*/*.jsonl",
                                        "--max-latency 10ms --max-memory 2GiB --model 'gps*' --by throughput",
                                        "--nodes 2000 --pareto latency,memory --program step",
                                        "--history 1a085d19 --program step --format csv",
@@ -153,13 +182,14 @@ static const char *const examples[] = {"import results/*/*.jsonl",
                                        NULL};
 
 static const struct syntax syntax = {
-    .doc = "keeps result files in a store and answers questions about them",
-    .operands = "[import FILE.jsonl ...]",
+    .doc = "prints a result file again, or keeps result files in a store and answers questions about them",
+    .operands = "[FILE.jsonl | import FILE.jsonl ...]",
     .most = INT_MAX,
     .headings = headings,
     .flags = flags,
     .notes =
         "\n"
+        "FILE.jsonl alone is printed as a benchmark prints it: rows that meet the limits and the axes.\n"
         "import adds result files to the store; files that it has are left as they are, and a run that was\n"
         "resumed replaces what the store has of it. Each machine has its own table, of the newest row of\n"
         "each configuration that is ok. --sql knows the tables machines, files, tags, rows (axes under the\n"
@@ -169,6 +199,41 @@ static const struct syntax syntax = {
     .status = "0; 1 no rows were found, or a file was skipped or the store not written;\n"
               "2 the command line or the store is wrong.\n",
 };
+
+/* Whether any flag asks for rows of a store alone. */
+static bool asks_store(const struct options *o)
+{
+    const struct question *q = &o->question;
+    bool tagged = false;
+    for (size_t i = 0; i < q->conditions_count; i++)
+        tagged = tagged || q->conditions[i].tag;
+    return tagged || q->pareto || q->history || o->sql || q->machine || q->all || q->by >= 0 || q->top > 0 ||
+           o->store;
+}
+
+/* Prints a result file. */
+static int show_file(struct options *o, const char *path, struct message *error)
+{
+    const struct saved_format how = {(enum format)o->format, o->columns, o->columns_count};
+    o->question.program = program_name((size_t)o->program);
+    if (asks_store(o)) {
+        complain(
+            error,
+            "%.200s: a file takes limits, axes, --program, --format and --columns; import it to ask more",
+            path);
+        return EXIT_USAGE;
+    }
+    struct record *record = record_load(path, error->text);
+    if (!record)
+        return EXIT_USAGE;
+    size_t rows = saved_keep(record, &o->question);
+    if (rows > 0)
+        saved_print(record, &how);
+    else
+        complain(error, "%.200s: no matching rows", path);
+    record_free(record);
+    return rows > 0 ? EXIT_GOOD : EXIT_MISSED;
+}
 
 #if HAVE_SQLITE
 /* The default is results/local/store.db; with `create` its directory is made. */
@@ -185,8 +250,9 @@ static bool find_store(const struct options *o, bool create, char path[PATH_MAX]
 /* Whether any flag asks for rows. */
 static bool has_conditions(const struct question *q)
 {
-    return q->conditions_count > 0 || !isnan(q->max_latency) || !isnan(q->max_memory) || q->machine ||
-           q->all || q->by >= 0 || q->top > 0;
+    return q->conditions_count > 0 || !isnan(q->max_latency) || !isnan(q->max_memory) ||
+           !isnan(q->min_throughput) || !isnan(q->min_efficiency) || q->machine || q->all || q->by >= 0 ||
+           q->top > 0;
 }
 
 static int import(const struct options *o, int count, char **files, struct message *error)
@@ -215,6 +281,11 @@ static int import(const struct options *o, int count, char **files, struct messa
 static bool check_question(const struct options *o, struct message *error)
 {
     const struct question *q = &o->question;
+    if (o->format > FORMAT_CSV || o->columns_count > 0)
+        return complain(error,
+                        "%s%s: only of a file: query FILE.jsonl; the store answers as table, md or csv",
+                        o->columns_count > 0 ? "--columns" : "--format ",
+                        o->columns_count > 0 ? "" : format_names[o->format]);
     if ((q->pareto > 0) + (q->history != NULL) + (o->sql != NULL) > 1)
         return complain(error, "--pareto, --history and --sql are different questions: one at a time");
     if (o->sql && has_conditions(q))
@@ -226,6 +297,7 @@ static bool check_question(const struct options *o, struct message *error)
     bool rate = q->by == MEASURE_THROUGHPUT;
     for (int i = 0; i < q->pareto; i++)
         rate = rate || q->against[i] == MEASURE_THROUGHPUT;
+    rate = rate || !isnan(q->min_throughput);
     if (rate && strcmp(programs[o->program], "kernel") == 0)
         return complain(error, "--program kernel: an op by itself has no throughput");
     if (q->pareto && q->by >= 0)
@@ -239,7 +311,7 @@ static int ask(struct options *o, struct message *error)
     size_t lines;
     if (!check_question(o, error) || !find_store(o, false, store, error))
         return EXIT_USAGE;
-    const struct asking how = {store, o->timeout, (enum answer_format)o->format, stdout};
+    const struct asking how = {store, o->timeout, (enum format)o->format, stdout};
     o->question.program = program_name((size_t)o->program);
     if (o->sql)
         return ask_sql(&how, o->sql, error->text) ? EXIT_GOOD : EXIT_USAGE;
@@ -251,31 +323,42 @@ static int ask(struct options *o, struct message *error)
     return lines == 0 ? EXIT_MISSED : EXIT_GOOD;
 }
 
-static int query_run(void *options, int count, char **words, struct message *error)
+static int run_store(struct options *o, int count, char **words, struct message *error)
 {
     struct suggestion s = {.wanted = count > 0 ? words[0] : ""};
     char nearest[SUGGESTION_TEXT];
     if (count == 0)
-        return ask(options, error);
+        return ask(o, error);
     if (strcmp(words[0], "import") == 0)
-        return import(options, count - 1, words + 1, error);
+        return import(o, count - 1, words + 1, error);
     s.length = strlen(words[0]);
     suggest_offer(&s, "import");
-    complain(error, "%.200s: `import FILE.jsonl ...`, or flags only%s", words[0],
+    complain(error, "%.200s: one FILE.jsonl, `import FILE.jsonl ...`, or flags only%s", words[0],
              suggest_text(&s, "", nearest));
     return EXIT_USAGE;
 }
 #else
-static int query_run(void *options, int count, char **words, struct message *error)
+static int run_store(struct options *o, int count, char **words, struct message *error)
 {
-    (void)options, (void)count, (void)words;
+    (void)o, (void)count, (void)words;
     complain(error, "built without SQLite, which the store needs: make setup, then make");
     return EXIT_USAGE;
 }
 #endif
 
+static int query_run(void *options, int count, char **words, struct message *error)
+{
+    return count == 1 && strcmp(words[0], "import") != 0 ? show_file(options, words[0], error)
+                                                         : run_store(options, count, words, error);
+}
+
 int main(int argc, char **argv)
 {
-    struct options o = {.question = {.max_latency = NAN, .max_memory = NAN, .by = -1}, .timeout = 10};
+    struct options o = {.question = {.max_latency = NAN,
+                                     .max_memory = NAN,
+                                     .min_throughput = NAN,
+                                     .min_efficiency = NAN,
+                                     .by = -1},
+                        .timeout = 10};
     return tool_main(&syntax, &o.tool, query_run, argc, argv);
 }

@@ -314,14 +314,16 @@ static int by_machine_and(const void *a, const void *b, void *measure)
 
 /* As a user asks: the fastest within limits. */
 static void check_ranking(const struct house *h, const struct candidates *all, int measure, const char *words,
-                          double latency, double memory, const char *models)
+                          double latency, double memory, double throughput, double efficiency,
+                          const char *models)
 {
     const struct candidate *wanted[2048];
     size_t n = 0;
     for (size_t i = 0; i < all->count; i++) {
         const struct candidate *c = &all->list[i];
         const char *model;
-        if (c->numbers[0] <= latency && c->numbers[2] <= memory && !isnan(c->numbers[measure]) &&
+        if (c->numbers[0] <= latency && c->numbers[2] <= memory && !(c->numbers[1] < throughput) &&
+            !(c->numbers[3] < efficiency) && !isnan(c->numbers[measure]) &&
             row_get_text(c->row, "model", &model) && fnmatch(models, model, 0) == 0 && is_newest(all, c))
             wanted[n++] = c;
     }
@@ -382,13 +384,15 @@ static void test_answers(void **state)
     remove_store(h);
     import_committed(h);
     struct candidates *all = read_candidates("forward");
-    check_ranking(h, all, 0, "--model gps*", INFINITY, INFINITY, "gps*");
-    check_ranking(h, all, 1, "--max-latency 50ms --max-memory 64MiB --by throughput", 0.05, 0x1p26, "*");
-    check_ranking(h, all, 2, "--max-latency 1s --by memory", 1, INFINITY, "*");
-    check_ranking(h, all, 3, "--model g* --by efficiency", INFINITY, INFINITY, "g*");
+    check_ranking(h, all, 0, "--model gps*", INFINITY, INFINITY, 0, 0, "gps*");
+    check_ranking(h, all, 1, "--max-latency 50ms --max-memory 64MiB --by throughput", 0.05, 0x1p26, 0, 0,
+                  "*");
+    check_ranking(h, all, 2, "--max-latency 1s --min-throughput 20/s --min-efficiency 50% --by memory", 1,
+                  INFINITY, 20, 50, "*");
+    check_ranking(h, all, 3, "--model g* --by efficiency", INFINITY, INFINITY, 0, 0, "g*");
     free_candidates(all);
     all = read_candidates("encoding");
-    check_ranking(h, all, 2, "--program encoding --max-memory 1GiB --by memory", INFINITY, 0x1p30, "*");
+    check_ranking(h, all, 2, "--program encoding --max-memory 1GiB --by memory", INFINITY, 0x1p30, 0, 0, "*");
     free_candidates(all);
     all = read_candidates("step");
     check_pareto(h, all);
@@ -543,6 +547,9 @@ static void test_refusals(void **state)
     refuses(h, STORE "--nodes many", NULL, "--nodes many", "numbers");
     refuses(h, STORE "--tag x", NULL, "--tag x", "KEY=VALUE");
     refuses(h, STORE "--modle gps", NULL, "--modle", "did you mean --model?");
+    refuses(h, STORE "--format bmf", NULL, "--format bmf", "query FILE.jsonl");
+    refuses(h, STORE "--columns step", NULL, "--columns", "query FILE.jsonl");
+    refuses(h, STORE "--min-throughput 2x", NULL, "--min-throughput 2x", "graphs/s");
     refuses(h, STORE "imprt x.json", NULL, "imprt", "did you mean import?");
     refuses(h, STORE "import", NULL, "import", "needs a result file");
     refuses(h, "--store nothing.db", NULL, "nothing.db", "import");

@@ -185,22 +185,19 @@ static void test_any_column(void **state)
         assert_non_null(strstr(text, i == schema_fields_count ? "" : "status\n"));
         free(text);
     }
-    static const char *const some[] = {"step.time.p95",
-                                       "step.memory.resident",
-                                       "step.time.samples",
-                                       "step.time.cpu",
-                                       "encoding.method",
-                                       "loss",
-                                       "graph.edges",
-                                       NULL};
+    static const char *const some[] = {"step.time.p95",     "step.memory.resident",
+                                       "step.time.samples", "step.time.cpu",
+                                       "encoding.method",   "loss",
+                                       "graph.edges",       NULL};
     row_set_reals(rows_at(rows, 0), "step.time.samples", (double[]){0.5, 1.5}, 2);
     rows_at(rows, 0)->step.time.cpu = 1.5;
     rows_at(rows, 1)->step.time.cpu = NAN;
     char *text = printed(TABLE_TERMINAL, rows, some, true);
     assert_string_equal(
-        text, "nodes  step.time.p95  step.memory.resident  step.time.samples     cpu  method  loss  edges  status\n"
-              "  100              -              97.3 MiB           2 values  75.0 %       -  0.25    500  ok\n"
-              " 2000              -               224 MiB          10 values       -       -  0.25  10000  ok\n");
+        text,
+        "nodes  step.time.p95  step.memory.resident  step.time.samples     cpu  method  loss  edges  status\n"
+        "  100              -              97.3 MiB           2 values  75.0 %       -  0.25    500  ok\n"
+        " 2000              -               224 MiB          10 values       -       -  0.25  10000  ok\n");
     free(text);
     rows_free(rows);
 }

@@ -83,26 +83,17 @@ static void put_rounded(struct grid *g, double number, int decimals, const char 
 }
 
 /* The columns of a table. */
-enum {
-    TIME_COLUMN,
-    RATE_COLUMN,
-    MEMORY_COLUMN,
-    ROOF_COLUMN,
-    DATE_COLUMN,
-    NAME_COLUMN,
-    LAST_COLUMN,
-    TABLE_COLUMNS
-};
+enum { TIME_COLUMN, RATE_COLUMN, MEMORY_COLUMN, ROOF_COLUMN, DATE_COLUMN, NAME_COLUMN, LAST_COLUMN, SHOWN };
 
 static void put_titles(struct grid *g, const struct question *q)
 {
-    const char *const titles[TABLE_COLUMNS] = {
+    const char *const titles[SHOWN] = {
         [TIME_COLUMN] = q->program,      [RATE_COLUMN] = "graphs/s",
         [MEMORY_COLUMN] = "memory",      [ROOF_COLUMN] = "roof",
         [DATE_COLUMN] = "measured",      [NAME_COLUMN] = q->history ? "commit" : "work",
         [LAST_COLUMN] = "configuration",
     };
-    for (size_t i = 0; i < TABLE_COLUMNS; i++)
+    for (size_t i = 0; i < SHOWN; i++)
         grid_add(g, "%s", titles[i]);
 }
 
@@ -140,7 +131,7 @@ static void print_machine(const struct asking *how, const struct question *q, co
 {
     bool by_roof = q->by == MEASURE_EFFICIENCY;
     size_t spare[] = {by_roof ? RATE_COLUMN : ROOF_COLUMN, by_roof ? DATE_COLUMN : RATE_COLUMN};
-    struct grid g = {.columns = TABLE_COLUMNS, .spare = spare, .spares = 2, .phrases = true};
+    struct grid g = {.columns = SHOWN, .spare = spare, .spares = 2, .phrases = true};
     struct shown s = find_varying(a);
     struct wrap w;
     wrap_begin(&w, how->out);
@@ -154,7 +145,7 @@ static void print_machine(const struct asking *how, const struct question *q, co
     put_titles(&g, q);
     for (size_t i = 0; i < a->count; i++)
         put_cells(&g, q, &s, i);
-    grid_print(&g, how->format == ANSWER_MARKDOWN ? TABLE_MARKDOWN : TABLE_TERMINAL, how->out);
+    grid_print(&g, how->format == FORMAT_MARKDOWN ? TABLE_MARKDOWN : TABLE_TERMINAL, how->out);
     grid_free(&g);
 }
 
@@ -167,7 +158,7 @@ static bool ask_machine(sqlite3 *db, const struct asking *how, const struct ques
     if (!s)
         return false;
     int status =
-        how->format == ANSWER_CSV ? answer_csv(how->out, s, first, lines) : answer_read(&a, s, SIZE_MAX);
+        how->format == FORMAT_CSV ? answer_csv(how->out, s, first, lines) : answer_read(&a, s, SIZE_MAX);
     bool good = status == SQLITE_DONE || database_failed(db, error);
     if (good && a.count > 0) {
         fputs(*lines ? "\n" : "", how->out);

@@ -6,6 +6,7 @@
 #define GTMARK_ANALYSIS_ASK_H
 
 #include "analysis/database/question.h"
+#include "analysis/tables/printer.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,8 +15,8 @@
 /* How a store is opened, and answers are printed. */
 struct asking {
     const char *store;
-    double timeout; /* s */
-    enum answer_format format;
+    double timeout;     /* s */
+    enum format format; /* FORMAT_TABLE, FORMAT_MARKDOWN or FORMAT_CSV */
     FILE *out;
 };
 

@@ -56,7 +56,7 @@ static int print_result(const struct asking *how, sqlite3_stmt *s)
     for (size_t i = 0; i < a.count * a.columns; i++)
         grid_add(&g, "%s", a.cells[i] ? a.cells[i] : "-");
     if (status == SQLITE_DONE)
-        grid_print(&g, how->format == ANSWER_MARKDOWN ? TABLE_MARKDOWN : TABLE_TERMINAL, how->out);
+        grid_print(&g, how->format == FORMAT_MARKDOWN ? TABLE_MARKDOWN : TABLE_TERMINAL, how->out);
     grid_free(&g);
     answer_free(&a);
     return status;
@@ -65,7 +65,7 @@ static int print_result(const struct asking *how, sqlite3_stmt *s)
 /* Runs the statement and prints its result. */
 static bool print_sql(const struct asking *how, sqlite3 *db, sqlite3_stmt *s, char *error)
 {
-    bool table = how->format != ANSWER_CSV;
+    bool table = how->format != FORMAT_CSV;
     size_t lines = 0;
     if (table && sqlite3_column_count(s) > GRID_COLUMNS)
         return refuse_sql("a table has at most 64 columns; --format csv has any number", error);

@@ -98,6 +98,10 @@ static void add_conditions(struct draft *d, const struct question *q)
         add_number(d, " AND p.median <= ?", q->max_latency);
     if (!isnan(q->max_memory))
         add_number(d, " AND p.memory <= ?", q->max_memory);
+    if (!isnan(q->min_throughput))
+        add_number(d, " AND p.throughput >= ?", q->min_throughput);
+    if (!isnan(q->min_efficiency))
+        add_number(d, " AND p.efficiency >= ?", 100 * q->min_efficiency);
 }
 
 /* A row is left out if one that is better by the first measure is as good by the second, or if one that is as

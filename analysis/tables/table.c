@@ -46,6 +46,25 @@ static const char *const spare[] = {
     "kernel.bound.ratio",       "forward.gflops", "step.memory.planned"};
 enum { SPARE = sizeof spare / sizeof *spare };
 
+/* Whether it is one of the table's axes or columns. */
+static bool has_column(const struct table *t, const char *column)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (strcmp(t->columns[i], column) == 0)
+            return true;
+    for (size_t i = 0; i < t->axes_count; i++)
+        if (strcmp(t->axes[i]->path, column) == 0)
+            return true;
+    return false;
+}
+
+void table_add(struct table *t, const char *const *columns)
+{
+    for (; *columns && t->count < TABLE_COLUMNS; columns++)
+        if (!has_column(t, *columns))
+            t->columns[t->count++] = *columns;
+}
+
 static const char *axis_title(const struct field *axis)
 {
     return strcmp(axis->path, "graph.family") == 0 ? "graph" : axis->path;

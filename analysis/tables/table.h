@@ -40,6 +40,10 @@ extern const char *const table_usual[];
 /* The same of what is known without running anything, with predicted times. */
 extern const char *const table_planned[];
 
+/* Adds columns, null-terminated, that the table has not yet; those that no row has are left out in the end.
+ */
+void table_add(struct table *t, const char *const *columns);
+
 /* Prints the lines without empty columns, and without those for which there is no room; then the notes. */
 void table_print(struct table *t, const struct table_line *lines, size_t n);
 

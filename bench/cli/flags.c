@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "analysis/record/result_file.h"
-#include "analysis/tables/columns.h"
 #include "bench/base/number.h"
 #include "bench/base/suggest.h"
+#include "bench/cli/columns.h"
 #include "bench/cli/data.h"
 #include "bench/cli/find.h"
 #include "bench/cli/kernels.h"
@@ -144,29 +144,10 @@ static bool read_baseline(const struct argument *a, struct message *error)
     return o->baseline || complain(error, "--baseline %.400s", why);
 }
 
-static void offer_columns(struct suggestion *s)
-{
-    const char *summary;
-    for (size_t i = 0; (summary = column_summary(i)) != NULL; i++)
-        suggest_offer(s, summary);
-    for (size_t i = 0; i < schema_fields_count; i++)
-        suggest_offer(s, schema_fields[i].path);
-}
-
 static bool read_column(const struct argument *a, struct message *error)
 {
     struct output_options *o = &((struct options *)a->options)->output;
-    struct suggestion s = {a->value, strlen(a->value), NULL, 0};
-    char nearest[SUGGESTION_TEXT];
-    const char *path = column_named(a->value).path;
-    offer_columns(&s);
-    if (!path)
-        return complain(error, "--columns %.200s: no such column; FIELDS.md lists them%s", a->value,
-                        suggest_text(&s, "", nearest));
-    if (o->columns_count == TABLE_COLUMNS)
-        return complain(error, "--columns: at most %d columns", TABLE_COLUMNS);
-    o->columns[o->columns_count++] = path;
-    return true;
+    return columns_read(a->value, o->columns, &o->columns_count, error);
 }
 
 static bool read_seed(const struct argument *a, struct message *error)
@@ -199,9 +180,6 @@ static bool read_shard(const struct argument *a, struct message *error)
 const char *const count_modes[] = {"auto", "counters", "valgrind", "base", "off", NULL};
 static const char *const lists[] = {"tape",   "devices", "models", "presets",
                                     "graphs", "ops",     NULL}; /* from ACTION_LIST_TAPE on */
-static const char *const formats[] = {"table",       "md",   "csv",   "csv-full",
-                                      "csv-profile", "json", "jsonl", NULL}; /* enum format */
-
 #define FIELD(name) .field = offsetof(struct options, name)
 #define ON(name)    .kind = FLAG_ON, FIELD(name)
 #define OFF(name)   .kind = FLAG_OFF, FIELD(name)
@@ -259,8 +237,9 @@ static const struct flag flags[] = {
     {SAMPLES, "warmup", "N", "runs before the samples of a turn (default: by time)",
      WHOLE(sampling.warmup, 0, 1e6)},
 
-    {OUTPUT, "format", "NAME", "of stdout: table (default), md, csv, csv-full, csv-profile, json, jsonl",
-     CHOICE(output.format, formats)},
+    {OUTPUT, "format", "NAME",
+     "of stdout: table (default), md, csv, csv-full, csv-profile, json, jsonl, bmf (Bencher), github",
+     CHOICE(output.format, format_names)},
     {OUTPUT, "columns", "LIST", "columns of the table or CSV: fields of FIELDS.md, or forward, step, ...",
      .kind = FLAG_LIST, .read = read_column},
     {OUTPUT, "all", NULL, "print all rows of kernels, all tables of a model", ON(output.all)},

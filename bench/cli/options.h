@@ -3,7 +3,7 @@
 #define GTMARK_BENCH_OPTIONS_H
 
 #include "analysis/record/record.h"
-#include "analysis/tables/table.h"
+#include "analysis/tables/printer.h"
 #include "bench/cli/axes.h"
 #include "bench/cli/ceilings_parse.h"
 #include "bench/cli/gates_parse.h"
@@ -27,16 +27,6 @@ struct bench {
     const char *const *columns; /* of the table (analysis/tables/columns.h); null: the default */
     bool whole;                 /* reports everything: profile, memory, cold start */
     bool kernels;               /* times single ops (bench/cli/kernels.h) */
-};
-
-enum format {
-    FORMAT_TABLE,
-    FORMAT_MARKDOWN,
-    FORMAT_CSV,
-    FORMAT_CSV_FULL,
-    FORMAT_CSV_PROFILE,
-    FORMAT_JSON,
-    FORMAT_JSONL
 };
 
 enum action {

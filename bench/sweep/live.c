@@ -29,7 +29,7 @@ static char *render(const struct report *r, int64_t first, int64_t count)
 {
     char *text = NULL;
     size_t size, n = 0;
-    struct table table = r->table;
+    struct table table = r->printer.table;
     struct table_line *lines = calloc((size_t)count + 1, sizeof *lines);
     table.out = open_memstream(&text, &size);
     if (!table.out || !lines)

@@ -4,7 +4,7 @@
 
 #include "analysis/record/record.h"
 #include "analysis/record/writer.h"
-#include "analysis/tables/table.h"
+#include "analysis/tables/printer.h"
 #include "bench/base/warnings.h"
 #include "bench/sweep/report_columns.h"
 #include "bench/sweep/resume.h"
@@ -15,20 +15,13 @@ struct report {
     struct resume *resume; /* positions of rows in the record */
     const char *path;      /* result file; null: none */
     struct writer *writer; /* that writes it */
-    struct table table;
-    struct message blas;                   /* its note */
-    const struct field *csv[CSV_COLUMNS];  /* of --format csv */
-    const struct field *const *csv_fields; /* the same, or null: all */
-    size_t csv_count;
-    bool kernels;             /* the table has only those that are worth a look */
-    struct table_line *lines; /* of the table, which is printed at the end */
-    size_t count;
+    struct printer printer;
+    struct message blas; /* a note of its table */
     struct warnings warnings;
     FILE *profiles; /* printed below the table; null: elsewhere, after each row */
     char *profile;  /* their text */
     size_t profile_size;
     struct value *trace; /* --trace; null without it */
-    bool has_head;       /* of JSON lines on stdout */
     bool trace_changed;  /* since it was saved */
     double trace_saved;  /* when */
 };

@@ -1,0 +1,107 @@
+#include "bench/show/saved.h"
+
+#include <fnmatch.h>
+#include <math.h>
+#include <string.h>
+
+/* --- which rows */
+
+static bool meets(const struct row *row, const struct condition *c)
+{
+    const struct field *axis = schema_find(c->path);
+    double value;
+    if (c->number)
+        return field_number(row, axis, &value) && value == c->value;
+    return row_has_field(row, axis) && fnmatch(c->pattern, *field_text(row, axis), 0) == 0;
+}
+
+/* Conditions of one axis are alternatives. */
+static bool meets_all(const struct row *row, const struct question *q)
+{
+    for (size_t i = 0, end; i < q->conditions_count; i = end) {
+        bool any = false;
+        for (end = i; end < q->conditions_count && q->conditions[end].path == q->conditions[i].path; end++)
+            any = any || meets(row, &q->conditions[end]);
+        if (!any)
+            return false;
+    }
+    return true;
+}
+
+static bool meets_limits(const struct row *row, const struct question *q)
+{
+    size_t kind = 0;
+    while (kind < TIMED_ENCODING && strcmp(program_name(kind), q->program) != 0)
+        kind++;
+    const struct row_program *p = row_program(row, kind);
+    double memory = count_real(p ? p->memory.planned : row->encoding.peak);
+    return (isnan(q->max_latency) || row_timed(row, kind)->median <= q->max_latency) &&
+           (isnan(q->max_memory) || memory <= q->max_memory) &&
+           (isnan(q->min_throughput) || (p && p->throughput >= q->min_throughput)) &&
+           (isnan(q->min_efficiency) || (p && p->roofline.percent >= 100 * q->min_efficiency));
+}
+
+size_t saved_keep(struct record *record, const struct question *q)
+{
+    struct rows *rows = record_rows(record);
+    size_t all = rows_count(rows);
+    for (size_t i = all; i-- > 0;)
+        if (!meets_all(rows_at(rows, i), q) || !meets_limits(rows_at(rows, i), q))
+            row_free(rows_take(rows, i));
+    if (rows_count(rows) < all)
+        value_remove(record_head(record), "fits"); /* of all rows */
+    return rows_count(rows);
+}
+
+/* --- how */
+
+static void find_axes(const struct rows *rows, struct table *t)
+{
+    t->axes_count = axes_varying(rows, t->axes);
+    if (t->axes_count == 0)
+        t->axes[t->axes_count++] = schema_find(rows_at(rows, 0)->op ? "op" : "nodes");
+}
+
+/* What any row has. Returns whether any was timed. */
+static bool find_timed(const struct rows *rows, bool timed[TIMED])
+{
+    bool any = false;
+    for (size_t i = 0; i < rows_count(rows); i++)
+        for (size_t kind = 0; kind < TIMED; kind++) {
+            const struct row *row = rows_at(rows, i);
+            const struct row_program *p = row_program(row, kind);
+            bool was = !isnan(row_timed(row, kind)->median);
+            timed[kind] = timed[kind] || was || (p && p->memory.planned != COUNT_ABSENT);
+            any = any || was;
+        }
+    return any;
+}
+
+static void find_columns(struct printer *p, const struct rows *rows, const struct saved_format *how)
+{
+    static const char *const more[] = {
+        "forward.throughput", "step.throughput",         "encoding",           "encoding.peak",      "kernel",
+        "kernel.rate",        "kernel.roofline.percent", "kernel.bound.ratio", "kernel.cold.median", NULL};
+    bool ran = find_timed(rows, p->timed);
+    p->table.all = how->count > 0;
+    for (int i = 0; i < how->count; i++)
+        p->table.columns[p->table.count++] = how->columns[i];
+    if (how->count == 0)
+        table_add(&p->table, ran ? table_usual : table_planned);
+    if (how->count == 0 && ran)
+        table_add(&p->table, more);
+}
+
+void saved_print(const struct record *record, const struct saved_format *how)
+{
+    const struct rows *rows = record_rows(record);
+    struct printer p = {.format = how->format, .record = record, .table.out = stdout};
+    find_axes(rows, &p.table);
+    find_columns(&p, rows, how);
+    printer_begin(&p);
+    for (size_t i = 0; i < rows_count(rows); i++)
+        printer_row(&p, &(struct table_line){.row = rows_at(rows, i)});
+    printer_table(&p);
+    printer_document(&p);
+    printer_free(&p);
+}
