@@ -15,7 +15,7 @@ static void add_field(struct csv_columns *p, const char *group, const char *name
         p->list[p->count++] = f;
 }
 
-static void add_time(struct csv_columns *p, const char *group)
+static void add_interval(struct csv_columns *p, const char *group)
 {
     add_field(p, group, ".time.median");
     add_field(p, group, ".time.ci95_low");
@@ -26,7 +26,7 @@ static void add_time(struct csv_columns *p, const char *group)
 static void add_column(struct csv_columns *p, const char *column)
 {
     add_field(p, column, "");
-    add_time(p, column);
+    add_interval(p, column);
     add_field(p, column, ".executed");
     if (strcmp(column, "kernel.rate") == 0) {
         add_field(p, "kernel", ".gflops");
@@ -38,7 +38,7 @@ static void add_program(struct csv_columns *p, const char *program, bool kernel)
 {
     static const char *const of_all[] = {".gflops",         ".bandwidth",      ".memory.planned",
                                          ".flops.analytic", ".flops.executed", ".roofline.percent"};
-    add_time(p, program);
+    add_interval(p, program);
     for (size_t i = 0; i < sizeof of_all / sizeof *of_all; i++)
         add_field(p, program, of_all[i]);
     add_field(p, program, kernel ? ".cold.median" : ".throughput");
@@ -51,7 +51,7 @@ static void add_main(struct csv_columns *p, const bool timed[TIMED])
     add_field(p, "threads", "");
     add_field(p, "graph.edges", "");
     if (timed[TIMED_ENCODING]) {
-        add_time(p, "encoding");
+        add_interval(p, "encoding");
         add_field(p, "encoding", ".peak");
         add_field(p, "encoding", ".residual");
     }

@@ -24,7 +24,7 @@ static void set_bounds(struct value *metric, const struct row_times *time)
     value_set_real(metric, "upper_value", 1e9 * time->ci95_high);
 }
 
-static void add_metric(struct value *all, const char *name, const struct row_times *time)
+static void set_time(struct value *all, const char *name, const struct row_times *time)
 {
     struct value *measures = value_new_object(), *metric = value_new_object();
     set_bounds(metric, time);
@@ -32,7 +32,7 @@ static void add_metric(struct value *all, const char *name, const struct row_tim
     value_set(all, name, measures);
 }
 
-static void add_entry(struct value *all, const char *name, const struct row_times *time)
+static void append_time(struct value *all, const char *name, const struct row_times *time)
 {
     struct value *entry = value_new_object();
     char range[UNITS_TEXT];
@@ -56,7 +56,7 @@ void tracked_print(FILE *out, bool github, const struct value *head, const struc
             if (!row_is_ok(lines[i].row) || isnan(time->median))
                 continue;
             name_time(head, axes, lines[i].row, kind, name, sizeof name);
-            (github ? add_entry : add_metric)(all, name, time);
+            (github ? append_time : set_time)(all, name, time);
         }
     value_write_indented(all, 1, out);
     putc('\n', out);
