@@ -283,7 +283,7 @@ static void run_checked(const struct house *h, const char *words, const char *ch
     assert_null(strstr(e.err, "unchecked"));
     ended_free(&e);
     struct record *record = record_in(h, "work/x.json");
-    const char *named = text_at(row_at(record, 0), "error.exceptions");
+    const char *exception = row_at(record, 0)->error.exceptions, *named = exception ? exception : "";
     assert_string_equal(text_at(row_at(record, 0), "checked"), checked);
     for (int i = 0; i < 2; i++)
         if (exceptions[i] ? !strstr(named, exceptions[i]) : *named)

@@ -181,7 +181,7 @@ static int occurrences_of(const char *text, const char *word)
 /* The turns of a row's program. */
 static size_t turns_of(const struct row *row)
 {
-    return row_reals_count(row, "step.time.blocks");
+    return row->step.time.blocks.count;
 }
 
 /* A sweep that ended between its turns goes on with those that are missing; a complete one is left alone. */
@@ -216,8 +216,8 @@ static void test_missing_turns(void **state)
     for (size_t i = 0; i < 4; i++) {
         const struct row *row = row_at(file, i);
         assert_int_equal(turns_of(row), 6);
-        assert_int_equal(row_reals_count(row, "step.time.samples"), 12);
-        assert_int_equal(row_reals_count(row, "step.backward.time.samples"), 12);
+        assert_int_equal(row->step.time.samples.count, 12);
+        assert_int_equal(row->step.backward.time.samples.count, 12);
         assert_true(real_at(row, "error.norm") > 0); /* of the first run */
         assert_string_equal(row->checked, "whole");
     }

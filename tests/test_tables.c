@@ -189,7 +189,8 @@ static void test_any_column(void **state)
                                        "step.time.samples", "step.time.cpu",
                                        "encoding.method",   "loss",
                                        "graph.edges",       NULL};
-    row_set_reals(rows_at(rows, 0), "step.time.samples", (double[]){0.5, 1.5}, 2);
+    struct row *row = rows_at(rows, 0);
+    row->step.time.samples = row_keep_items(row, (union item[]){{0.5}, {1.5}}, 2, FIELD_REALS);
     rows_at(rows, 0)->step.time.cpu = 1.5;
     rows_at(rows, 1)->step.time.cpu = NAN;
     char *text = printed(TABLE_TERMINAL, rows, some, true);

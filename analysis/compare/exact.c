@@ -33,7 +33,7 @@ static const struct figure figures[] = {
     {"executed", "FLOP", UNITS_SI, offsetof(struct row_program, flops.executed)},
 };
 
-static int64_t value_of(const struct row_program *p, const struct figure *f)
+static int64_t figure_of(const struct row_program *p, const struct figure *f)
 {
     int64_t value;
     memcpy(&value, (const char *)p + f->offset, sizeof value);
@@ -73,8 +73,8 @@ static void name_first(const struct row *a, const struct row *b, size_t kind, ch
     profile_free(&y);
 }
 
-static void add_difference(struct comparing *g, size_t line, size_t kind, const char *name, const char *was,
-                           const char *is)
+static void add_figure(struct comparing *g, size_t line, size_t kind, const char *name, const char *was,
+                       const char *is)
 {
     const struct row *a = comparison_row(g->c, 0, line), *b = comparison_row(g->c, 1, line);
     char grown[GROWN_TEXT];
@@ -91,7 +91,7 @@ static void add_difference(struct comparing *g, size_t line, size_t kind, const 
 }
 
 /* Counts a difference; returns whether there is one. */
-static bool differs(struct comparing *g, int64_t was, int64_t is)
+static bool count_difference(struct comparing *g, int64_t was, int64_t is)
 {
     g->found.equal += is == was;
     g->found.more += is > was;
@@ -112,11 +112,11 @@ static void compare_entries(struct comparing *g, size_t line, size_t kind)
     const struct items *a = &row_program(comparison_row(g->c, 0, line), kind)->profile.op;
     const struct items *b = &row_program(comparison_row(g->c, 1, line), kind)->profile.op;
     char was[UNITS_TEXT], is[UNITS_TEXT];
-    if (!a->list || !b->list || !differs(g, (int64_t)a->count, (int64_t)b->count))
+    if (!a->list || !b->list || !count_difference(g, (int64_t)a->count, (int64_t)b->count))
         return;
     snprintf(was, sizeof was, "%zu", a->count);
     snprintf(is, sizeof is, "%zu", b->count);
-    add_difference(g, line, kind, "entries", was, is);
+    add_figure(g, line, kind, "entries", was, is);
 }
 
 static void compare_program(struct comparing *g, size_t line, size_t kind)
@@ -125,15 +125,15 @@ static void compare_program(struct comparing *g, size_t line, size_t kind)
     const struct row_program *b = row_program(comparison_row(g->c, 1, line), kind);
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
         const struct figure *f = &figures[i];
-        int64_t was = value_of(a, f), is = value_of(b, f);
+        int64_t was = figure_of(a, f), is = figure_of(b, f);
         char before[UNITS_TEXT], now[UNITS_TEXT];
         bool executed = f->offset == offsetof(struct row_program, flops.executed);
         if (was == COUNT_ABSENT || is == COUNT_ABSENT || (executed && !executed_alike(g, a, b)) ||
-            !differs(g, was, is))
+            !count_difference(g, was, is))
             continue;
         format_figure(before, f, was);
         format_figure(now, f, is);
-        add_difference(g, line, kind, f->name, before, now);
+        add_figure(g, line, kind, f->name, before, now);
     }
     compare_entries(g, line, kind);
 }

@@ -156,26 +156,6 @@ void row_set_real(struct row *row, const char *path, double value)
         row_omit(row, path, "not a finite number");
 }
 
-void row_set_items(struct row *row, const char *path, const union item *items, size_t n)
-{
-    const struct field *field = schema_find(path);
-    enum field_type type = field && is_list(field->type) ? field->type : FIELD_TEXTS;
-    *field_items(row, to_set(row, path, type)) = row_keep_items(row, items, n, type);
-}
-
-void row_set_reals(struct row *row, const char *path, const double *values, size_t n)
-{
-    union item *reals = keep(row, n);
-    bool finite = true;
-    for (size_t i = 0; i < n; i++) {
-        reals[i].real = values[i];
-        finite = finite && isfinite(values[i]);
-    }
-    *field_items(row, to_set(row, path, FIELD_REALS)) = (struct items){reals, n};
-    if (!finite)
-        row_omit(row, path, "not finite numbers");
-}
-
 static void copy_value(struct row *row, const struct row *from, const struct field *f)
 {
     if (f->type == FIELD_TEXT)
@@ -261,12 +241,6 @@ const union item *row_items(const struct row *row, const char *path, size_t *n)
         return NULL;
     *n = field_items(row, field)->count;
     return field_items(row, field)->list;
-}
-
-size_t row_reals_count(const struct row *row, const char *path)
-{
-    const struct field *field = to_get(row, path, FIELD_REALS);
-    return field ? field_items(row, field)->count : 0;
 }
 
 bool row_get_reals(const struct row *row, const char *path, double *values, size_t capacity, size_t *n)

@@ -40,10 +40,6 @@ const char *row_keep(struct row *row, const char *text);
 void row_set_text(struct row *row, const char *path, const char *value);
 void row_set_count(struct row *row, const char *path, int64_t value);
 void row_set_real(struct row *row, const char *path, double value);
-void row_set_reals(struct row *row, const char *path, const double *values, size_t n);
-
-/* Sets a list of any type; reals must be finite. */
-void row_set_items(struct row *row, const char *path, const union item *items, size_t n);
 
 /* Sets a field to the value that it has in `from`, if it has one. */
 void row_copy_field(struct row *row, const struct row *from, const struct field *field);
@@ -93,9 +89,6 @@ bool row_get_text(const struct row *row, const char *path, const char **value);
 bool row_get_count(const struct row *row, const char *path, int64_t *value);
 bool row_get_real(const struct row *row, const char *path, double *value); /* also of a count, rounded */
 bool row_get_reals(const struct row *row, const char *path, double *values, size_t capacity, size_t *n);
-
-/* The length of a REALS field; 0 if row_get_reals would fail. */
-size_t row_reals_count(const struct row *row, const char *path);
 
 /* The items of a list of any type, borrowed; null, with *n unchanged, if the field is no list or is absent.
  */
