@@ -167,8 +167,8 @@ static void test_profile(void **state)
     draw_added(profile_chart_add, record, p->prefix, message);
     assert_title(p, "_timeline_step.gp", "Memory over the tape of a training step, 500 nodes");
     script = content(p, "_timeline_step.gp");
-    assert_in(script, "peak = 1\nentries = 2\n");
-    assert_in(script, "\n1 0 4096 5120\n2 0 1024 1024\nEND");
+    assert_in(script, "marks = 1\nmarked = 1\n");
+    assert_in(script, "\n1 0 0.00390625 0.0048828125\n2 0 0.0009765625 0.0009765625\nEND");
     assert_in(script, "dashed: the peak, 5.00 KiB at entry 1, linear_backward of layer1");
     free(script);
     record_free(record);

@@ -56,6 +56,7 @@ static const struct chart kinds[] = {
      .base = UNITS_BINARY,
      .unit = "B",
      .note = "planned (filled): the arena, laid out before the run; resident (open): what one run took",
+     .limits = true,
      .count = 4,
      .quantities = {{"step, planned", STEP, "step.memory.planned", SERIES_EXACT, TIMED_STEP},
                     {"step, resident", STEP, "step.memory.resident", SERIES_MEASURED, TIMED_STEP},

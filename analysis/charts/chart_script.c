@@ -211,6 +211,28 @@ static void write_hints(FILE *out, const struct chart_data *d, const struct seri
     }
 }
 
+/* Draws a line at the memory of a GPU of 24 and of 80 GB, if the scale ends within a tenth of it, and extends
+ * the scale to it. */
+static void write_limits(FILE *out, struct scale *y, enum unit_base base)
+{
+    static const int sizes[] = {24, 80};
+    double highest = y->high;
+    for (int i = 0; i < 2; i++) {
+        double bytes = 1e9 * sizes[i];
+        if (bytes > 10 * highest || bytes < y->low)
+            continue;
+        y->high = fmax(y->high, 1.3 * bytes);
+        fprintf(
+            out,
+            "set arrow %d from graph 0, first %.6g to graph 1, first %.6g nohead dashtype 2 linewidth 1.2 "
+            "linecolor rgb '#555555'\nset label %d '%d GB' at graph 0.01, first %.6g offset 0,0.5 font "
+            "',9.5' "
+            "textcolor rgb '#555555'\n",
+            11 + i, bytes, bytes, 11 + i, sizes[i], bytes);
+    }
+    y->count = ticks_round(y->low, y->high, base, y->ticks);
+}
+
 void chart_write_lines(FILE *out, const void *what)
 {
     const struct chart_data *d = what;
@@ -218,6 +240,8 @@ void chart_write_lines(FILE *out, const void *what)
     const struct field *axis = d->drawing->axis;
     size_t n = d->set.count < LINES_MAX ? d->set.count : LINES_MAX;
     struct scale x = scale_of_x(series, n), y = scale_of_y(series, n, d->chart->base);
+    if (d->chart->limits)
+        write_limits(out, &y, d->chart->base);
     double widest = write_legend(out, series, n, axis);
     write_frame(out, d, n, false, frame_legend_rows(n, widest), 400);
     write_scale(out, 'x', &x, NULL);

@@ -11,7 +11,7 @@
 enum chart_result { CHART_DRAWN, CHART_SKIPPED, CHART_FAILED };
 
 /* Of one record; and those that a run draws by itself, the first. */
-enum { FIGURES_MAX = 16, FIGURES_OF_RUN = 3 };
+enum { FIGURES_MAX = 20, FIGURES_OF_RUN = 3 };
 
 struct figure {
     char name[32]; /* suffix of the file names */

@@ -15,8 +15,7 @@ struct kernel_chart {
 /*
  * Adds, of the rows that are ok and have a percentage of the roofline, "percent": a line with it for each of
  * the KERNELS_NAMED ops furthest from their roofline, a marker for each variant, hollow for cold caches; and,
- * if the record has the roofs, "roofline": GFLOP/s over FLOP/B of all kernels, the first ten of these ops by
- * name.
+ * if the record has the roofs, "roofline": GFLOP/s over FLOP/B of all kernels, these ops by name.
  */
 void kernel_chart_add(struct figures *f, const struct record *record);
 

@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "analysis/charts/chart_script.h"
-#include "analysis/charts/chart_text.h"
+#include "analysis/charts/stack.h"
 #include "analysis/charts/style.h"
-#include "analysis/charts/text_width.h"
 #include "analysis/record/profile.h"
 
 /* Ops beyond these, the longest, are one bar. */
@@ -82,76 +81,53 @@ static void add_profile(struct figures *f, const struct record *record, const st
 
 /* --- memory over the entries */
 
-struct timeline {
-    const struct record *record;
-    const struct row *row;
-    const struct profile *profile;
-    size_t kind; /* of program */
-    bool used[PROFILE_CATEGORIES];
-};
-
-/* Columns: the entry, 0, and the cumulative bytes of the categories. */
-static void write_live(FILE *out, const struct timeline *t)
+/* The categories that any entry has, as the parts; the values are MiB. */
+static void stack_live(struct stack *s, const struct profile *p)
 {
-    fputs("$live << END\n", out);
-    for (size_t e = 0; e < t->profile->count; e++) {
-        int64_t sum = 0;
-        fprintf(out, "%zu 0", e + 1);
-        for (size_t c = 0; c < PROFILE_CATEGORIES; c++)
-            if (t->used[c])
-                fprintf(out, " %lld", (long long)(sum += t->profile->entries[e].live_of[c]));
-        putc('\n', out);
+    _Static_assert((int)PROFILE_CATEGORIES <= (int)STACK_PARTS, "a part for each category");
+    for (size_t c = 0; c < PROFILE_CATEGORIES; c++) {
+        bool used = false;
+        for (size_t e = 0; e < p->count; e++)
+            used = used || p->entries[e].live_of[c] > 0;
+        for (size_t e = 0; e < p->count && used; e++)
+            s->value[e][s->parts] = (double)p->entries[e].live_of[c] / 0x1p20;
+        if (used)
+            s->label[s->parts++] = profile_categories[c];
     }
-    fputs("END\n", out);
-}
-
-static void write_timeline(FILE *out, const void *what)
-{
-    const struct timeline *t = what;
-    const struct profile *p = t->profile;
-    char title[CHART_TEXT], name[2 * AXES_TEXT], note[CHART_TEXT], bytes[UNITS_TEXT], machine[CHART_TEXT];
-    size_t peak = 0, used = 0;
-    double widest = 0;
-    struct rows *rows = rows_new_view();
-    rows_append(rows, (struct row *)t->row);
-    chart_machine(machine, t->record, rows);
-    for (size_t e = 0; e < p->count; e++)
-        peak = p->entries[e].live > p->entries[peak].live ? e : peak;
-    fprintf(out, "peak = %zu\nentries = %zu\narray label[%d]\n", peak + 1, p->count, PROFILE_CATEGORIES);
-    for (size_t c = 0; c < PROFILE_CATEGORIES; c++)
-        if (t->used[c]) {
-            fprintf(out, "label[%zu] = \"%s\"\n", ++used, profile_categories[c]);
-            widest = fmax(widest, text_width(profile_categories[c]));
-        }
-    fprintf(out, "categories = %zu\n", used);
-    write_live(out, t);
-    name_profiled(name, t->row, t->kind);
-    snprintf(title, sizeof title, "Memory over the tape of %s", name);
-    units_format(bytes, (double)p->entries[peak].live, UNITS_BINARY, "B");
-    snprintf(note, sizeof note, "dashed: the peak, %s at entry %zu, %s of %s", bytes, peak + 1,
-             p->entries[peak].op, p->entries[peak].span);
-    frame_write(out, &(struct frame){.title = title,
-                                     .subtitle = machine,
-                                     .axis = "memory alive, by the plan",
-                                     .notes = {note},
-                                     .legend_rows = frame_legend_rows(used, widest),
-                                     .height = 400});
-    rows_free(rows);
 }
 
 /* Nothing in files that do not have the categories. */
 static void add_timeline(struct figures *f, const struct record *record, const struct row *row,
                          const struct profile *p, size_t kind)
 {
-    struct timeline t = {.record = record, .row = row, .profile = p, .kind = kind};
-    char name[32];
-    bool any = false;
-    for (size_t e = 0; e < p->count; e++)
-        for (size_t c = 0; c < PROFILE_CATEGORIES; c++)
-            any = (t.used[c] = t.used[c] || p->entries[e].live_of[c] > 0) || any;
+    char name[32], title[CHART_TEXT], of[2 * AXES_TEXT], note[CHART_TEXT], bytes[UNITS_TEXT];
+    size_t peak = 0;
+    struct rows *rows = rows_new_view();
+    rows_append(rows, (struct row *)row);
+    struct stack s = {.title = title,
+                      .axis = "memory alive, by the plan",
+                      .x_axis = "entry of the tape",
+                      .format = "%.3g MiB",
+                      .note = note,
+                      .record = record,
+                      .rows = rows};
+    stack_allocate(&s, p->count);
+    for (size_t e = 0; e < p->count; e++) {
+        s.x[e] = (double)e + 1;
+        peak = p->entries[e].live > p->entries[peak].live ? e : peak;
+    }
+    s.marked = (double)peak + 1;
+    stack_live(&s, p);
+    name_profiled(of, row, kind);
+    snprintf(title, sizeof title, "Memory over the tape of %s", of);
+    units_format(bytes, (double)p->entries[peak].live, UNITS_BINARY, "B");
+    snprintf(note, sizeof note, "dashed: the peak, %s at entry %zu, %s of %s", bytes, peak + 1,
+             p->entries[peak].op, p->entries[peak].span);
     snprintf(name, sizeof name, "timeline_%s", program_name(kind));
-    if (any)
-        figures_add(f, name, style_timeline, write_timeline, &t);
+    if (s.parts > 0)
+        figures_add(f, name, style_stack, stack_write, &s);
+    stack_free(&s);
+    rows_free(rows);
 }
 
 /* The row whose program needs most memory, noisy or not, with its profile, to be freed; null: none has one.

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AREA_HEIGHT = 560, NAMED = 10, ROOFS_MAX = 8 };
+enum { AREA_HEIGHT = 560, ROOFS_MAX = 8 };
 
 /* Of the plot itself, in pixels: as in plots/roofline.gp. */
 static const double plot_width = CHART_WIDTH * (0.97 - 0.125), plot_height = AREA_HEIGHT - 64;
@@ -201,15 +201,15 @@ static void put_labels(FILE *out, const struct view *v, const struct kernel_dot 
 /* Returns how many ops have a name. */
 static size_t write_labels(FILE *out, const struct kernel_dots *d, const struct view *v)
 {
-    const struct kernel_dot *named[NAMED];
-    struct place labels[NAMED], *points = calloc(d->count + 1, sizeof *points);
+    const struct kernel_dot *named[KERNELS_NAMED];
+    struct place labels[KERNELS_NAMED], *points = calloc(d->count + 1, sizeof *points);
     size_t count = 0, n = 0;
     if (!points)
         abort();
     for (size_t i = 0; i < d->count; i++)
         if (has_place(&d->dots[i]))
             points[count++] = pixels_of(v, d->dots[i].intensity, d->dots[i].gflops);
-    for (size_t line = 0; line < d->ops && n < NAMED; line++)
+    for (size_t line = 0; line < d->ops && line < KERNELS_NAMED; line++)
         if ((named[n] = named_dot(d, line))) {
             labels[n] = place_label(pixels_of(v, named[n]->intensity, named[n]->gflops),
                                     0.5 * text_width(named[n]->op) * label_em, labels, n, points, count);

@@ -39,6 +39,7 @@ struct chart {
     const char *unit;
     const char *note;  /* what points mean */
     const char *title; /* null: made from the series */
+    bool limits;       /* lines at the memory of common GPUs, where values come near them */
     bool no_equals;    /* quantities that are equal in all groups are left out */
     size_t count;
     struct quantity quantities[CHART_QUANTITIES];

@@ -11,6 +11,6 @@
 extern const char style_frame[], style_draw[], style_page[];
 
 extern const char style_bars[], style_percent[], style_ranks[], style_roofline[], style_scaling[],
-    style_timeline[];
+    style_stack[], style_map[];
 
 #endif

@@ -1,0 +1,264 @@
+#include "analysis/charts/parts_chart.h"
+
+#include "analysis/charts/gnuplot.h"
+#include "analysis/charts/series.h"
+#include "analysis/charts/stack.h"
+#include "analysis/charts/style.h"
+#include "analysis/record/axes.h"
+#include "analysis/record/profile.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows that differ in one axis only, ascending. */
+struct line {
+    const struct field *axis;
+    char group[AXES_TEXT]; /* what distinguishes them from the others; "" if nothing does */
+    size_t count;
+    const struct row **rows;
+};
+
+static double place_of(const struct row *row, const struct field *axis)
+{
+    double x = NAN;
+    field_number(row, axis, &x);
+    return x;
+}
+
+/* Inserts a row unless there is one with its value. */
+static void insert(struct line *l, const struct row *row)
+{
+    double x = place_of(row, l->axis);
+    size_t at = l->count;
+    for (; at > 0 && place_of(l->rows[at - 1], l->axis) >= x; at--)
+        if (place_of(l->rows[at - 1], l->axis) == x)
+            return;
+    memmove(&l->rows[at + 1], &l->rows[at], (l->count - at) * sizeof *l->rows);
+    l->rows[at] = row;
+    l->count++;
+}
+
+/* The longest of the lines of the rows that are ok and have what is wanted; to be freed. */
+static struct line line_of(const struct rows *rows, const struct field *axis,
+                           bool (*wanted)(const struct row *))
+{
+    const struct field *beside[AXES_MAX];
+    size_t all = rows_count(rows), n = axes_beside(rows, axis, beside),
+           *group = calloc(all + 1, sizeof *group);
+    struct line best = {.axis = axis, .rows = calloc(all + 1, sizeof *best.rows)},
+                next = {.axis = axis, .rows = calloc(all + 1, sizeof *next.rows)};
+    if (!group || !best.rows || !next.rows)
+        abort();
+    axes_group(rows, beside, n, group);
+    for (size_t g = 0; g < all; g++) {
+        next.count = 0;
+        for (size_t i = g; i < all; i++)
+            if (group[i] == g && row_is_ok(rows_at(rows, i)) && wanted(rows_at(rows, i)) &&
+                series_has_place(rows_at(rows, i), axis))
+                insert(&next, rows_at(rows, i));
+        if (next.count > best.count) {
+            struct line other = best;
+            best = next;
+            next = other;
+        }
+    }
+    if (best.count > 0)
+        axes_describe_all(best.rows[0], beside, n, best.group);
+    free(next.rows);
+    free(group);
+    return best;
+}
+
+static void add_stack(struct figures *f, const char *name, struct stack *s, const struct line *l, size_t kind,
+                      const struct record *record, const char *noun)
+{
+    char title[CHART_TEXT], group[CHART_TEXT], note[CHART_TEXT];
+    bool noisy = false;
+    struct rows *rows = rows_new_view();
+    for (size_t i = 0; i < l->count; i++) {
+        rows_append(rows, (struct row *)l->rows[i]);
+        noisy = noisy || row_noisy(l->rows[i], kind);
+        s->x[i] = place_of(l->rows[i], l->axis);
+    }
+    s->x_axis = *l->axis->unit ? l->axis->unit : l->axis->path;
+    gnuplot_escape(group, sizeof group, l->group);
+    snprintf(title, sizeof title, "%s over %s%s%.500s", noun, s->x_axis, *group ? ", " : "", group);
+    snprintf(note, sizeof note, "%s%s", s->note, noisy ? "; some times are noisy" : "");
+    s->title = title;
+    s->note = note;
+    s->record = record;
+    s->rows = rows;
+    s->logarithmic = true;
+    s->marked = NAN;
+    figures_add(f, name, style_stack, stack_write, s);
+    rows_free(rows);
+}
+
+/* --- ops */
+
+struct ops {
+    size_t count;
+    struct profile_group *list, total;
+};
+
+static bool has_profile(const struct row *row, size_t kind)
+{
+    struct profile p;
+    bool known = profile_read(&p, row, kind) && (p.runs > 0 || profile_total(&p).least > 0);
+    profile_free(&p);
+    return known;
+}
+
+static bool has_step_profile(const struct row *row)
+{
+    return has_profile(row, TIMED_STEP);
+}
+
+static bool has_forward_profile(const struct row *row)
+{
+    return has_profile(row, TIMED_FORWARD);
+}
+
+static double share_of(const struct ops *o, const char *op)
+{
+    bool ran = !isnan(o->total.seconds);
+    for (size_t i = 0; i < o->count; i++)
+        if (strcmp(o->list[i].key, op) == 0)
+            return ran ? o->list[i].seconds / o->total.seconds : o->list[i].least / o->total.least;
+    return 0;
+}
+
+/* The op that is not among the parts and has the largest share in any row; null: there is none. */
+static const char *next_part(const struct ops *ops, size_t n, const struct stack *s)
+{
+    const char *found = NULL;
+    double most = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < ops[i].count; k++) {
+            const char *op = ops[i].list[k].key;
+            double share = share_of(&ops[i], op);
+            bool used = false;
+            for (size_t p = 0; p < s->parts; p++)
+                used = used || strcmp(s->label[p], op) == 0;
+            if (!used && share > most) {
+                most = share;
+                found = op;
+            }
+        }
+    return found;
+}
+
+/* In percent; what has no part of its own is the last. */
+static void stack_ops(struct stack *s, const struct ops *ops, size_t n)
+{
+    const char *op;
+    while (s->parts + 1 < STACK_PARTS && (op = next_part(ops, n, s)) != NULL)
+        s->label[s->parts++] = op;
+    bool more = next_part(ops, n, s);
+    for (size_t i = 0; i < n; i++) {
+        double rest = 100;
+        for (size_t p = 0; p < s->parts; p++)
+            rest -= s->value[i][p] = 100 * share_of(&ops[i], s->label[p]);
+        if (more)
+            s->value[i][s->parts] = fmax(rest, 0);
+    }
+    if (more)
+        s->label[s->parts++] = "other ops";
+}
+
+/* Lines of measured and of predicted times are not mixed: the first row decides. */
+static size_t read_ops(struct line *l, struct ops *ops, size_t kind)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < l->count; i++) {
+        struct profile p;
+        profile_read(&p, l->rows[i], kind);
+        struct ops o = {.total = profile_total(&p)};
+        o.list = profile_groups(&p, PROFILE_OP, PROFILE_LONGEST, &o.count);
+        profile_free(&p);
+        if (n > 0 && isnan(o.total.seconds) != isnan(ops[0].total.seconds)) {
+            free(o.list);
+            continue;
+        }
+        l->rows[n] = l->rows[i];
+        ops[n++] = o;
+    }
+    return l->count = n;
+}
+
+static void add_ops(struct figures *f, const struct record *record, const struct field *axis)
+{
+    size_t kind = TIMED_STEP;
+    struct line l = line_of(record_rows(record), axis, has_step_profile);
+    if (l.count < 2) {
+        free(l.rows);
+        kind = TIMED_FORWARD;
+        l = line_of(record_rows(record), axis, has_forward_profile);
+    }
+    struct ops *ops = calloc(l.count + 1, sizeof *ops);
+    struct stack s = {.axis = "share of the time", .format = "%g %%"};
+    if (!ops)
+        abort();
+    if (read_ops(&l, ops, kind) >= 2) {
+        bool ran = !isnan(ops[0].total.seconds);
+        char noun[128];
+        snprintf(noun, sizeof noun, "Share of the ops in the %stime of %s", ran ? "" : "predicted ",
+                 kind == TIMED_STEP ? "a training step" : "inference");
+        s.note =
+            ran ? "medians of runs with a mark after each entry" : "predicted at the ceilings, not measured";
+        stack_allocate(&s, l.count);
+        stack_ops(&s, ops, l.count);
+        add_stack(f, "ops", &s, &l, kind, record, noun);
+        stack_free(&s);
+    }
+    for (size_t i = 0; i < l.count; i++)
+        free(ops[i].list);
+    free(ops);
+    free(l.rows);
+}
+
+/* --- phases */
+
+static bool has_phases(const struct row *row)
+{
+    return row->step.time.median > 0 && row->step.backward.time.median > 0 &&
+           row->step.optimizer.time.median > 0 && row->batch > 0;
+}
+
+/* Milliseconds of each graph of the batch. */
+static void add_phases(struct figures *f, const struct record *record)
+{
+    static const char *const names[] = {"forward (the rest)", "backward", "optimizer", "recompute"};
+    struct line l = line_of(record_rows(record), schema_find("batch"), has_phases);
+    struct stack s = {.axis = "time for each graph",
+                      .format = "%g ms",
+                      .parts = 3,
+                      .note = "medians of the step and its phases, over the graphs of the batch"};
+    memcpy(s.label, names, sizeof names);
+    stack_allocate(&s, l.count);
+    for (size_t i = 0; i < l.count; i++) {
+        const struct row_program *step = &l.rows[i]->step;
+        double scale = 1e3 / (double)l.rows[i]->batch, rest = step->time.median;
+        double recompute = isnan(step->recompute.time.median) ? 0 : step->recompute.time.median;
+        const double parts[] = {0, step->backward.time.median, step->optimizer.time.median, recompute};
+        s.parts = recompute > 0 ? 4 : s.parts;
+        for (size_t p = 1; p < 4; p++) {
+            s.value[i][p] = scale * parts[p];
+            rest -= parts[p];
+        }
+        s.value[i][0] = scale * fmax(rest, 0);
+    }
+    if (l.count >= 2)
+        add_stack(f, "phases", &s, &l, TIMED_STEP, record, "Time of a training step by phase");
+    stack_free(&s);
+    free(l.rows);
+}
+
+void parts_chart_add(struct figures *f, const struct record *record, const struct field *axis)
+{
+    const struct field *over = axis ? axis : axes_default(record_rows(record));
+    add_ops(f, record, over);
+    if (strcmp(over->path, "batch") == 0)
+        add_phases(f, record);
+}

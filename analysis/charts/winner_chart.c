@@ -1,0 +1,217 @@
+#include "analysis/charts/winner_chart.h"
+
+#include "analysis/charts/chart_text.h"
+#include "analysis/charts/gnuplot.h"
+#include "analysis/charts/style.h"
+#include "analysis/charts/text_width.h"
+#include "analysis/charts/ticks.h"
+#include "analysis/record/axes.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The index of a value, added if it is new; `MAP_MAX` if there is no room. */
+static size_t index_of_value(double *values, size_t *count, double value)
+{
+    size_t i = 0;
+    while (i < *count && values[i] != value)
+        i++;
+    if (i == *count && *count < MAP_MAX)
+        values[(*count)++] = value;
+    return i;
+}
+
+static size_t index_of_kind(const struct map *m, const char *kind)
+{
+    size_t i = 0;
+    while (i < m->kinds && strcmp(m->kind[i], kind) != 0)
+        i++;
+    return i;
+}
+
+/* Whether only attention, nodes and degree may differ. */
+static bool is_of_map(const struct row *row, const struct row *first, const struct field *const *axes,
+                      size_t n)
+{
+    static const char *const free_axes[] = {"attention", "nodes", "degree"};
+    for (size_t i = 0; i < n; i++) {
+        bool may = false;
+        for (size_t k = 0; k < 3; k++)
+            may = may || strcmp(axes[i]->path, free_axes[k]) == 0;
+        if (!may && !row_same(row, first, axes[i]->path))
+            return false;
+    }
+    return row->attention && row->nodes != COUNT_ABSENT && !isnan(row->degree);
+}
+
+static void sort(double *values, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        for (size_t k = i; k > 0 && values[k - 1] > values[k]; k--) {
+            double value = values[k];
+            values[k] = values[k - 1];
+            values[k - 1] = value;
+        }
+}
+
+/* The rows of a cell, by kind; null: none. */
+struct rivals {
+    const struct row *row[WINNERS_MAX];
+};
+
+static bool was_timed(const struct row *row, size_t program)
+{
+    return row && row_is_ok(row) && !isnan(row_timed(row, program)->median);
+}
+
+/* Whether the whole interval of one is below that of the other. Noisy times, and those without an interval,
+ * decide nothing. */
+static bool is_faster(const struct row *a, const struct row *b, size_t program)
+{
+    return !row_noisy(a, program) && !row_noisy(b, program) &&
+           row_timed(a, program)->ci95_high < row_timed(b, program)->ci95_low;
+}
+
+static struct map_cell judge_cell(const struct map *m, const struct rivals *r)
+{
+    struct map_cell cell = {.winner = -1, .factor = NAN};
+    double next = INFINITY;
+    int best = -1;
+    for (size_t k = 0; k < m->kinds; k++) {
+        bool timed = was_timed(r->row[k], m->program);
+        cell.timed += timed;
+        cell.known += timed || (r->row[k] && r->row[k]->status && strcmp(r->row[k]->status, "oom") == 0);
+        if (timed && (best < 0 ||
+                      row_timed(r->row[k], m->program)->median < row_timed(r->row[best], m->program)->median))
+            best = (int)k;
+    }
+    if (best < 0 || cell.known < m->kinds)
+        return cell;
+    cell.winner = best;
+    for (int k = 0; k < (int)m->kinds; k++)
+        if (k != best && was_timed(r->row[k], m->program)) {
+            next = fmin(next, row_timed(r->row[k], m->program)->median);
+            if (!is_faster(r->row[best], r->row[k], m->program))
+                cell.winner = -1;
+        }
+    if (isfinite(next))
+        cell.factor = next / row_timed(r->row[best], m->program)->median;
+    return cell;
+}
+
+/* Finds kinds, values and the program. */
+static void survey(const struct rows *rows, struct map *m, const struct field *const *axes, size_t n)
+{
+    m->program = TIMED_FORWARD;
+    for (size_t i = 0; i < rows_count(rows); i++) {
+        const struct row *row = rows_at(rows, i);
+        if (!is_of_map(row, rows_at(rows, 0), axes, n))
+            continue;
+        if (index_of_kind(m, row->attention) == m->kinds && m->kinds < WINNERS_MAX)
+            m->kind[m->kinds++] = row->attention;
+        index_of_value(m->nodes, &m->columns, (double)row->nodes);
+        index_of_value(m->degree, &m->lines, row->degree);
+        if (was_timed(row, TIMED_STEP))
+            m->program = TIMED_STEP;
+    }
+    sort(m->nodes, m->columns);
+    sort(m->degree, m->lines);
+}
+
+bool map_of(const struct rows *rows, struct map *m)
+{
+    const struct field *axes[AXES_MAX];
+    size_t n = axes_varying(rows, axes);
+    *m = (struct map){0};
+    survey(rows, m, axes, n);
+    if (m->kinds < 2 || m->columns < 2 || m->lines < 2)
+        return false;
+    for (size_t x = 0; x < m->columns; x++)
+        for (size_t y = 0; y < m->lines; y++) {
+            struct rivals r = {{NULL}};
+            for (size_t i = 0; i < rows_count(rows); i++) {
+                const struct row *row = rows_at(rows, i);
+                if (!is_of_map(row, rows_at(rows, 0), axes, n) || (double)row->nodes != m->nodes[x] ||
+                    row->degree != m->degree[y])
+                    continue;
+                size_t k = index_of_kind(m, row->attention);
+                if (k < m->kinds)
+                    r.row[k] = row;
+            }
+            m->cell[x][y] = judge_cell(m, &r);
+        }
+    return true;
+}
+
+static void put_ticks(FILE *out, char axis, const double *values, size_t n)
+{
+    fprintf(out, "set %crange [-0.5:%zu.5]\nset %ctics (", axis, n - 1, axis);
+    for (size_t i = 0; i < n; i++) {
+        char label[UNITS_TEXT];
+        ticks_label(label, values[i]);
+        gnuplot_put_tick(out, i == 0, label, (double)i);
+    }
+    fputs(")\n", out);
+}
+
+static void put_map(FILE *out, const struct map *m)
+{
+    fputs("$cells << END\n", out);
+    for (size_t x = 0; x < m->columns; x++)
+        for (size_t y = 0; y < m->lines; y++) {
+            const struct map_cell *c = &m->cell[x][y];
+            char text[32] = "";
+            if (c->winner >= 0 && !isnan(c->factor))
+                snprintf(text, sizeof text, "%.3gx", c->factor);
+            else if (c->winner >= 0)
+                snprintf(text, sizeof text, "alone");
+            else if (c->timed > 0)
+                snprintf(text, sizeof text, "open");
+            fprintf(out, "%zu %zu %d \"%s\"\n", x, y, c->winner + 1, text);
+        }
+    fputs("END\n", out);
+}
+
+struct winner_chart {
+    const struct record *record;
+    const struct map *map;
+};
+
+static void write_map(FILE *out, const void *what)
+{
+    const struct winner_chart *c = what;
+    const struct map *m = c->map;
+    char title[128], machine[CHART_TEXT], work[CHART_TEXT];
+    double widest = 0;
+    fprintf(out, "winners = %zu\narray label[%zu]\n", m->kinds, m->kinds);
+    for (size_t k = 0; k < m->kinds; k++) {
+        fprintf(out, "label[%zu] = ", k + 1);
+        gnuplot_put_string(out, m->kind[k]);
+        putc('\n', out);
+        widest = fmax(widest, text_width(m->kind[k]));
+    }
+    gnuplot_put_text(out, "xtitle", "nodes");
+    put_ticks(out, 'x', m->nodes, m->columns);
+    put_ticks(out, 'y', m->degree, m->lines);
+    put_map(out, m);
+    chart_machine(machine, c->record, record_rows(c->record));
+    chart_work(work, record_rows(c->record));
+    snprintf(title, sizeof title, "The fastest attention in %s, by nodes and neighbours",
+             m->program == TIMED_STEP ? "a training step" : "inference");
+    frame_write(out,
+                &(struct frame){.title = title,
+                                .subtitle = machine,
+                                .axis = "neighbours",
+                                .notes = {"number: how much longer the next one takes; open: intervals "
+                                          "overlap, or a time is noisy; alone: the others need more memory",
+                                          work},
+                                .legend_rows = frame_legend_rows(m->kinds, widest),
+                                .height = 56 + 44 * m->lines});
+}
+
+void winner_chart_add(struct figures *f, const struct record *record)
+{
+    struct map m;
+    if (rows_count(record_rows(record)) > 0 && map_of(record_rows(record), &m))
+        figures_add(f, "winner", style_map, write_map, &(struct winner_chart){record, &m});
+}

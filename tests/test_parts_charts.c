@@ -1,0 +1,181 @@
+/* Charts of parts of the time, of the fastest attention, and the lines of memory. */
+#include <math.h>
+
+#include "analysis/charts/parts_chart.h"
+#include "analysis/charts/winner_chart.h"
+#include "analysis/record/profile.h"
+#include "tests/chart_directory.h"
+#include "tests/test.h"
+#include "tests/test_analysis_rows.h"
+
+static void add_parts(struct figures *f, const struct record *record)
+{
+    parts_chart_add(f, record, NULL);
+}
+
+/* Whether the charts of the record have one of this name; *script: its text, to be freed. */
+static bool has_figure(void (*add)(struct figures *f, const struct record *record),
+                       const struct record *record, const char *name, char **script)
+{
+    struct figures f = {0};
+    *script = NULL;
+    add(&f, record);
+    for (size_t i = 0; i < f.count; i++)
+        if (strcmp(f.list[i].name, name) == 0)
+            *script = strdup(f.list[i].script);
+    figures_free(&f);
+    return *script;
+}
+
+/* linear takes this share, add the rest; of runs, or predicted. */
+static void set_profile(struct row *row, double share, bool ran)
+{
+    char span[] = "layer1";
+    double seconds = ran ? share : NAN, rest = ran ? 1 - share : NAN;
+    struct profile_entry entries[] = {
+        {"linear", "simd", "forward", span, seconds, share, "compute", 1, 1, 1, {1}},
+        {"add", "simd", "forward", span, rest, 1 - share, "memory", 1, 1, 1, {1}},
+    };
+    profile_write(&(struct profile){ran ? 10 : 0, 2, entries, ""}, row, TIMED_STEP);
+}
+
+static void test_ops(void **state)
+{
+    (void)state;
+    char error[MESSAGE_SIZE], *script;
+    for (int ran = 0; ran < 2; ran++) {
+        struct record *record = empty_record();
+        static const double shares[] = {0.25, 0.5, 0.75};
+        for (int i = 0; i < 3; i++) { /* of which the last is not ok */
+            struct row *row = i < 2 ? good_row(200 - 100 * i) : failed_row(300, "failed", "planted");
+            set_profile(row, shares[i], ran);
+            assert_true(record_add(record, row, error));
+            assert_true(has_figure(add_parts, record, "ops", &script) == (i > 0));
+            if (i < 2)
+                free(script);
+        }
+        assert_in(script, "$stack << END\n100 0 50 100\n200 0 75 100\nEND\n");
+        assert_in(script, ran ? "Share of the ops in the time of a training step over nodes"
+                              : "Share of the ops in the predicted time of a training step over nodes");
+        free(script);
+        record_free(record);
+    }
+}
+
+static void test_phases(void **state)
+{
+    (void)state;
+    char error[MESSAGE_SIZE], *script;
+    struct record *record = empty_record();
+    for (int i = 1; i <= 2; i++) {
+        struct row *row = good_row(100);
+        row->batch = 4 * i;
+        row->step.time.median = 0.1 * i;
+        row->step.backward.time.median = 0.05 * i;
+        row->step.optimizer.time.median = 0.01;
+        assert_true(record_add(record, row, error));
+        assert_true(has_figure(add_parts, record, "phases", &script) == (i > 1));
+        if (i < 2)
+            free(script);
+    }
+    assert_in(script, "parts = 3\n");
+    assert_in(script, "$stack << END\n4 0 10 22.5 25\n8 0 11.25 23.75 25\nEND\n"); /* ms of a graph */
+    free(script);
+    record_free(record);
+}
+
+/* Lines are where the values come within a tenth of them. */
+static void test_limits(void **state)
+{
+    static const struct {
+        double bytes;
+        bool small, large;
+    } cases[] = {{1e8, false, false}, {5e9, true, false}, {60e9, true, true}, {1e12, true, true}};
+    const struct chart_directory *p = *state;
+    char message[MESSAGE_SIZE];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct record *record = empty_record();
+        for (int k = 1; k <= 2; k++) {
+            struct row *row = good_row(100 * k);
+            row->step.memory.planned = (int64_t)(cases[i].bytes * k / 2);
+            assert_true(record_add(record, row, message));
+        }
+        draw_charts(record, NULL, p->prefix, message);
+        char *script = content(p, "_memory.gp");
+        assert_int_equal(strstr(script, "'24 GB'") != NULL, cases[i].small);
+        assert_int_equal(strstr(script, "'80 GB'") != NULL, cases[i].large);
+        free(script);
+        record_free(record);
+    }
+}
+
+/* --- the fastest attention */
+
+/* A row; seconds of 0: out of memory. */
+static struct row *rival(const char *attention, int nodes, double degree, double seconds)
+{
+    struct row *row = seconds > 0 ? good_row(nodes) : failed_row(nodes, "oom", "planted");
+    row->nodes = nodes;
+    row->degree = degree;
+    row_set_text(row, "attention", attention);
+    if (seconds > 0)
+        set_time(row, "step.time", seconds, 0.01);
+    return row;
+}
+
+static void add_winner(struct figures *f, const struct record *record)
+{
+    winner_chart_add(f, record);
+}
+
+static void test_winner(void **state)
+{
+    (void)state;
+    char error[MESSAGE_SIZE], *script;
+    struct record *record = empty_record();
+    const struct {
+        int nodes;
+        double degree, dense, sparse; /* NAN: no row */
+        int winner;
+        double factor;
+    } cells[] = {{100, 2, 1, 2, 0, 2},          {100, 8, 3, 2, 1, 1.5},
+                 {200, 2, 1, 1.005, -1, 1.005},                         /* intervals overlap */
+                 {200, 8, 0, 2, 1, NAN},                                /* out of memory */
+                 {400, 2, 1, NAN, -1, NAN},     {400, 8, 1, 2, -1, 2}}; /* noisy */
+    enum { CELLS = sizeof cells / sizeof *cells };
+    for (size_t i = 0; i < CELLS; i++) {
+        struct row *row = rival("dense", cells[i].nodes, cells[i].degree, cells[i].dense);
+        if (i == CELLS - 1)
+            row_set_text(row, "step.time.noisy", "made up");
+        assert_true(record_add(record, row, error));
+        assert_false(has_figure(add_winner, record, "winner", &script)); /* dense alone */
+    }
+    for (size_t i = 0; i < CELLS; i++)
+        if (!isnan(cells[i].sparse))
+            assert_true(
+                record_add(record, rival("sparse", cells[i].nodes, cells[i].degree, cells[i].sparse), error));
+    struct map m;
+    assert_true(map_of(record_rows(record), &m));
+    assert_true(m.kinds == 2 && m.columns == 3 && m.lines == 2 && m.program == TIMED_STEP);
+    for (size_t i = 0; i < CELLS; i++) {
+        const struct map_cell *c = &m.cell[i / 2][i % 2];
+        assert_int_equal(c->winner, cells[i].winner);
+        assert_true(isnan(cells[i].factor) ? isnan(c->factor) : fabs(c->factor / cells[i].factor - 1) < 0.01);
+    }
+    assert_true(has_figure(add_winner, record, "winner", &script));
+    assert_in(script, "The fastest attention in a training step, by nodes and neighbours");
+    assert_in(script, "0 0 1 \"2x\"\n0 1 2 \"1.5x\"\n1 0 0 \"open\"\n1 1 2 \"alone\"\n");
+    free(script);
+    record_free(record);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ops),
+        cmocka_unit_test(test_phases),
+        cmocka_unit_test_setup_teardown(test_limits, make_directory, remove_directory),
+        cmocka_unit_test(test_winner),
+    };
+    return cmocka_run_group_tests(tests, hide_gnuplot, NULL);
+}
