@@ -254,7 +254,7 @@ $(BUILD)/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)/libgtmark.a ; $(link)
 $(BUILD)/tests/test_kept_ceilings: wrap := -Wl,--wrap=calibrate
 comma := ,
 $(BUILD)/tests/test_fields: wrap := $(addprefix -Wl$(comma)--wrap=,calibrate probe_take \
-    noise_probe stopwatch_resolve getrusage clock_cpu cold_start_measure link_measure executed_by_tape \
+    noise_probe stopwatch_resolve getrusage lost_now clock_cpu cold_start_measure link_measure executed_by_tape \
     executed_by_encoding exchange_measure)
 $(BUILD)/query $(BUILD)/installed/query $(BUILD)/tests/test_query: store := $(filter-out -I%,$(SQLITE))
 $(BUILD)/tests/fuzz_%: fuzzer := -fsanitize=fuzzer

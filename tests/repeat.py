@@ -92,17 +92,17 @@ def judge_intervals(runs):
     """Prints a line for every program and state."""
     print("covers: the median of all runs in the state, at the clock of each run; and at its rate of sharing")
     print(f"{'row':>3} {'program':8} {'state':>9} {'sharing':>12} {'runs':>4} {'noisy':>5} {'covers':>6} {'and':>3} {'of':>3} "
-          f"{'half-width':>10} {'median':>10}")
+          f"{'width':>10} {'median':>10}")
     for key in sorted(runs[0]):
         for group in states_of([run[key] for run in runs if key in run]):
             judged = [t for t in group if not t["noisy"] and t["ci95_low"] is not None]
             covers = [count_covering(group, judged, power) for power in (0, power_of_sharing(group))]
-            half = statistics.median((t["ci95_high"] - t["ci95_low"]) / 2 / t["median"] for t in judged) if judged else float("nan")
+            width = statistics.median((t["ci95_high"] - t["ci95_low"]) / t["median"] for t in judged) if judged else float("nan")
             ping = group[len(group) // 2]["state"]["ping"]
             median = statistics.median(m for t in group for m in t["turn_medians"])
             rates = f"{1e9 * min(map(sharing, group)):.2f}-{1e9 * max(map(sharing, group)):.2f} ns"
             print(f"{key[0]:3} {key[1]:8} {f'{1e6 * ping:.3f} us' if ping else '-':>9} {rates if ping else '-':>12} {len(group):4} "
-                  f"{len(group) - len(judged):5} {covers[0]:6} {covers[1]:3} {len(judged):3} {100 * half:8.2f} % {1e3 * median:7.3f} ms")
+                  f"{len(group) - len(judged):5} {covers[0]:6} {covers[1]:3} {len(judged):3} {100 * width:8.2f} % {1e3 * median:7.3f} ms")
 
 
 def compare(build, a, b):

@@ -102,6 +102,15 @@ int __wrap_getrusage(int who, struct rusage *usage)
     return status;
 }
 
+/* Between two looks the host took one second of a hundred. */
+struct lost __real_lost_now(const char *root);
+struct lost __wrap_lost_now(const char *root)
+{
+    static int looks;
+    looks++;
+    return clocks_are_planted() ? (struct lost){0, looks, 99 * looks} : __real_lost_now(root);
+}
+
 double __real_clock_cpu(void);
 double __wrap_clock_cpu(void)
 {

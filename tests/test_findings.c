@@ -355,8 +355,8 @@ static void test_doubts(void **state)
                 "- Of 3 rows, 1 is not ok (needs 17 GiB); 1 was not checked (--no-check).\n");
     assert_said(
         rows_of(noisy, row_copy(noisy), NULL),
-        "- All 2 rows have noisy times (3 turns, fewer than 7, ...), left out of findings: a larger --budget "
-        "takes more turns.\n");
+        "- All 2 rows have noisy times (3 turns, fewer than 7, ...), left out of findings: stop other "
+        "programs, or take more turns (--budget).\n");
     row_omit(encoded, "encoding.checked", "made up");
     assert_said(rows_of(row_copy(encoded), NULL, NULL), "- The row was not checked (made up).\n");
     row_set_text(encoded, "encoding.checked", "64 nodes by full powers in double");

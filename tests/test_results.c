@@ -261,10 +261,16 @@ static void test_fits(void **state)
         struct ended e = run_words(*state, words, 0);
         struct record *file = record_in(*state, "work/x.json");
         const struct value *fits = value_get(record_head(file), "fits");
-        assert_int_equal(value_size(fits), 1);
-        assert_string_equal(text_in(value_at(fits, 0), "program"), "step");
-        assert_int_equal(count_in(value_at(fits, 0), "points"), 3);
-        assert_int_equal(strstr(e.out, "\ngrowth of time\n  step over nodes 8-32:\n    ") != NULL, f == 0);
+        bool fitted = value_size(fits) > 0, noisy = false;
+        for (size_t i = 0; i < row_count(file); i++)
+            noisy = noisy || row_noisy(row_at(file, i), TIMED_STEP);
+        assert_true(fitted || noisy); /* no law of noisy times */
+        if (!noisy) {
+            assert_string_equal(text_in(value_at(fits, 0), "program"), "step");
+            assert_int_equal(count_in(value_at(fits, 0), "points"), 3);
+        }
+        bool printed = strstr(e.out, "\ngrowth of time\n  step over nodes 8-32:\n    ") != NULL;
+        assert_int_equal(printed, fitted && f == 0);
         record_free(file);
         ended_free(&e);
     }

@@ -117,7 +117,7 @@ static void test_what_is_not_valid(void **state)
         {"\"kind\":\"row\"", "\"std\":", "\"sdt\":"},
         {"\"kind\":\"row\"", "\"nodes\":8,", "\"node\":8,"},
         {"\"kind\":\"row\"", "\"status\":\"ok\"", "\"status\":\"good\""},
-        {"\"kind\":\"end\"", "\"change\":", "\"change\":\"2\",\"change_by\":"},
+        {"\"kind\":\"end\"", "\"fits\":[", "\"fits\":\"2\",\"fit\":["},
         {"\"kind\":\"head\"", "\"command\":", "\"commands\":"},
         {"\"kind\":\"end\"", "\"kind\":\"end\"", "\"kind\":\"ends\""},
     };

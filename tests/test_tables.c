@@ -65,7 +65,7 @@ static void test_table_of_single_samples(void **state)
     char *one = terminal_table(rows);
     assert_non_null(strstr(many, "["));
     assert_null(strstr(one, "["));
-    assert_non_null(strstr(one, " 398 ms "));
+    assert_non_null(strstr(one, " ~398 ms "));
     free(many);
     free(one);
     rows_free(rows);
@@ -208,22 +208,25 @@ static char *line_of(const struct row *row)
 {
     char *text;
     size_t size;
-    struct table t = {.out = open_memstream(&text, &size), .style = TABLE_TERMINAL};
+    struct table t = {.out = open_memstream(&text, &size),
+                      .style = TABLE_TERMINAL,
+                      .count = 2,
+                      .columns = {"forward", "step"}};
     table_print(&t, &(struct table_line){.row = row}, 1);
     fclose(t.out);
     notes_free(&t.notes);
     return text;
 }
 
-/* The status names programs without enough turns, and has a mark if turns were left out. */
-static void test_status_of_turns(void **state)
+/* Noisy times are marked, and one line says why; the status has a mark if turns were left out. */
+static void test_noisy_times(void **state)
 {
     (void)state;
     double samples[10];
     struct turn turns[10];
     struct row *row = good_row(500);
     char *line = line_of(row);
-    assert_null(strstr(line, "noisy"));
+    assert_null(strstr(line, "~"));
     assert_null(strstr(line, "¹"));
     free(line);
     for (int i = 0; i < 10; i++) {
@@ -234,13 +237,19 @@ static void test_status_of_turns(void **state)
     struct turns t = {10, turns, samples};
     struct states states = states_find(turns, 10);
     struct reported r = reported_choose(&t, &states);
+    row_set_samples(row, "forward.time", samples, 7);
     row_set_times(row, "step.time", &t, &r);
     line = line_of(row);
-    assert_non_null(strstr(line, "ok, noisy: step¹"));
+    const char *first = strstr(line, "~1.0"), *why = strstr(line, "\n~ no basis for a verdict, ");
+    assert_true(first && why && !strstr(first + 2, "~1.0"));
+    assert_non_null(strstr(why, "6 of 10"));
+    assert_non_null(strstr(line, " ok¹\n"));
     free(line);
     row_set_times(row, "forward.time", &t, &r);
     line = line_of(row);
-    assert_non_null(strstr(line, "ok, noisy¹"));
+    first = strstr(line, "~1.0");
+    assert_non_null(strstr(first + 2, "~1.0"));
+    assert_non_null(strstr(line, "7; ...\n"));
     free(line);
     reported_free(&r);
     row_free(row);
@@ -341,11 +350,16 @@ static void test_few_kernels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_status_of_turns),         cmocka_unit_test(test_terminal_table),
-        cmocka_unit_test(test_table_of_single_samples), cmocka_unit_test(test_markdown_table),
-        cmocka_unit_test(test_table_on_a_screen),       cmocka_unit_test(test_notes),
-        cmocka_unit_test(test_kernels_worth_a_look),    cmocka_unit_test(test_few_kernels),
-        cmocka_unit_test(test_rate_above_the_ceiling),  cmocka_unit_test(test_any_column),
+        cmocka_unit_test(test_noisy_times),
+        cmocka_unit_test(test_terminal_table),
+        cmocka_unit_test(test_table_of_single_samples),
+        cmocka_unit_test(test_markdown_table),
+        cmocka_unit_test(test_table_on_a_screen),
+        cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_kernels_worth_a_look),
+        cmocka_unit_test(test_few_kernels),
+        cmocka_unit_test(test_rate_above_the_ceiling),
+        cmocka_unit_test(test_any_column),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@ static const struct {
     [NOT_OK] = {"is not ok", "are not ok", ""},
     [UNCHECKED] = {"was not checked", "were not checked", ""},
     [NOISY] = {"has a noisy time", "have noisy times",
-               ", left out of findings: a larger --budget takes more turns"},
+               ", left out of findings: stop other programs, or take more turns (--budget)"},
     [ABOVE_ROOF] = {"is faster than its ceiling", "are faster than their ceilings",
                     ": measure them again (--ceilings measure)"},
     [UNSOLVED] = {"is an encoding of eigenvalue 0 alone", "are encodings of eigenvalue 0 alone",

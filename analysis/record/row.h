@@ -109,6 +109,9 @@ const char *row_reason(const struct row *row, const char *path);
 
 bool row_is_ok(const struct row *row);
 
+/* The width of the median's interval, end to end, over the median; NAN without an interval. */
+double row_width(const struct row_times *time);
+
 /* Why a program's time is no basis for verdicts, fits and findings (time.noisy); null if it is one. */
 const char *row_noisy(const struct row *row, size_t kind);
 

@@ -17,6 +17,11 @@ const char *row_noisy(const struct row *row, size_t kind)
     return noisy && *noisy ? noisy : NULL;
 }
 
+double row_width(const struct row_times *time)
+{
+    return (time->ci95_high - time->ci95_low) / time->median;
+}
+
 const char *row_unchecked(const struct row *row)
 {
     const char *reason = row_reason(row, "checked");

@@ -64,7 +64,7 @@ bool cell_time(char *cell, size_t size, const struct row *row, size_t kind)
         return false;
     units_format_interval(text, time->median, interval ? time->ci95_low : NAN,
                           interval ? time->ci95_high : NAN, "s");
-    snprintf(cell, size, "%s", text);
+    snprintf(cell, size, "%s%s", row_noisy(row, kind) ? "~" : "", text);
     return true;
 }
 

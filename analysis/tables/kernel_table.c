@@ -31,8 +31,8 @@ static struct timed_kernel kernel_of(const struct table *t, const struct table_l
                              .variant = row->variant ? row->variant : "",
                              .percent = row->kernel.roofline.percent,
                              .median = time->median,
-                             .low = time->ci95_low,
-                             .high = time->ci95_high};
+                             .low = row_noisy(row, TIMED_KERNEL) ? NAN : time->ci95_low,
+                             .high = row_noisy(row, TIMED_KERNEL) ? NAN : time->ci95_high};
     const struct field *axes[AXES_MAX];
     size_t n = 0;
     for (size_t i = 0; i < t->axes_count; i++)

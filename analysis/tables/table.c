@@ -6,7 +6,6 @@
 #include "analysis/tables/wrap.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,17 +69,6 @@ static const char *axis_title(const struct field *axis)
     return strcmp(axis->path, "graph.family") == 0 ? "graph" : axis->path;
 }
 
-/* Appends to a cell. */
-__attribute__((format(printf, 2, 3))) static void append_cell(struct table_cell *cell, const char *format,
-                                                              ...)
-{
-    size_t used = strlen(cell->text);
-    va_list values;
-    va_start(values, format);
-    vsnprintf(cell->text + used, CELL_TEXT - used, format, values);
-    va_end(values);
-}
-
 /* Whether turns of a program were left out, as they were in other states of the machine than the others. */
 static bool left_turns_out(const struct row *row, size_t kind)
 {
@@ -88,36 +76,20 @@ static bool left_turns_out(const struct row *row, size_t kind)
     return others != COUNT_ABSENT && others != 0;
 }
 
-/* Which times are noisy: all, or these. */
-static void append_noisy(struct table_cell *cell, const struct row *row, const char *comma)
-{
-    size_t timed = 0, noisy = 0, named = 0;
-    for (size_t p = 0; p < TIMED; p++) {
-        timed += !isnan(row_timed(row, p)->median);
-        noisy += row_noisy(row, p) != NULL;
-    }
-    if (noisy > 0)
-        append_cell(cell, "%s noisy", comma);
-    for (size_t p = 0; p < TIMED && noisy < timed; p++)
-        if (row_noisy(row, p))
-            append_cell(cell, "%s%s", named++ ? ", " : ": ", program_name(p));
-}
-
 static void status_cell(struct table_cell *cell, const struct table_line *line)
 {
     const struct row *row = line->row;
     const char *reason = row->reason ? row->reason : "", *unchecked = row_unchecked(row);
-    snprintf(cell->text, CELL_TEXT, "%s%s%s%s%s", row->status ? row->status : "?", line->warned ? " *" : "",
-             line->kept ? ": kept" : "", *reason ? ": " : "", reason);
-    const char *comma = *reason || line->kept ? ";" : ",";
+    snprintf(cell->text, CELL_TEXT, "%s%s%s%s%s", row->status ? row->status : "?", line->kept ? ": kept" : "",
+             *reason ? ": " : "", reason,
+             !unchecked              ? ""
+             : *reason || line->kept ? "; unchecked"
+                                     : ", unchecked");
     if (unchecked) {
         char note[MESSAGE_SIZE];
         snprintf(note, sizeof note, "unchecked: %.480s", unchecked);
-        append_cell(cell, "%s unchecked", comma);
         notes_mark(cell->notes, note, cell->text, CELL_TEXT);
-        comma = ",";
     }
-    append_noisy(cell, row, comma);
     bool others = false;
     for (size_t p = 0; p < TIMED; p++)
         others = others || left_turns_out(row, p);
@@ -143,6 +115,8 @@ static void add_table_line(struct table *t, const struct column *columns, const 
     for (size_t i = 0; i < t->count; i++) {
         if (line)
             column_cell(&columns[i], line->row, &t->notes, &cell);
+        if (line && *cell.text == '~')
+            t->noisy[t->noisy[0] != NULL] = row_noisy(line->row, columns[i].program);
         grid_add(g, "%s", line ? cell.text : columns[i].title);
     }
     if (line)
@@ -166,10 +140,19 @@ static void print_spared(const struct table *t, const size_t *spared, size_t n)
 
 static void print_notes(struct table *t)
 {
-    if (t->style == TABLE_MARKDOWN && t->notes.count > 0)
+    char reason[MESSAGE_SIZE];
+    if (t->style == TABLE_MARKDOWN && (t->notes.count > 0 || t->noisy[0]))
         putc('\n', t->out); /* else they would be rows */
+    if (t->noisy[0]) {
+        snprintf(reason, sizeof reason,
+                 "no basis for a verdict, a law or a finding (time.noisy in the file): %.400s%s", t->noisy[0],
+                 t->noisy[1] ? "; ..." : "");
+        fputs("~ ", t->out);
+        wrap_text(t->out, reason, 2, 2);
+    }
     notes_print(&t->notes, t->out);
     notes_free(&t->notes);
+    t->noisy[0] = t->noisy[1] = NULL;
 }
 
 void table_print(struct table *t, const struct table_line *lines, size_t n)

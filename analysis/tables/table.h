@@ -25,13 +25,13 @@ struct table {
     bool all;                           /* show all of them, even empty ones and beyond the screen */
     const char *blas;                   /* a note about the times of "blas" kernels; null: none */
     struct notes notes;
+    const char *noisy[2]; /* why the first and the last time marked "~" are; null: none are */
 };
 
 /* A row of the table. */
 struct table_line {
     const struct row *row;
-    bool kept;   /* of an earlier run */
-    bool warned; /* a warning is about it */
+    bool kept; /* of an earlier run */
 };
 
 /* Columns of programs and encodings, null-terminated: times, rates, memory, FLOPs. */

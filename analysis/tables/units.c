@@ -1,6 +1,8 @@
 /* Numbers with SI prefixes, and those of IEC 80000-13 for powers of 1024. */
 #include "analysis/tables/units.h"
 
+#include "analysis/statistics/disturbance.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -52,9 +54,9 @@ void units_format_short(char text[UNITS_TEXT], double value, enum unit_base base
 /* Whether "± half" describes an interval: it is narrow, and symmetric as far as the digits show. */
 static bool is_plain(double value, double below, double above, double digit)
 {
-    static const double widest = 0.1, most_skewed = 1.5;
+    static const double most_skewed = 1.5;
     double longer = fmax(below, above), shorter = fmin(below, above);
-    return below + above <= widest * value && (longer <= most_skewed * shorter || longer - shorter <= digit);
+    return below + above <= NOISY_WIDTH * value && (longer <= most_skewed * shorter || longer - shorter <= digit);
 }
 
 void units_format_interval(char text[UNITS_TEXT], double value, double low, double high, const char *unit)

@@ -22,14 +22,6 @@ int warnings_add(const struct subject *s, const struct warning_kind *kind, doubl
     return 1;
 }
 
-bool warnings_about(const struct warnings *w, int64_t row)
-{
-    size_t i = 0;
-    while (i < w->count && w->list[i].row != row)
-        i++;
-    return i < w->count;
-}
-
 /* Writes "[500 nodes, forward, step; 1000 nodes, step]", the rows of a kind from warning `first` on; a row of
  * an op alone has one program, which is not named. */
 static void put_rows(const struct warnings *w, size_t first, describe_row *describe, const void *context,

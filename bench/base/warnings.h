@@ -41,8 +41,6 @@ struct subject {
 int warnings_add(const struct subject *s, const struct warning_kind *kind, double value, const char *format,
                  ...) __attribute__((format(printf, 4, 5)));
 
-bool warnings_about(const struct warnings *w, int64_t row);
-
 /* Describes a row: "500 nodes". */
 typedef void describe_row(const void *context, int64_t row, char text[AXES_TEXT]);
 

@@ -181,6 +181,14 @@ static void write_phases(struct row *row, enum program_kind kind, const struct p
     }
 }
 
+/* Of all turns. */
+static void write_lost(struct row *row, struct row_times *time, const struct samples *s)
+{
+    time->lost = lost_share(&s->used.lost, s->elapsed);
+    if (isnan(time->lost))
+        put_reason(row, &time->lost, "the kernel does not say how long threads wait (/proc/self/schedstat)");
+}
+
 static void write_times(struct row *row, enum program_kind kind, const struct program_result *p,
                         const struct reported *r)
 {
@@ -189,6 +197,7 @@ static void write_times(struct row *row, enum program_kind kind, const struct pr
     const struct samples *s = p->samples;
     struct turns turns = samples_turns(s);
     row_set_times(row, groups[kind], &turns, r);
+    write_lost(row, &to->time, s);
     put_count(row, &to->time.warmup, s->warmup);
     put_real(row, &to->time.cpu, s->used.cpu / (double)(s->n + s->seen.discarded));
     put_count(row, &to->noise.minor_faults, s->used.minor_faults);
@@ -325,6 +334,7 @@ static void write_encoding(struct row *row, const struct result *r)
     struct turns turns = samples_turns(&r->encoded->samples);
     struct reported reported = reported_choose(&turns, r->job->states);
     row_set_times(row, "encoding.time", &turns, &reported);
+    write_lost(row, &row->encoding.time, &r->encoded->samples);
     reported_free(&reported);
     fields_encoding(row, r->encoded, &c->parts.pe, r->job->options->device.backend->device);
 }

@@ -80,8 +80,7 @@ bool report_row(struct report *r, int64_t index, struct row *row, struct message
 
 bool report_print(struct report *r, int64_t index, bool kept, struct message *error)
 {
-    printer_row(&r->printer,
-                &(struct table_line){report_at(r, index), kept, warnings_about(&r->warnings, index)});
+    printer_row(&r->printer, &(struct table_line){report_at(r, index), kept});
     bool printed = fflush(stdout) == 0 && !ferror(stdout); /* a long row is flushed before its end */
     return printed || complain(error, "stdout: cannot be written");
 }

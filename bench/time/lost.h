@@ -1,0 +1,25 @@
+/*
+ * Time that a program loses to others: its threads are ready to run, and do not, because another program or
+ * thread has the processor, or the host of a virtual machine runs another guest.
+ */
+#ifndef GTMARK_BENCH_LOST_H
+#define GTMARK_BENCH_LOST_H
+
+/* So far, in seconds; NAN: the kernel does not say. */
+struct lost {
+    double waited;       /* of this process, of all its threads together */
+    double stolen, busy; /* of all processors of the machine: by other guests, and not idle */
+};
+
+/* `root` is put before /proc, normally "". */
+struct lost lost_now(const char *root);
+struct lost lost_since(const struct lost *start, const struct lost *now);
+struct lost lost_sum(const struct lost *a, const struct lost *b);
+
+/*
+ * The share of so many seconds that was lost, at most 1; NAN: not known. Threads wait for one another, so the
+ * waits of all of them count; of what the host took, its share of the time in which processors were wanted.
+ */
+double lost_share(const struct lost *l, double seconds);
+
+#endif
