@@ -56,7 +56,8 @@ static bool is_plain(double value, double below, double above, double digit)
 {
     static const double most_skewed = 1.5;
     double longer = fmax(below, above), shorter = fmin(below, above);
-    return below + above <= NOISY_WIDTH * value && (longer <= most_skewed * shorter || longer - shorter <= digit);
+    return below + above <= NOISY_WIDTH * value &&
+           (longer <= most_skewed * shorter || longer - shorter <= digit);
 }
 
 void units_format_interval(char text[UNITS_TEXT], double value, double low, double high, const char *unit)
