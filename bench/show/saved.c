@@ -4,6 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/fits/fits.h"
+#include "analysis/tables/model_table.h"
+
 /* --- which rows */
 
 static bool meets(const struct row *row, const struct condition *c)
@@ -55,9 +58,24 @@ size_t saved_keep(struct record *record, const struct question *q)
 
 /* --- how */
 
+/* Whether one before of its kind, a name or a number, determines an axis: as a model its attention. */
+static bool is_determined(const struct rows *rows, const struct field *axis,
+                          const struct field *const *before, size_t n)
+{
+    bool determined = false;
+    for (size_t i = 0; i < n; i++)
+        determined = determined || ((before[i]->type == FIELD_TEXT) == (axis->type == FIELD_TEXT) &&
+                                    axes_determine(rows, before[i], axis));
+    return determined;
+}
+
 static void find_axes(const struct rows *rows, struct table *t)
 {
-    t->axes_count = axes_varying(rows, t->axes);
+    const struct field *varying[AXES_MAX];
+    size_t n = axes_varying(rows, varying);
+    for (size_t i = 0; i < n; i++)
+        if (!is_determined(rows, varying[i], t->axes, t->axes_count))
+            t->axes[t->axes_count++] = varying[i];
     if (t->axes_count == 0)
         t->axes[t->axes_count++] = schema_find(rows_at(rows, 0)->op ? "op" : "nodes");
 }
@@ -80,8 +98,8 @@ static bool find_timed(const struct rows *rows, bool timed[TIMED])
 static void find_columns(struct printer *p, const struct rows *rows, const struct saved_format *how)
 {
     static const char *const more[] = {
-        "forward.throughput", "step.throughput",         "encoding",           "encoding.peak",      "kernel",
-        "kernel.rate",        "kernel.roofline.percent", "kernel.bound.ratio", "kernel.cold.median", NULL};
+        "encoding",           "encoding.peak",      "kernel", "kernel.rate", "kernel.roofline.percent",
+        "kernel.bound.ratio", "kernel.cold.median", NULL};
     bool ran = find_timed(rows, p->timed);
     p->table.all = how->count > 0;
     for (int i = 0; i < how->count; i++)
@@ -90,6 +108,20 @@ static void find_columns(struct printer *p, const struct rows *rows, const struc
         table_add(&p->table, ran ? table_usual : table_planned);
     if (how->count == 0 && ran)
         table_add(&p->table, more);
+}
+
+/* Where time and memory go, of as few rows as stand side by side, and how the times grow. */
+static void print_below(const struct table *t, const struct rows *rows)
+{
+    bool profiled = false;
+    for (size_t i = 0; i < rows_count(rows); i++)
+        profiled =
+            profiled || rows_at(rows, i)->step.profile.op.count || rows_at(rows, i)->forward.profile.op.count;
+    if (profiled && rows_count(rows) <= MODEL_TABLE_ROWS)
+        model_table_print(t->out, rows, t->axes, t->axes_count);
+    struct fits fits = fits_find(rows);
+    fits_print(&fits, t->out);
+    fits_free(&fits);
 }
 
 void saved_print(const struct record *record, const struct saved_format *how)
@@ -102,6 +134,8 @@ void saved_print(const struct record *record, const struct saved_format *how)
     for (size_t i = 0; i < rows_count(rows); i++)
         printer_row(&p, &(struct table_line){.row = rows_at(rows, i)});
     printer_table(&p);
+    if (how->format == FORMAT_TABLE && how->count == 0)
+        print_below(&p.table, rows);
     printer_document(&p);
     printer_free(&p);
 }
