@@ -53,6 +53,7 @@ static void test_join(void **state)
     assert_int_equal(row_count(joined), ROWS);
     for (size_t i = 0; i < ROWS; i++) {
         assert_int_equal(count_at(row_at(joined, i), "position"), i);
+        row_at(joined, i)->started = row_at(whole, i)->started; /* planned twice */
         assert_true(row_equal(row_at(joined, i), row_at(whole, i)));
     }
     assert_int_equal(value_size(value_get(record_head(joined), "merged")), 4);
@@ -179,6 +180,18 @@ static void test_sweeps(void **state)
     assert_int_equal(found.missing, 4);
 }
 
+/* The first row of a file began at another time. */
+static void change_start(const struct house *h, const char *name)
+{
+    char path[PATH_MAX], error[MESSAGE_SIZE];
+    snprintf(path, sizeof path, "work/%s", name);
+    struct record *record = record_in(h, path);
+    row_set_text(row_at(record, 0), "started", "2001-02-03T04:05:06Z");
+    snprintf(path, sizeof path, "%s/%s", h->work, name);
+    assert_true(record_save(record, path, error));
+    record_free(record);
+}
+
 /* A row of two sweeps has two places, and is one row. */
 static void test_places(void **state)
 {
@@ -187,6 +200,7 @@ static void test_places(void **state)
     char says[1024] = "";
     plan(*state, "--nodes 5,10 --output a.json");
     plan(*state, "--nodes 10 --output b.json");
+    change_start(*state, "b.json");
     struct record *joined = join(*state, names, 2, &found, says);
     assert_int_equal(found.conflicts, 0);
     assert_int_equal(row_count(joined), 2);

@@ -156,12 +156,13 @@ static bool same_row(const struct match_rule *rule, const struct moved *a, const
            (!a->from->shard || a->from->sweep != b->from->sweep || a->position == b->position);
 }
 
-/* Whether all fields agree, but for the position, which belongs to a sweep. */
+/* Whether all fields agree, but for the position, which belongs to a sweep, and the start, which says nothing
+ * of a plan. */
 static bool same_results(const struct row *a, const struct row *b)
 {
     bool same = true;
     for (const struct field *f = schema_fields; same && schema_has(f); f++)
-        same = strcmp(f->path, "position") == 0 || row_order(a, b, f) == 0;
+        same = strcmp(f->path, "position") == 0 || strcmp(f->path, "started") == 0 || row_order(a, b, f) == 0;
     return same;
 }
 
