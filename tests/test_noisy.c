@@ -68,12 +68,28 @@ static void test_profile(void **state)
     assert_reason(graph, NULL);
 }
 
+/* A wide interval means what it says; that of few turns, or of turns in no state, or that lost time, does
+ * not. */
+static void test_settled(void **state)
+{
+    (void)state;
+    struct row *rows[] = {step_row(0.3, 0, NAN), step_row(0.3, NAN, 2), step_row(NAN, 0, NAN),
+                          step_row(0.3, 0.1, NAN), step_row(0.3, 0, NAN)};
+    row_set_text(rows[4], "step.time.noisy", ROW_UNSETTLED);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_non_null(row_noisy(rows[i], TIMED_STEP));
+        assert_int_equal(row_settled(rows[i], TIMED_STEP), i < 2);
+        row_free(rows[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lost),
         cmocka_unit_test(test_width),
         cmocka_unit_test(test_profile),
+        cmocka_unit_test(test_settled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -295,7 +295,7 @@ static double *medians_of_all(const struct row_times *time, size_t *n)
 static struct known known_row(const struct row *row, size_t kind)
 {
     size_t n;
-    bool settled = row_timed(row, kind)->turn_medians.count >= REPORTED_MIN && !row_noisy(row, kind);
+    bool settled = row_settled(row, kind);
     double *medians = settled ? observations_of(row, kind, &n) : medians_of_all(row_timed(row, kind), &n);
     struct known known = settled ? known_median(medians, n) : known_range(medians, n);
     known.median = row_timed(row, kind)->median; /* that of one state, if only some turns were in it */

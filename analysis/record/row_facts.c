@@ -1,6 +1,8 @@
 /* What rows say about themselves, and whether two were measured in one state of the machine. */
 #include "analysis/record/row.h"
 
+#include "analysis/statistics/disturbance.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +22,14 @@ const char *row_noisy(const struct row *row, size_t kind)
 double row_width(const struct row_times *time)
 {
     return (time->ci95_high - time->ci95_low) / time->median;
+}
+
+bool row_settled(const struct row *row, size_t kind)
+{
+    const struct row_times *time = row_timed(row, kind);
+    const char *noisy = row_noisy(row, kind);
+    bool unsettled = noisy && strcmp(noisy, ROW_UNSETTLED) == 0;
+    return time->turn_medians.count >= REPORTED_MIN && !unsettled && !(time->lost > NOISY_LOST);
 }
 
 const char *row_unchecked(const struct row *row)

@@ -63,7 +63,7 @@ static void describe_noise(const struct turns *t, const struct reported *r, char
 {
     *text = '\0';
     if (r->unsettled)
-        snprintf(text, MESSAGE_SIZE, "the machine was disturbed, or its state changed, in every turn");
+        snprintf(text, MESSAGE_SIZE, "%s", ROW_UNSETTLED);
     else if (r->turns < REPORTED_MIN && r->others > 0)
         snprintf(text, MESSAGE_SIZE, "%zu of %zu turns in one state of the machine, fewer than %d", r->turns,
                  t->count, REPORTED_MIN);

@@ -218,7 +218,7 @@ static const struct calibration *ceilings_of(const struct result *r, const struc
     if (r->group.count > 0)
         *missing = "not with several ranks";
     else if (c && reported->unsettled)
-        *missing = "the machine was disturbed, or its state changed, in every turn";
+        *missing = ROW_UNSETTLED;
     else if (c && (cost.flops < 0 || cost.bytes < 0 || p->plan.operands == BYTES_MOST))
         *missing = "the work exceeds 63 bits";
     else
