@@ -200,8 +200,44 @@ static void test_first_and_last_row(void **state)
         struct check c = {0};
         assert_true(tape_layout(r.tape));
         tape_init(r.tape);
-        assert_true(check_rows(&c, r.tape, 5));
+        struct rows_limit none = {.seconds = 0};
+        assert_true(check_rows(&c, r.tape, 5, i ? &none : NULL));
         assert_true(c.excess > 1);
+        tape_free(r.tape);
+    }
+    batch_free(&b);
+}
+
+static void count_call(void *calls, const char *op, int entry, int entries)
+{
+    assert_int_equal(entry, ++*(int *)calls);
+    assert_true(entry <= entries && op_named(op) < OPS);
+}
+
+/* Without time each op is checked once, its first and its last row; with any, all of it. */
+static void test_limited_rows(void **state)
+{
+    (void)state;
+    struct batch b = batch_er(500, 1);
+    for (int any = 0; any < 2; any++) {
+        struct tape_config tape = {.backend = backend_cpu(), .dtype = F32, .threads = 2, .seed = 5};
+        struct recording r = program_record(PROGRAM_STEP, &config, &b, NULL, tape);
+        bool seen[OPS] = {false};
+        int calls = 0, ops = 0;
+        struct rows_limit limit = {.seconds = any ? INFINITY : 0, .tell = count_call, .context = &calls};
+        struct check c = {0};
+        assert_true(tape_layout(r.tape));
+        tape_init(r.tape);
+        assert_true(check_rows(&c, r.tape, 5, &limit));
+        for (int i = 0; i < tape_entry_count(r.tape); i++) {
+            ops += !seen[tape_entry(r.tape, i)->op];
+            seen[tape_entry(r.tape, i)->op] = true;
+        }
+        assert_true(c.tensors > 0 && c.excess <= 1);
+        assert_int_equal(calls, tape_entry_count(r.tape));
+        assert_int_equal(limit.entries, calls);
+        assert_int_equal(limit.fewest, any ? 66 : 2);
+        assert_int_equal(limit.left_out, any ? 0 : calls - ops);
         tape_free(r.tape);
     }
     batch_free(&b);
@@ -291,6 +327,18 @@ static void run_checked(const struct house *h, const char *words, const char *ch
     record_free(record);
 }
 
+/* The row says how far the time went. */
+static void test_limited_run(void **state)
+{
+    struct ended e = run_words(*state, TINY "--check-budget 1e-9", 0);
+    struct record *record = record_in(*state, "work/x.json");
+    const char *how = text_at(row_at(record, 0), "error.checked");
+    assert_non_null(strstr(how, "step: at least 2 rows of the outputs of "));
+    assert_non_null(strstr(how, " entries within --check-budget 1e-09 and all of AdamW in double"));
+    record_free(record);
+    ended_free(&e);
+}
+
 /* After batch norm the mean of a column is zero, and so is the gradient of a bias before it. */
 static void test_checked_runs(void **state)
 {
@@ -342,16 +390,12 @@ static void test_right_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exceptions),
-        cmocka_unit_test(test_single_row),
-        cmocka_unit_test(test_finite_program),
-        cmocka_unit_test(test_finite_op),
-        cmocka_unit_test(test_first_and_last_row),
-        cmocka_unit_test(test_unchecked_rows),
-        cmocka_unit_test(test_gates_on_unchecked_rows),
-        cmocka_unit_test(test_unchecked_run),
-        cmocka_unit_test(test_checked_runs),
-        cmocka_unit_test(test_moved_values),
+        cmocka_unit_test(test_exceptions),         cmocka_unit_test(test_single_row),
+        cmocka_unit_test(test_finite_program),     cmocka_unit_test(test_finite_op),
+        cmocka_unit_test(test_first_and_last_row), cmocka_unit_test(test_limited_rows),
+        cmocka_unit_test(test_unchecked_rows),     cmocka_unit_test(test_gates_on_unchecked_rows),
+        cmocka_unit_test(test_unchecked_run),      cmocka_unit_test(test_checked_runs),
+        cmocka_unit_test(test_limited_run),        cmocka_unit_test(test_moved_values),
         cmocka_unit_test(test_right_rows),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);

@@ -94,7 +94,7 @@ static void check_against_double(const struct model_config *c, const struct batc
         tape_free(oracle.tape);
         tape_init(ours.tape);
     }
-    assert_true(check_rows(&check, ours.tape, 1));
+    assert_true(check_rows(&check, ours.tape, 1, NULL));
     expect_good(&check);
     assert_int_equal(tape_count(ours.tape, INT64_MAX), tape_total(ours.tape).flops);
     tape_free(ours.tape);

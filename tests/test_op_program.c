@@ -48,7 +48,7 @@ static void check_variant(enum op op, const struct batch *b, const char *variant
             fail_msg("%s: %s is %s", info->name, o->name, mat_present(*m) ? "zero" : "absent");
     }
     struct check c = {0};
-    assert_true(check_rows(&c, t, 1));
+    assert_true(check_rows(&c, t, 1, NULL));
     if (c.tensors == 0 || !(c.excess <= 1))
         fail_msg("%s, %s: %s has %g times the allowed error", info->name, variant, c.tensor, c.excess);
     tape_learn(t);

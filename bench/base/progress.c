@@ -26,20 +26,55 @@ static int line_length(void)
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 1 ? w.ws_col - 1 : 79;
 }
 
+/* Begins the line again, unless that was done less than a tenth of a second ago. */
+static bool begin_line(struct progress *p, bool at_once)
+{
+    double now = clock_now();
+    if (!p->terminal || (!at_once && now - p->shown < 0.1))
+        return false;
+    p->shown = now;
+    return true;
+}
+
+static void put_line(const struct progress *p, const char *what, double left)
+{
+    char line[200];
+    snprintf(line, sizeof line, "[%lld/%lld] %lld nodes, %s: %s; about %.0f s left", (long long)p->row + 1,
+             (long long)p->rows, (long long)p->nodes, p->program, what, left);
+    fprintf(stderr, "\r\033[K%.*s", line_length(), line);
+    fflush(stderr);
+}
+
+static double positive(double seconds)
+{
+    return seconds > 0 ? seconds : 0;
+}
+
 void progress_samples(void *context, int samples, double seconds)
 {
     struct progress *p = context;
-    double now = clock_now();
-    if (!p->terminal || (samples > 0 && now - p->shown < 0.1))
+    char what[64];
+    if (!begin_line(p, samples == 0))
         return;
-    p->shown = now;
-    double left = (p->remaining > 0 ? p->remaining : 0) + (p->share > seconds ? p->share - seconds : 0);
-    char line[160];
-    snprintf(line, sizeof line, "[%lld/%lld] %lld nodes, %s: %d sample%s in %.1f s; at most %.0f s left",
-             (long long)p->row + 1, (long long)p->rows, (long long)p->nodes, p->program, samples,
-             samples == 1 ? "" : "s", seconds, left);
-    fprintf(stderr, "\r\033[K%.*s", line_length(), line);
-    fflush(stderr);
+    snprintf(what, sizeof what, "%d sample%s in %.1f s", samples, samples == 1 ? "" : "s", seconds);
+    put_line(p, what, positive(p->remaining) + positive(p->share - seconds));
+}
+
+void progress_check(void *context, const char *op, int entry, int entries)
+{
+    struct progress *p = context;
+    char what[96] = "checking";
+    if (!begin_line(p, entry == 0))
+        return;
+    if (entry > 0)
+        snprintf(what, sizeof what, "checking %.40s, op %d of %d", op, entry, entries);
+    put_line(p, what, positive(p->remaining));
+}
+
+void progress_checked(struct progress *p, double seconds)
+{
+    progress_clear(p);
+    p->remaining -= seconds;
 }
 
 void progress_clear(const struct progress *p)

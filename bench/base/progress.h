@@ -1,4 +1,4 @@
-/* The progress line on stderr: what is running, and the time left. Only on a terminal. */
+/* The progress line on stderr: what is running, and about how long the rest takes. Only on a terminal. */
 #ifndef GTMARK_BENCH_PROGRESS_H
 #define GTMARK_BENCH_PROGRESS_H
 
@@ -11,7 +11,7 @@ struct progress {
     int64_t before; /* rows of the devices before this one */
     int64_t nodes;  /* of the row */
     const char *program;
-    double remaining; /* seconds of the budget for what comes after this program */
+    double remaining; /* seconds for what comes after the samples of this program */
     double share;     /* seconds of the budget for this program */
     double shown;     /* clock time of the last update */
 };
@@ -23,6 +23,12 @@ void progress_start(struct progress *p, int64_t rows);
 
 /* Updates the line, at most ten times per second. */
 void progress_samples(void *progress, int samples, double seconds);
+
+/* The same while a program is checked: the op in this entry. Entry 0: it begins. */
+void progress_check(void *progress, const char *op, int entry, int entries);
+
+/* A check is over, for which these seconds of those that remain were. */
+void progress_checked(struct progress *p, double seconds);
 
 /* Removes the line, before something else is printed. */
 void progress_clear(const struct progress *p);

@@ -216,7 +216,8 @@ static const struct flag flags[] = {
      CHOICE(count, count_modes)},
     {WHAT, "seed", "N", "seed of graphs, inputs and parameters (default 42)", OTHER(read_seed)},
     {WHAT, "check-budget", "SECONDS",
-     "check a program whole if that takes at most this, else by rows (default 5)", SECONDS(check.budget)},
+     "check a program whole if that takes at most this, else by rows for as long (default 5; 0: all rows)",
+     SECONDS(check.budget)},
     {WHAT, "no-check", NULL, "do not check the results", OFF(check.wanted)},
     {WHAT, "ceilings", "HOW",
      "measure: calibrate the machine again (default: once, kept in results/local); with --device meta, "
@@ -226,8 +227,9 @@ static const struct flag flags[] = {
     {WHAT, "no-roofline", NULL, "do not measure or use the machine's ceilings; probe its state by pings only",
      OFF(roofline)},
 
-    {SAMPLES, "budget", "SECONDS", "time of sampling (default 60; presets 120, kernels 30, encodings 20)",
-     SECONDS(sampling.budget), .min = 0.001},
+    {SAMPLES, "budget", "SECONDS",
+     "time of samples alone (default 60; presets 120, kernels 30, encodings 20)", SECONDS(sampling.budget),
+     .min = 0.001},
     {SAMPLES, "turns", "N", "visits to each row; with fewer than 7 there is no verdict (default 10)",
      WHOLE(sampling.turns, 1, 1000)},
     {SAMPLES, "cold", "N", "additional runs with cold caches (default: 5 on a GPU and for kernels)",

@@ -296,8 +296,10 @@ static void executed_write(struct row *row, enum program_kind kind, const struct
 static bool check_run(struct target *t, struct message *missing)
 {
     (void)missing;
+    t->row->checked.progress = t->job->progress;
     struct checked before = t->row->checked;
     verify(&t->row->checked, t->work, t->kind, t->recording);
+    progress_checked(t->job->progress, t->job->check[t->kind]);
     if (tape_failed(t->recording->tape))
         t->row->checked = before;
     return true;

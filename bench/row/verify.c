@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/base/progress.h"
 #include "bench/machine/machine.h"
 
 /* Approximate speed of the oracle on one core (BLAS in double; exp and erf from libm). */
@@ -26,12 +27,22 @@ static struct recording laid_out(const struct workload *w, struct recording r)
     return (struct recording){0};
 }
 
+static double oracle_seconds(double flops, int threads)
+{
+    return flops / oracle_flops_per_second / threads;
+}
+
+double verify_seconds(const struct options *o, const struct config *c, double flops)
+{
+    return !o->check.wanted ? 0 : fmin(o->check.budget, oracle_seconds(flops, c->threads));
+}
+
 /* The oracle; none if it would take too long, or without memory. */
 static struct recording affordable_oracle(const struct workload *w, enum program_kind kind)
 {
     struct recording r = workload_record_oracle(w, kind, F64);
-    double most = w->options->check.budget * oracle_flops_per_second * w->config.threads;
-    if ((double)tape_total(r.tape).flops <= most)
+    double seconds = oracle_seconds((double)tape_total(r.tape).flops, w->config.threads);
+    if (seconds <= w->options->check.budget)
         return laid_out(w, r);
     tape_free(r.tape);
     return (struct recording){0};
@@ -104,26 +115,47 @@ static bool is_comparable(const struct workload *w, enum program_kind kind, cons
     return whole && !in_tf32(r->tape);
 }
 
+static bool compare_rows(struct checked *v, const struct workload *w, struct recording *r,
+                         struct rows_limit *limit)
+{
+    double seconds = w->options->check.budget;
+    *limit = (struct rows_limit){
+        .seconds = seconds > 0 ? seconds : INFINITY, .tell = progress_check, .context = v->progress};
+    return check_rows(&v->check, r->tape, w->options->seed, limit);
+}
+
+/* "up to 66 rows of every op's outputs", or how far the time went. */
+static void rows_text(const struct rows_limit *limit, double budget, char *text, size_t size)
+{
+    enum { ALL = 66 };
+    if (limit->left_out == 0 && limit->fewest >= ALL)
+        snprintf(text, size, "up to %d rows of every op's outputs", ALL);
+    else
+        snprintf(text, size, "at least %d rows of the outputs of %d of %d entries within --check-budget %g",
+                 limit->fewest, limit->entries - limit->left_out, limit->entries, budget);
+}
+
 /*
  * Compares a whole program; if it is beyond its limits, once more with how far its results move, if there is
  * memory. What passes then is compared by rows too: results that move much would hide a fault of an op, and
  * its own do not. False without memory for that.
  */
-static bool compare_whole(struct check *c, const struct workload *w, enum program_kind kind,
+static bool compare_whole(struct checked *v, const struct workload *w, enum program_kind kind,
                           struct recording *r, struct recording *oracle)
 {
     struct check once = {0}, again = {0};
+    struct rows_limit limit;
     check_whole(&once, r, oracle);
     struct recording moved = {0};
     if (once.excess > 1)
         moved = laid_out(w, workload_record_oracle(w, kind, F32));
     bool measured = moved.tape && check_whole_again(&again, r, oracle, &moved);
-    check_add(c, measured ? &again : &once);
+    check_add(&v->check, measured ? &again : &once);
     tape_free(moved.tape);
     if (!measured || again.excess > 1 || tape_config(r->tape)->ranks)
         return true;
     tape_init(r->tape);
-    return check_rows(c, r->tape, w->options->seed);
+    return compare_rows(v, w, r, &limit);
 }
 
 /*
@@ -139,7 +171,7 @@ static bool compare(struct checked *v, const struct workload *w, enum program_ki
         oracle = affordable_oracle(w, kind);
     if (oracle.tape) {
         tape_init(oracle.tape);
-        bool done = compare_whole(&v->check, w, kind, r, &oracle);
+        bool done = compare_whole(v, w, kind, r, &oracle);
         append_program(v->how, sizeof v->how, name,
                        trains ? "output, loss, all gradients and AdamW in double" : "output in double");
         tape_free(oracle.tape);
@@ -147,12 +179,14 @@ static bool compare(struct checked *v, const struct workload *w, enum program_ki
     }
     if (tape_config(r->tape)->ranks) /* whose parts cannot be compared one by one */
         return false;
-    if (!check_rows(&v->check, r->tape, w->options->seed))
+    struct rows_limit limit;
+    char how[128], all[192];
+    if (!compare_rows(v, w, r, &limit))
         return false;
     v->by_rows = true;
-    append_program(v->how, sizeof v->how, name,
-                   trains ? "up to 66 rows of every op's outputs and all of AdamW in double"
-                          : "up to 66 rows of every op's outputs in double");
+    rows_text(&limit, w->options->check.budget, how, sizeof how);
+    snprintf(all, sizeof all, "%s%s in double", how, trains ? " and all of AdamW" : "");
+    append_program(v->how, sizeof v->how, name, all);
     return true;
 }
 
@@ -175,6 +209,7 @@ void verify(struct checked *v, const struct workload *w, enum program_kind kind,
         snprintf(v->missing, sizeof v->missing, "--no-check");
         return;
     }
+    progress_check(v->progress, "all", 0, 0);
     tape_init(r->tape);
     if (kind != PROGRAM_KERNEL)
         check_initial(&v->check, r->tape);

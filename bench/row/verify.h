@@ -10,6 +10,7 @@ struct checked {
     char how[256];      /* what was compared, and how */
     char missing[128];  /* programs not checked, and why; empty if all were */
     bool by_rows;       /* some program was checked by rows of its ops, not as a whole */
+    struct progress *progress;
 };
 
 /*
@@ -22,9 +23,13 @@ bool still_finite(const struct recording *r, bool whole, struct message *error);
 
 /*
  * Checks one program after its timing: its initial state; the whole program against the oracle in double, if
- * that is predicted to take at most --check-budget seconds and fits the memory, otherwise some rows of every
- * op; and every entry of AdamW. The program is loaded, and in its initial state afterwards.
+ * that is predicted to take at most --check-budget seconds and fits the memory, otherwise rows of its
+ * ops, for as long (0: all 66 of every op, however long); and every entry of AdamW. The program is loaded,
+ * and in its initial state afterwards.
  */
 void verify(struct checked *v, const struct workload *w, enum program_kind kind, struct recording *r);
+
+/* Seconds that this takes at most, beside runs of the program itself, of a program with these FLOPs. */
+double verify_seconds(const struct options *o, const struct config *c, double flops);
 
 #endif

@@ -11,11 +11,15 @@
 #include "analysis/record/axes.h"
 #include "analysis/tables/grid.h"
 #include "analysis/tables/units.h"
+#include "analysis/tables/wrap.h"
 #include "bench/cli/plan.h"
+#include "bench/machine/calibration.h"
+#include "bench/machine/machine.h"
 #include "bench/machine/roofline.h"
 #include "bench/row/fields.h"
 #include "bench/row/forecast.h"
 #include "bench/row/sampling.h"
+#include "bench/row/verify.h"
 #include "bench/row/workload.h"
 #include "models/encodings/bound.h"
 #include "models/tape/listing.h"
@@ -118,6 +122,73 @@ void estimate_time_text(char text[UNITS_TEXT], double seconds)
         snprintf(text, UNITS_TEXT, "%.3g days", seconds / day);
 }
 
+double estimate_check(const struct options *o, const struct config *config, const struct estimate *e,
+                      enum program_kind p)
+{
+    enum { RUNS = 2 /* of the program: by rows, and AdamW */ };
+    double once = e->program[p].seconds;
+    if (o->device.meta || !e->known || !config->runs[p] || !o->check.wanted)
+        return 0;
+    return verify_seconds(o, config, (double)e->program[p].flops) + (once > 0 ? RUNS * once : 0);
+}
+
+/* Seconds of a run. */
+struct whole_time {
+    double least, around, checks, calibration; /* least: of the fewest samples */
+};
+
+static void add_row_time(struct whole_time *t, const struct options *o, const struct config *c,
+                         const struct estimate *e)
+{
+    static const double probes = 0.01, before_row = 0.05; /* around a turn, and before a row */
+    for (enum program_kind p = 0; p < PROGRAMS; p++) {
+        double once = e->program[p].seconds;
+        t->least += once > 0 ? once * estimate_runs(o) : 0;
+        t->checks += estimate_check(o, c, e, p);
+        if (c->runs[p])
+            t->around += o->sampling.turns * (probes + sampling_warm_seconds(o, false));
+    }
+    t->around += before_row;
+}
+
+static struct whole_time whole_time_of(const struct options *o)
+{
+    struct ceilings ceilings;
+    struct ceilings_request request = options_ceilings(o);
+    struct workload last = {0};
+    struct whole_time t = {0};
+    ceilings_kept(&ceilings, &request);
+    for (int i = 0; i < request.count && request.peak; i++)
+        if (request.calibrate || !ceilings_for(&ceilings, machine_threads(request.threads[i])))
+            t.calibration += CALIBRATION_SECONDS;
+    for (int64_t i = 0; i < o->plan.count; i++) {
+        const struct config *c = &o->plan.list[i];
+        struct estimate e = estimate_next(&last, o, c, ceilings_for(&ceilings, c->threads));
+        add_row_time(&t, o, c, &e);
+    }
+    workload_close(&last);
+    ceilings_free(&ceilings);
+    return t;
+}
+
+void estimate_say(const struct options *o, FILE *out)
+{
+    struct whole_time t = whole_time_of(o);
+    double samples = o->sampling.runs > 0 ? t.least : fmax(o->sampling.budget, t.least);
+    char whole[UNITS_TEXT], part[4][UNITS_TEXT], text[MESSAGE_SIZE];
+    estimate_time_text(whole, samples + t.around + t.checks + t.calibration);
+    estimate_time_text(part[0], samples);
+    estimate_time_text(part[1], t.around);
+    estimate_time_text(part[2], t.checks);
+    estimate_time_text(part[3], t.calibration);
+    snprintf(
+        text, sizeof text,
+        "about %s on a quiet machine: %s of samples (%s), %s of warm-ups and probes, up to %s of checks, %s "
+        "of calibration; graphs, encodings and other passes are not estimated",
+        whole, part[0], o->sampling.runs > 0 ? "--runs" : "--budget", part[1], part[2], part[3]);
+    wrap_text(out, text, 0, 4);
+}
+
 /* The sum over all rows. */
 struct sum {
     struct workload last; /* of the row before */
@@ -215,6 +286,8 @@ void estimate_print(const struct options *o, FILE *out)
     grid_free(&table);
     workload_close(&all.last);
     print_notes(o, &ceilings, &all, out);
+    if (!o->device.meta)
+        estimate_say(o, out);
     ceilings_free(&ceilings);
 }
 

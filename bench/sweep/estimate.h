@@ -28,6 +28,13 @@ struct estimate estimate_row(const struct options *o, const struct config *confi
 /* The minimum runs of a program, warm-up and samples. */
 int estimate_runs(const struct options *o);
 
+/* Seconds of the check of a program, at most, if its runs take no longer than the ceilings allow; 0: none. */
+double estimate_check(const struct options *o, const struct config *config, const struct estimate *e,
+                      enum program_kind p);
+
+/* Prints what a run takes on a quiet machine: samples, what is around them, checks and calibration. */
+void estimate_say(const struct options *o, FILE *out);
+
 /*
  * A lower bound for the time of one sweep with the fewest runs: warm-up, and with a calibration that is kept
  * also the runs.

@@ -268,6 +268,8 @@ static int run_sweep(const struct bench *b, struct options *o, int argc, char **
         struct ceilings ceilings;
         struct ceilings_request request = options_ceilings(o);
         print_context(b, o, path);
+        if (!o->device.meta)
+            estimate_say(o, stderr);
         ceilings_get(&ceilings, &request);
         value_set(resume.run, "calibrations", ceilings_json(&ceilings));
         calibrate_ranks(o, resume.run);

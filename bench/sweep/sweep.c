@@ -197,6 +197,14 @@ static void say_long_rows(const struct run *s)
     warnings_free(&told);
 }
 
+/* The checks of all rows remain. */
+static void expect_checks(const struct run *s)
+{
+    for (int64_t i = 0; i < s->rows; i++)
+        for (enum program_kind p = 0; p < PROGRAMS; p++)
+            s->progress->remaining += s->work[i].job.check[p];
+}
+
 static bool first_turns(struct run *s, bool *all_good, struct message *error)
 {
     bool only = s->options->sampling.turns == 1;
@@ -360,6 +368,8 @@ static bool run_work(const struct job *common, struct ceilings *ceilings, struct
                     .rows = o->plan.count,
                     .pace = pace_start(ceilings)};
     s.work = work_plan(&shared, r->resume->state + common->progress->before, s.rows);
+    if (s.work)
+        expect_checks(&s);
     if (s.work)
         say_long_rows(&s);
     bool going = s.work ? first_turns(&s, all_good, error)

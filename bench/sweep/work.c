@@ -22,6 +22,7 @@ static void find_costs(struct work *w)
         double flops = (double)e.program[p].flops, bytes = (double)e.program[p].bytes;
         w->cost[p] = !e.known ? 0 : c ? e.program[p].seconds : fmax(flops, flops_per_byte * bytes);
         w->slot[p].call = c ? w->cost[p] : 0;
+        w->job.check[p] = estimate_check(w->job.options, w->job.config, &e, p);
     }
 }
 

@@ -83,14 +83,24 @@ void check_whole(struct check *c, struct recording *ours, struct recording *orac
 bool check_whole_again(struct check *c, struct recording *ours, struct recording *oracle,
                        struct recording *moved);
 
+/* How long check_rows may take, and what it did in that time. */
+struct rows_limit {
+    double seconds;                                                      /* INFINITY: any */
+    void (*tell)(void *context, const char *op, int entry, int entries); /* as each begins; null: nobody */
+    void *context;
+    int fewest;            /* set: of 66 rows, how many were drawn of each entry at least */
+    int entries, left_out; /* set: of the program; not checked, each of an op of which others were */
+};
+
 /*
  * Op by op: runs the program once and, after each entry, recomputes the first, the last and 64 random rows of
  * each output with ref in double, from the entry's actual inputs. If any differ by more than is allowed, the
  * program is initialised and run once more, and it is measured how far those entries move with the last bit
- * of their operands. Needs memory for the operands of one entry in double and in float, and once more in
- * double then; returns false without it, or when cancelled.
+ * of their operands, which takes its time. The limit, null for none, is kept by fewer rows, at least the
+ * first and the last, then by leaving entries out. Needs memory for the operands of one entry in double and
+ * in float, and once more in double then; returns false without it, or when cancelled.
  */
-bool check_rows(struct check *c, struct tape *t, uint64_t seed);
+bool check_rows(struct check *c, struct tape *t, uint64_t seed, struct rows_limit *limit);
 
 /*
  * What a comparison with the oracle does not show. The initial state of a program that is laid out and

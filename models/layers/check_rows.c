@@ -11,15 +11,16 @@
  * takes, up to MOVES.
  */
 #include <math.h>
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels/arithmetic.h"
 #include "kernels/rng.h"
-#include "models/layers/check.h"
+#include "models/layers/check_choice.h"
 
-enum { SEEDED = 64, ROWS_MAX = SEEDED + 2, FLOAT_BITS = 24, MOVES = 16 };
+enum { FLOAT_BITS = 24, MOVES = 16 };
 
 /* An op's arguments copied to one dtype, in memory of their own. */
 struct shadow {
@@ -105,39 +106,6 @@ static void shadow_close(struct shadow *s)
         free(s->copies[i]);
 }
 
-/* The rows that are recomputed, ascending and distinct. */
-struct chosen {
-    int64_t rows[ROWS_MAX];
-    int count;
-};
-
-/* The first, the last and random rows. */
-static struct chosen choose_rows(int64_t rows, uint64_t key)
-{
-    struct chosen c = {.count = 0};
-    for (int n = 0; n < ROWS_MAX; n++) {
-        int64_t row = n == 0 ? 0 : n == 1 ? rows - 1 : (int64_t)(rng_bits(key, (uint64_t)n) % (uint64_t)rows);
-        int at = c.count;
-        while (at > 0 && c.rows[at - 1] > row)
-            at--;
-        if (at > 0 && c.rows[at - 1] == row)
-            continue;
-        memmove(c.rows + at + 1, c.rows + at, (size_t)(c.count - at) * sizeof *c.rows);
-        c.rows[at] = row;
-        c.count++;
-    }
-    return c;
-}
-
-/* The number of chosen rows that a matrix of this many rows has. */
-static int chosen_within(const struct chosen *chosen, int64_t rows)
-{
-    int count = 0;
-    while (count < chosen->count && chosen->rows[count] < rows)
-        count++;
-    return count;
-}
-
 /* Recomputes rows [row0, row1) of every output that has them. False without memory for scratch. */
 static bool recompute_rows(const struct shadow *s, const struct kernel *ref, int64_t row0, int64_t row1)
 {
@@ -159,15 +127,16 @@ static bool needs_all_rows(enum op op)
     return (stats && stats->rows != DIM_N) || op == OP_mlp_backward;
 }
 
-static bool recompute(const struct shadow *s, enum op op, const struct chosen *chosen)
+/* Each row once: ops may add to what they write. */
+static bool recompute(const struct shadow *s, enum op op, const int64_t *rows, int count)
 {
     const struct kernel *ref = backend_kernel(&backend_ref, op, s->dtype, NULL);
     bool done = true;
     if (needs_all_rows(op))
         return recompute_rows(s, ref, 0, INT64_MAX);
 #pragma omp parallel for schedule(dynamic) reduction(&& : done) num_threads(s->args.call.threads)
-    for (int n = 0; n < chosen->count; n++)
-        done = recompute_rows(s, ref, chosen->rows[n], chosen->rows[n] + 1) && done;
+    for (int n = 0; n < count; n++)
+        done = recompute_rows(s, ref, rows[n], rows[n] + 1) && done;
     return done;
 }
 
@@ -309,35 +278,55 @@ static bool measure_moved(struct float_errors *errors, const struct tape *t, con
                           const struct shadow *exact, const struct chosen *chosen, uint64_t jitter)
 {
     struct shadow rounded;
-    bool done = shadow_open(&rounded, t, e, F32, jitter) && recompute(&rounded, e->op, chosen);
+    bool done =
+        shadow_open(&rounded, t, e, F32, jitter) && recompute(&rounded, e->op, chosen->rows, chosen->count);
     if (done)
         note_errors(errors, e, exact, &rounded, chosen);
     shadow_close(&rounded);
     return done;
 }
 
-/* Runs an entry and checks it; `carefully`: with moved operands, as long as it is beyond its limit. */
-static bool check_entry(struct check *c, const struct tape *t, const struct entry *e, uint64_t key,
-                        bool carefully)
+/* Recomputes as many rows in double as the clock, if there is one, allows, and says which. */
+static bool recompute_exact(const struct shadow *exact, const struct entry *e, uint64_t key,
+                            const struct rows_clock *clock, struct chosen *chosen)
 {
+    enum { LEAST = 2 };
+    int64_t rows = output_rows(e);
+    double begin = omp_get_wtime();
+    *chosen = choose_rows(rows, key, clock && !needs_all_rows(e->op) ? LEAST : ROWS_MAX);
+    int first = chosen->count;
+    bool done = recompute(exact, e->op, chosen->drawn, first);
+    if (clock && !needs_all_rows(e->op)) {
+        *chosen = choose_rows(rows, key, rows_clock_afford(clock, LEAST, omp_get_wtime() - begin));
+        done = done && recompute(exact, e->op, chosen->drawn + first, chosen->count - first);
+    }
+    return done;
+}
+
+/* Runs an entry and checks it within the clock's time; without one carefully: with moved operands, as long as
+ * it is beyond its limit. */
+static bool check_entry(struct check *c, const struct tape *t, const struct entry *e, uint64_t key,
+                        const struct rows_clock *clock, struct chosen *chosen)
+{
+    bool carefully = !clock;
     struct shadow exact, rounded, before = {0};
     struct float_errors errors = {{0}};
-    struct chosen chosen = choose_rows(output_rows(e), key);
     struct entry copy = *e;
     bool done = !carefully || shadow_open(&before, t, e, F64, 0);
     copy.args = &before.args;
     done = shadow_open(&exact, t, e, F64, 0) && done;
     done = shadow_open(&rounded, t, e, F32, 0) && done;
     e->kernel->run(e->args);
-    done = done && recompute(&exact, e->op, &chosen) && recompute(&rounded, e->op, &chosen);
+    done = done && recompute_exact(&exact, e, key, clock, chosen) &&
+           recompute(&rounded, e->op, chosen->rows, chosen->count);
     if (done) {
-        note_errors(&errors, e, &exact, &rounded, &chosen);
-        compare(c, t, e, &exact, &errors, &chosen);
+        note_errors(&errors, e, &exact, &rounded, chosen);
+        compare(c, t, e, &exact, &errors, chosen);
     }
     for (int n = 1; carefully && done && n <= MOVES && c->excess > 1; n++) {
         *c = (struct check){0};
-        done = measure_moved(&errors, t, &copy, &exact, &chosen, rng_bits(key, (uint64_t)(ROWS_MAX + n)) | 1);
-        compare(c, t, e, &exact, &errors, &chosen);
+        done = measure_moved(&errors, t, &copy, &exact, chosen, rng_bits(key, (uint64_t)(ROWS_MAX + n)) | 1);
+        compare(c, t, e, &exact, &errors, chosen);
     }
     shadow_close(&exact);
     shadow_close(&rounded);
@@ -351,12 +340,21 @@ static uint64_t row_key(uint64_t seed, int entry)
 }
 
 /* Runs the program and checks each entry; those beyond their limits are noted in `beyond` instead. */
-static bool check_once(struct check *c, struct tape *t, uint64_t seed, bool *beyond)
+static bool check_once(struct check *c, struct tape *t, uint64_t seed, struct rows_limit *limit, bool *beyond)
 {
+    struct rows_clock clock = rows_clock_start(limit, tape_entry_count(t));
     bool done = true;
     for (int i = 0; i < tape_entry_count(t) && done; i++) {
+        const struct entry *e = tape_entry(t, i);
         struct check own = {0};
-        done = !tape_is_cancelled(t) && check_entry(&own, t, tape_entry(t, i), row_key(seed, i), false);
+        struct chosen chosen;
+        done = !tape_is_cancelled(t);
+        if (!rows_clock_enter(&clock, e->op)) {
+            e->kernel->run(e->args);
+            continue;
+        }
+        done = done && check_entry(&own, t, e, row_key(seed, i), &clock, &chosen);
+        rows_clock_leave(&clock, e->op, chosen.draws);
         beyond[i] = own.excess > 1;
         if (!beyond[i])
             check_add(c, &own);
@@ -372,21 +370,23 @@ static bool check_again(struct check *c, struct tape *t, uint64_t seed, const bo
     for (int i = 0; i < tape_entry_count(t) && done; i++) {
         const struct entry *e = tape_entry(t, i);
         struct check own = {0};
+        struct chosen chosen;
         done = !tape_is_cancelled(t);
         if (!beyond[i])
             e->kernel->run(e->args);
         else
-            done = done && check_entry(&own, t, e, row_key(seed, i), true);
+            done = done && check_entry(&own, t, e, row_key(seed, i), NULL, &chosen);
         check_add(c, &own);
     }
     return done;
 }
 
-bool check_rows(struct check *c, struct tape *t, uint64_t seed)
+bool check_rows(struct check *c, struct tape *t, uint64_t seed, struct rows_limit *limit)
 {
     size_t count = (size_t)tape_entry_count(t);
     bool *beyond = calloc(count + 1, sizeof *beyond);
-    bool done = beyond && check_once(c, t, seed, beyond);
+    struct rows_limit any = {.seconds = INFINITY};
+    bool done = beyond && check_once(c, t, seed, limit ? limit : &any, beyond);
     if (done && memchr(beyond, true, count))
         done = check_again(c, t, seed, beyond);
     free(beyond);

@@ -1,0 +1,41 @@
+/* Which rows of an entry are checked, and for how long. */
+#ifndef GTMARK_MODELS_CHECK_CHOICE_H
+#define GTMARK_MODELS_CHECK_CHOICE_H
+
+#include "models/layers/check.h"
+
+enum { SEEDED = 64, ROWS_MAX = SEEDED + 2 };
+
+struct chosen {
+    int64_t drawn[ROWS_MAX]; /* distinct; fewer rows are the first of these */
+    int64_t rows[ROWS_MAX];  /* the same, ascending */
+    int count, draws;
+};
+
+/* The first, the last and random rows, of at most `most` draws. */
+struct chosen choose_rows(int64_t rows, uint64_t key, int most);
+
+/* The number of chosen rows that a matrix of this many rows has. */
+int chosen_within(const struct chosen *chosen, int64_t rows);
+
+/* The time of a check by rows so far. */
+struct rows_clock {
+    struct rows_limit *limit;
+    double began, entered; /* seconds of omp_get_wtime */
+    int entry;
+    double took[OPS]; /* the last checked entry of an op; 0: none yet */
+};
+
+struct rows_clock rows_clock_start(struct rows_limit *limit, int entries);
+
+/* Begins an entry. False if it is left out: its op was checked before, and the time does not suffice again.
+ */
+bool rows_clock_enter(struct rows_clock *k, enum op op);
+
+/* How many draws the time allows in this entry, if `rows` took `seconds`; each is computed twice. */
+int rows_clock_afford(const struct rows_clock *k, int rows, double seconds);
+
+/* Ends an entry with this many draws. */
+void rows_clock_leave(struct rows_clock *k, enum op op, int draws);
+
+#endif
