@@ -123,7 +123,7 @@ static void test_dry_run_many_threads(void **state)
     struct ended e = program_run(*state, "--dry-run --threads 1-40+1 --nodes 10 --layers 1 --hidden 8", NULL);
     assert_int_equal(e.status, 0);
     assert_null(strstr(e.out, "unknown"));
-    assert_int_equal(lines_of(e.out), 1 + THREADS + 3);
+    assert_int_equal(lines_of(e.out), 1 + THREADS + 5);
     ended_free(&e);
 }
 

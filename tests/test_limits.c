@@ -33,7 +33,7 @@ static void test_dry_run(void **state)
             fail_msg("row %zu: no '%s' or a time in '%s'", i, memory, line);
     }
     assert_non_null(strstr(rest, "4 rows: "));
-    assert_int_equal(lines_of(rest), 3);
+    assert_int_equal(lines_of(rest), 5);
     ended_free(&e);
     record_free(record);
     free(before);
