@@ -224,8 +224,8 @@ static void test_limited_rows(void **state)
         struct recording r = program_record(PROGRAM_STEP, &config, &b, NULL, tape);
         bool seen[OPS] = {false};
         int calls = 0, ops = 0;
-        struct rows_limit limit = {.seconds = any ? INFINITY : 0, .tell = count_call, .context = &calls};
-        struct check c = {0};
+        struct rows_limit limit = {.seconds = any ? INFINITY : 0};
+        struct check c = {.tell = count_call, .told = &calls};
         assert_true(tape_layout(r.tape));
         tape_init(r.tape);
         assert_true(check_rows(&c, r.tape, 5, &limit));

@@ -296,7 +296,9 @@ static void executed_write(struct row *row, enum program_kind kind, const struct
 static bool check_run(struct target *t, struct message *missing)
 {
     (void)missing;
-    t->row->checked.progress = t->job->progress;
+    t->row->checked.check.tell = progress_check;
+    t->row->checked.check.told = t->job->progress;
+    progress_check(t->job->progress, "", 0, 0);
     struct checked before = t->row->checked;
     verify(&t->row->checked, t->work, t->kind, t->recording);
     progress_checked(t->job->progress, t->job->check[t->kind]);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/base/progress.h"
 #include "bench/machine/machine.h"
 
 /* Approximate speed of the oracle on one core (BLAS in double; exp and erf from libm). */
@@ -119,8 +118,7 @@ static bool compare_rows(struct checked *v, const struct workload *w, struct rec
                          struct rows_limit *limit)
 {
     double seconds = w->options->check.budget;
-    *limit = (struct rows_limit){
-        .seconds = seconds > 0 ? seconds : INFINITY, .tell = progress_check, .context = v->progress};
+    *limit = (struct rows_limit){.seconds = seconds > 0 ? seconds : INFINITY};
     return check_rows(&v->check, r->tape, w->options->seed, limit);
 }
 
@@ -143,7 +141,7 @@ static void rows_text(const struct rows_limit *limit, double budget, char *text,
 static bool compare_whole(struct checked *v, const struct workload *w, enum program_kind kind,
                           struct recording *r, struct recording *oracle)
 {
-    struct check once = {0}, again = {0};
+    struct check once = {.tell = v->check.tell, .told = v->check.told}, again = once;
     struct rows_limit limit;
     check_whole(&once, r, oracle);
     struct recording moved = {0};
@@ -209,7 +207,6 @@ void verify(struct checked *v, const struct workload *w, enum program_kind kind,
         snprintf(v->missing, sizeof v->missing, "--no-check");
         return;
     }
-    progress_check(v->progress, "all", 0, 0);
     tape_init(r->tape);
     if (kind != PROGRAM_KERNEL)
         check_initial(&v->check, r->tape);

@@ -10,7 +10,6 @@ struct checked {
     char how[256];      /* what was compared, and how */
     char missing[128];  /* programs not checked, and why; empty if all were */
     bool by_rows;       /* some program was checked by rows of its ops, not as a whole */
-    struct progress *progress;
 };
 
 /*

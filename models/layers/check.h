@@ -30,6 +30,8 @@ enum exception {
 enum { TENSOR_NAME = 128, FOUND_TEXT = 200 };
 
 struct check {
+    void (*tell)(void *told, const char *op, int entry, int entries); /* of each entry; null: nobody */
+    void *told;
     int tensors;              /* number compared so far */
     double norm, worst_row;   /* largest of all */
     double excess;            /* largest ratio of an error to its limit; above 1 the result is wrong */
@@ -85,9 +87,7 @@ bool check_whole_again(struct check *c, struct recording *ours, struct recording
 
 /* How long check_rows may take, and what it did in that time. */
 struct rows_limit {
-    double seconds;                                                      /* INFINITY: any */
-    void (*tell)(void *context, const char *op, int entry, int entries); /* as each begins; null: nobody */
-    void *context;
+    double seconds;        /* INFINITY: any */
     int fewest;            /* set: of 66 rows, how many were drawn of each entry at least */
     int entries, left_out; /* set: of the program; not checked, each of an op of which others were */
 };

@@ -32,12 +32,18 @@ int chosen_within(const struct chosen *chosen, int64_t rows)
     return count;
 }
 
-struct rows_clock rows_clock_start(struct rows_limit *limit, int entries)
+struct rows_clock rows_clock_start(struct rows_limit *limit, const struct check *check, int entries)
 {
     limit->entries = entries;
     limit->left_out = 0;
     limit->fewest = ROWS_MAX;
-    return (struct rows_clock){.limit = limit, .began = omp_get_wtime(), .entry = -1};
+    return (struct rows_clock){.limit = limit, .check = check, .began = omp_get_wtime(), .entry = -1};
+}
+
+void check_tell(const struct check *c, enum op op, int entry, int entries)
+{
+    if (c->tell)
+        c->tell(c->told, op_info(op)->name, entry + 1, entries);
 }
 
 static double seconds_left(const struct rows_clock *k)
@@ -50,8 +56,7 @@ bool rows_clock_enter(struct rows_clock *k, enum op op)
     struct rows_limit *l = k->limit;
     k->entry++;
     k->entered = omp_get_wtime();
-    if (l->tell)
-        l->tell(l->context, op_info(op)->name, k->entry + 1, l->entries);
+    check_tell(k->check, op, k->entry, l->entries);
     bool leaves_out = k->took[op] > fmax(0, seconds_left(k));
     l->left_out += leaves_out;
     return !leaves_out;

@@ -21,16 +21,21 @@ int chosen_within(const struct chosen *chosen, int64_t rows);
 /* The time of a check by rows so far. */
 struct rows_clock {
     struct rows_limit *limit;
+    const struct check *check;
     double began, entered; /* seconds of omp_get_wtime */
     int entry;
     double took[OPS]; /* the last checked entry of an op; 0: none yet */
 };
 
-struct rows_clock rows_clock_start(struct rows_limit *limit, int entries);
+/* check: whom to tell. */
+struct rows_clock rows_clock_start(struct rows_limit *limit, const struct check *check, int entries);
 
 /* Begins an entry. False if it is left out: its op was checked before, and the time does not suffice again.
  */
 bool rows_clock_enter(struct rows_clock *k, enum op op);
+
+/* Tells that an entry begins, or, of a whole program, is over. */
+void check_tell(const struct check *c, enum op op, int entry, int entries);
 
 /* How many draws the time allows in this entry, if `rows` took `seconds`; each is computed twice. */
 int rows_clock_afford(const struct rows_clock *k, int rows, double seconds);

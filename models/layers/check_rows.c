@@ -342,7 +342,7 @@ static uint64_t row_key(uint64_t seed, int entry)
 /* Runs the program and checks each entry; those beyond their limits are noted in `beyond` instead. */
 static bool check_once(struct check *c, struct tape *t, uint64_t seed, struct rows_limit *limit, bool *beyond)
 {
-    struct rows_clock clock = rows_clock_start(limit, tape_entry_count(t));
+    struct rows_clock clock = rows_clock_start(limit, c, tape_entry_count(t));
     bool done = true;
     for (int i = 0; i < tape_entry_count(t) && done; i++) {
         const struct entry *e = tape_entry(t, i);

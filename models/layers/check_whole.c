@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "kernels/rng.h"
-#include "models/layers/check.h"
+#include "models/layers/check_choice.h"
 #include "models/layers/check_statistics.h"
 #include "models/tape/tape_internal.h"
 
@@ -132,10 +132,11 @@ static double output_floor(const struct tape *t, struct mat output)
 /* A program that is laid out, and what its run leaves of the nodes before they are pooled to an output. */
 struct side {
     const struct recording *is;
-    bool gathers;     /* running statistics, as the oracle does */
-    uint64_t jitter;  /* key of moves of what entries write; 0: none */
-    int readout;      /* the entry that pools the nodes */
-    struct mat nodes; /* in double; absent: nothing is pooled, or it is not seen */
+    const struct check *check; /* whom to tell */
+    bool gathers;              /* running statistics, as the oracle does */
+    uint64_t jitter;           /* key of moves of what entries write; 0: none */
+    int readout;               /* the entry that pools the nodes */
+    struct mat nodes;          /* in double; absent: nothing is pooled, or it is not seen */
 };
 
 /* A program and the oracle. */
@@ -246,6 +247,7 @@ static void move_outputs(const struct entry *e, uint64_t jitter)
 static void watch(void *side, int entry)
 {
     struct side *s = side;
+    check_tell(s->check, tape_entry(s->is->tape, entry)->op, entry, tape_entry_count(s->is->tape));
     if (s->jitter)
         move_outputs(tape_entry(s->is->tape, entry), s->jitter);
     if (s->gathers)
@@ -269,10 +271,11 @@ static void run_program(struct pair *p)
 }
 
 /* Runs both from the parameters and inputs of the program. */
-static struct pair run_pair(const struct recording *program, const struct recording *oracle)
+static struct pair run_pair(const struct check *c, const struct recording *program,
+                            const struct recording *oracle)
 {
-    struct pair p = {.program = {.is = program, .readout = readout(program)},
-                     .oracle = {.is = oracle, .gathers = true, .readout = readout(oracle)}};
+    struct pair p = {.program = {.is = program, .check = c, .readout = readout(program)},
+                     .oracle = {.is = oracle, .check = c, .gathers = true, .readout = readout(oracle)}};
     hand_over(program->tape, oracle->tape, 0);
     if (program->tape->config.ranks) /* it has only a part of the inputs */
         round_inputs(oracle->tape);
@@ -321,7 +324,7 @@ static void compare_one(struct check *c, const struct pair *p, const struct subj
 
 void check_whole(struct check *c, struct recording *ours, struct recording *oracle)
 {
-    struct pair p = run_pair(ours, oracle);
+    struct pair p = run_pair(c, ours, oracle);
     for (int i = 0; i < subject_count(&p); i++) {
         struct subject s = subject_of(&p, i);
         compare_one(c, &p, &s);
@@ -360,7 +363,7 @@ static void move(double *largest, int count, struct pair *p, uint64_t jitter)
 
 static void compare_moved(struct check *c, const struct pair *p, const double *largest)
 {
-    *c = (struct check){0};
+    *c = (struct check){.tell = c->tell, .told = c->told};
     for (int i = 0; i < subject_count(p); i++) {
         struct subject s = subject_of(p, i);
         s.rule.wide.limit = s.rule.limit;
@@ -375,11 +378,11 @@ bool check_whole_again(struct check *c, struct recording *ours, struct recording
 {
     tape_init(ours->tape);
     tape_init(oracle->tape);
-    struct pair exact = run_pair(ours, oracle), inexact = exact;
+    struct pair exact = run_pair(c, ours, oracle), inexact = exact;
     int count = subject_count(&exact);
     double *largest = calloc((size_t)count, sizeof *largest);
     bool done = largest;
-    inexact.program = (struct side){.is = moved, .readout = readout(moved)};
+    inexact.program = (struct side){.is = moved, .check = c, .readout = readout(moved)};
     for (uint64_t n = 1; done && n <= MOVES && (n == 1 || c->excess > 1); n++) {
         move(largest, count, &inexact, n);
         compare_moved(c, &exact, largest);
