@@ -13,6 +13,7 @@
 #include "bench/row/cold_start.h"
 #include "bench/sweep/harness.h"
 #include "bench/time/exchange.h"
+#include "bench/time/lost.h"
 #include "bench/time/noise.h"
 #include "bench/time/stopwatch.h"
 #include "kernels/ranks.h"

@@ -5,6 +5,7 @@
 #include "bench/base/clock.h"
 #include "bench/machine/machine.h"
 #include "bench/row/sampling.h"
+#include "bench/time/lost.h"
 #include "bench/time/noise.h"
 #include "bench/time/watch.h"
 
@@ -160,16 +161,17 @@ static void test_lost_time(void **state)
 static void test_share_of_lost_time(void **state)
 {
     (void)state;
+    static const struct lost none;
     static const struct {
-        struct lost l;
+        struct lost end;
         double seconds, share;
     } cases[] = {{{0, 0, 0}, 1, 0},      {{0.5, 0, 10}, 2, 0.25}, {{0, 1, 9}, 2, 0.1},
                  {{0.5, 1, 9}, 2, 0.35}, {{5, 0, 10}, 2, 1},      {{-0.5, 0, 10}, 2, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_true(fabs(lost_share(&cases[i].l, cases[i].seconds) - cases[i].share) < 1e-12);
-    assert_true(isnan(lost_share(&(struct lost){NAN, 0, 10}, 2)));
-    assert_true(isnan(lost_share(&(struct lost){0, NAN, NAN}, 2)));
-    assert_true(isnan(lost_share(&(struct lost){0, 0, 0}, 0)));
+        assert_true(fabs(lost_share(&none, &cases[i].end, cases[i].seconds) - cases[i].share) < 1e-12);
+    assert_true(isnan(lost_share(&none, &(struct lost){NAN, 0, 10}, 2)));
+    assert_true(isnan(lost_share(&none, &(struct lost){0, NAN, NAN}, 2)));
+    assert_true(isnan(lost_share(&none, &(struct lost){0, 0, 0}, 0)));
 }
 
 /* Touching new pages causes at least one fault each, spinning uses CPU time, sleeping is a context switch. */

@@ -6,6 +6,7 @@
 
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
+#include "bench/time/lost.h"
 #include "models/encodings/compute.h"
 
 /* Computes the encoding once more and keeps this one. False if it failed, with a message, or was cancelled.
@@ -33,14 +34,16 @@ static bool compute_block(struct encoded *e, struct samples *turn, const struct 
 {
     struct probe before = sampling_probe(rule);
     struct usage used = usage_now();
+    struct lost first = lost_now("");
     double start = clock_now();
     bool more = true;
     while (more && compute(e, turn, c, b, rule))
         more = !block_complete(turn->n, rule, clock_now() - start);
     turn->used = usage_since(&used);
     turn->elapsed = turn->spent = clock_now() - start;
+    struct lost last = lost_now("");
     struct probe after = sampling_probe(rule);
-    samples_close_turn(turn, &before, &after);
+    samples_close_turn(turn, &before, &after, lost_share(&first, &last, turn->elapsed));
     return !more || e->cancelled;
 }
 

@@ -131,6 +131,14 @@ static void write_costs(struct row *row, enum program_kind kind, const struct pr
     put_count(row, &to->bytes_no_reuse, total.no_reuse);
 }
 
+static bool all_known(const double *values, int n)
+{
+    int known = 0;
+    while (known < n && !isnan(values[known]))
+        known++;
+    return known == n;
+}
+
 /* The statistics of a phase in some turns; r: which of them are reported. */
 static void write_phase(struct row *row, const char *group, const struct turns *t, const struct reported *r)
 {
@@ -148,14 +156,6 @@ static void write_eager_phase(struct row *row, const char *group, const double *
     struct reported r = reported_choose(&turns, &none);
     write_phase(row, group, &turns, &r);
     reported_free(&r);
-}
-
-static bool all_known(const double *values, int n)
-{
-    int known = 0;
-    while (known < n && !isnan(values[known]))
-        known++;
-    return known == n;
 }
 
 /* Of the samples, or if these are replays of a graph, of the runs launched beside them. */
@@ -181,11 +181,12 @@ static void write_phases(struct row *row, enum program_kind kind, const struct p
     }
 }
 
-/* Of all turns. */
+/* The median of all turns, as the time is one of turns. */
 static void write_lost(struct row *row, struct row_times *time, const struct samples *s)
 {
-    time->lost = lost_share(&s->used.lost, s->elapsed);
-    if (isnan(time->lost))
+    bool known = all_known(s->lost, s->turns);
+    time->lost = known ? summarize(s->lost, (size_t)s->turns).median : NAN;
+    if (!known)
         put_reason(row, &time->lost, "the kernel does not say how long threads wait (/proc/self/schedstat)");
 }
 

@@ -49,10 +49,13 @@ void samples_load(struct samples *s, const struct row *from, size_t program)
     s->turn = turns;
     for (size_t i = 0; i < n; i++) {
         s->seconds[i] = times->samples.list[i].real;
-        s->elapsed += s->seconds[i];
         s->clock[i] = NAN;
     }
-    s->used.lost.waited = times->lost * s->elapsed;
+    s->lost = malloc(count * sizeof *s->lost);
+    if (!s->lost)
+        abort();
+    for (size_t i = 0; i < count; i++)
+        s->lost[i] = times->lost; /* the median of all of them */
     for (enum phase p = 0; p < PHASES; p++)
         load_phase(s, p, from, program);
     s->first = from->loss;

@@ -65,19 +65,10 @@ struct lost lost_now(const char *root)
     return l;
 }
 
-struct lost lost_since(const struct lost *start, const struct lost *now)
+double lost_share(const struct lost *start, const struct lost *end, double seconds)
 {
-    return (struct lost){now->waited - start->waited, now->stolen - start->stolen, now->busy - start->busy};
-}
-
-struct lost lost_sum(const struct lost *a, const struct lost *b)
-{
-    return (struct lost){a->waited + b->waited, a->stolen + b->stolen, a->busy + b->busy};
-}
-
-double lost_share(const struct lost *l, double seconds)
-{
-    double wanted = l->stolen + l->busy, stolen = wanted == 0 ? 0 : l->stolen / wanted,
-           share = l->waited / seconds + stolen;
+    double stolen = end->stolen - start->stolen, wanted = stolen + end->busy - start->busy,
+           waited = (end->waited - start->waited) / seconds,
+           share = waited + (wanted == 0 ? 0 : stolen / wanted);
     return share > 1 ? 1 : share < 0 ? 0 : share; /* a thread that ended took its waits along */
 }

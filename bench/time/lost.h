@@ -13,13 +13,12 @@ struct lost {
 
 /* `root` is put before /proc, normally "". */
 struct lost lost_now(const char *root);
-struct lost lost_since(const struct lost *start, const struct lost *now);
-struct lost lost_sum(const struct lost *a, const struct lost *b);
 
 /*
- * The share of so many seconds that was lost, at most 1; NAN: not known. Threads wait for one another, so the
- * waits of all of them count; of what the host took, its share of the time in which processors were wanted.
+ * The share that was lost of the seconds between two looks, at most 1; NAN: not known. Threads wait for one
+ * another, so the waits of all of them count; of what the host took, its share of the time in which
+ * processors were wanted.
  */
-double lost_share(const struct lost *l, double seconds);
+double lost_share(const struct lost *start, const struct lost *end, double seconds);
 
 #endif

@@ -28,8 +28,7 @@ struct usage usage_now(void)
                           .major_faults = r.ru_majflt,
                           .voluntary = r.ru_nvcsw,
                           .involuntary = r.ru_nivcsw,
-                          .cpu = clock_cpu(),
-                          .lost = lost_now("")};
+                          .cpu = clock_cpu()};
 }
 
 struct usage usage_since(const struct usage *start)
@@ -39,8 +38,7 @@ struct usage usage_since(const struct usage *start)
                           .major_faults = now.major_faults - start->major_faults,
                           .voluntary = now.voluntary - start->voluntary,
                           .involuntary = now.involuntary - start->involuntary,
-                          .cpu = now.cpu - start->cpu,
-                          .lost = lost_since(&start->lost, &now.lost)};
+                          .cpu = now.cpu - start->cpu};
 }
 
 struct usage usage_sum(const struct usage *a, const struct usage *b)
@@ -49,8 +47,7 @@ struct usage usage_sum(const struct usage *a, const struct usage *b)
                           .major_faults = a->major_faults + b->major_faults,
                           .voluntary = a->voluntary + b->voluntary,
                           .involuntary = a->involuntary + b->involuntary,
-                          .cpu = a->cpu + b->cpu,
-                          .lost = lost_sum(&a->lost, &b->lost)};
+                          .cpu = a->cpu + b->cpu};
 }
 
 static FILE *open_under(const char *root, const char *path)

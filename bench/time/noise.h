@@ -10,7 +10,6 @@
 
 #include "analysis/statistics/robust.h"
 #include "bench/base/warnings.h"
-#include "bench/time/lost.h"
 
 /* The state of the machine. What cannot be read is NAN, -1 or an empty text. */
 struct noise {
@@ -37,12 +36,11 @@ struct noise noise_probe(int threads, double seconds);
 void noise_read_load(const char *root, struct noise *n);
 void noise_read_frequency(const char *root, int cpu, struct noise *n);
 
-/* Resource usage of the process so far, all threads: counts, seconds of CPU time, and time that was lost. */
+/* Resource usage of the process so far, all threads: counts, and seconds of CPU time. */
 struct usage {
     int64_t minor_faults, major_faults; /* pages mapped without and with reading from disk */
     int64_t voluntary, involuntary;     /* context switches: waiting, and preempted */
     double cpu;
-    struct lost lost;
 };
 struct usage usage_now(void);
 struct usage usage_since(const struct usage *start);

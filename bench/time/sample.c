@@ -10,6 +10,7 @@
 #include "analysis/statistics/statistics.h"
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
+#include "bench/time/lost.h"
 #include "bench/time/stopwatch.h"
 
 /* A run, divided where its phases end. */
@@ -167,19 +168,23 @@ static bool done(struct samples *s, const struct sampling *rule, struct watch *g
     return last && s->n == taken;
 }
 
-void samples_close_turn(struct samples *s, const struct probe *before, const struct probe *after)
+void samples_close_turn(struct samples *s, const struct probe *before, const struct probe *after, double lost)
 {
     if (s->n == 0)
         return;
     s->turn = malloc(sizeof *s->turn);
-    if (!s->turn)
+    s->lost = malloc(sizeof *s->lost);
+    if (!s->turn || !s->lost)
         abort();
     s->turns = 1;
+    *s->lost = lost;
     *s->turn = (struct turn){(size_t)s->n, *before, *after};
 }
 
-static void take_block(struct tape *t, struct run *r, const struct sampling *rule, struct samples *s)
+/* Returns the share of its time that others took. */
+static double take_block(struct tape *t, struct run *r, const struct sampling *rule, struct samples *s)
 {
+    struct lost first = lost_now(""), last;
     double start = clock_now();
     struct usage before = usage_now();
     struct watch gpu = watch_start(rule->nvml, rule->look);
@@ -192,6 +197,8 @@ static void take_block(struct tape *t, struct run *r, const struct sampling *rul
     }
     s->used = usage_since(&before);
     s->elapsed = clock_now() - start;
+    last = lost_now("");
+    return lost_share(&first, &last, s->elapsed);
 }
 
 struct samples sample_tape(struct tape *t, const struct sampling *rule)
@@ -203,9 +210,9 @@ struct samples sample_tape(struct tape *t, const struct sampling *rule)
     double start = clock_now();
     warm_up(t, &r, rule, &s);
     struct probe before = sampling_probe(rule);
-    take_block(t, &r, rule, &s);
+    double lost = take_block(t, &r, rule, &s);
     struct probe after = sampling_probe(rule);
-    samples_close_turn(&s, &before, &after);
+    samples_close_turn(&s, &before, &after, lost);
     s.spent = clock_now() - start;
     stopwatch_close(&r.watch);
     tape_cancel_when(t, signals);
@@ -245,6 +252,7 @@ void samples_free(struct samples *s)
 {
     free(s->seconds);
     free(s->turn);
+    free(s->lost);
     *s = (struct samples){0};
 }
 
@@ -253,16 +261,20 @@ static void copy_values(double *to, int at, const double *from, int count)
     memcpy(to + at, from, (size_t)count * sizeof *to);
 }
 
-static struct turn *join_turns(const struct samples *a, const struct samples *b)
+/* The turns of a, then those of b. */
+static void join_turns(struct samples *both, const struct samples *a, const struct samples *b)
 {
-    struct turn *both = malloc((size_t)(a->turns + b->turns) * sizeof *both);
-    if (!both)
+    both->turns = a->turns + b->turns;
+    both->turn = malloc((size_t)both->turns * sizeof *both->turn);
+    both->lost = malloc((size_t)both->turns * sizeof *both->lost);
+    if (!both->turn || !both->lost)
         abort();
-    for (int i = 0; i < a->turns; i++)
-        both[i] = a->turn[i];
-    for (int i = 0; i < b->turns; i++)
-        both[a->turns + i] = b->turn[i];
-    return both;
+    for (int i = 0; i < both->turns; i++) {
+        const struct samples *from = i < a->turns ? a : b;
+        int at = i < a->turns ? i : i - a->turns;
+        both->turn[i] = from->turn[at];
+        both->lost[i] = from->lost[at];
+    }
 }
 
 void samples_join(struct samples *into, struct samples *turn)
@@ -276,8 +288,7 @@ void samples_join(struct samples *into, struct samples *turn)
         both.spent = into->spent + turn->spent;
         both.used = usage_sum(&into->used, &turn->used);
         both.seen = seen_join(&into->seen, &turn->seen);
-        both.turns = into->turns + turn->turns;
-        both.turn = join_turns(into, turn);
+        join_turns(&both, into, turn);
         samples_allocate(&both, (size_t)both.n);
         copy_values(both.seconds, 0, into->seconds, into->n);
         copy_values(both.seconds, into->n, turn->seconds, turn->n);

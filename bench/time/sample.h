@@ -41,6 +41,7 @@ struct samples {
     double *clock;         /* n, of a GPU that is watched: Hz, when the sample was accepted; NAN: unknown */
     int turns;
     struct turn *turn; /* turns, each with at least one sample */
+    double *lost;      /* turns: the share of each that others took (lost.h) */
     struct seen seen;  /* on that GPU */
     struct usage used; /* while the samples were taken, including discarded ones */
     double elapsed;    /* seconds in which the samples were taken */
@@ -61,8 +62,9 @@ bool block_complete(int n, const struct sampling *rule, double elapsed);
 /* The probe around a block. */
 struct probe sampling_probe(const struct sampling *rule);
 
-/* Makes the first s->n samples one turn; none without samples. */
-void samples_close_turn(struct samples *s, const struct probe *before, const struct probe *after);
+/* Makes the first s->n samples one turn, of which others took this share; none without samples. */
+void samples_close_turn(struct samples *s, const struct probe *before, const struct probe *after,
+                        double lost);
 
 /* The turns of some samples, as statistics take them. */
 struct turns samples_turns(const struct samples *s);
