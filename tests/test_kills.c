@@ -128,10 +128,8 @@ static void assert_complete(const struct record *record, const struct record *un
     for (size_t i = 0; i < row_count(record); i++) {
         const struct row *row = row_at(record, i), *other = row_at(undisturbed, i);
         assert_true(row_is_ok(row));
-        assert_int_equal(row->step.time.blocks.count,
-                         other->step.time.blocks.count);
-        assert_int_equal(row->step.time.samples.count,
-                         other->step.time.samples.count);
+        assert_int_equal(row->step.time.blocks.count, other->step.time.blocks.count);
+        assert_int_equal(row->step.time.samples.count, other->step.time.samples.count);
         assert_string_equal(text_at(row, "work"), text_at(other, "work"));
         for (size_t f = 0; f < schema_fields_count; f++)
             if (schema_fields[f].symbol)

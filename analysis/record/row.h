@@ -115,8 +115,8 @@ bool row_is_ok(const struct row *row);
 /* The width of the median's interval, end to end, over the median; NAN without an interval. */
 double row_width(const struct row_times *time);
 
-/* Whether enough turns were in one state of the machine and lost little time to others: then the interval means
- * what it says, however wide it is. */
+/* Whether enough turns were in one state of the machine and lost little time to others: then the interval
+ * means what it says, however wide it is. */
 bool row_settled(const struct row *row, size_t kind);
 
 /* Why a program's time is no basis for verdicts, fits and findings (time.noisy); null if it is one. */
