@@ -36,10 +36,13 @@ static const struct {
     {&kernels, "--nodes 64 --op spmm --hidden 32 --heads 2 --pe rwse:4", "4b4532dde6ed4352"},
 };
 
-/* The hash of the first row. */
+/* The hash of the first row. Nothing is to run: clang's OpenMP leaks where teams of several sizes are tried.
+ */
 static void work_of(const struct bench *b, const char *words, char work[17])
 {
-    struct options o = options_of(b, words);
+    char dry[512];
+    snprintf(dry, sizeof dry, "%s --dry-run", words);
+    struct options o = options_of(b, dry);
     memcpy(work, o.plan.list->work, 17);
     options_free(&o);
 }
