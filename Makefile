@@ -12,7 +12,7 @@ endif
 .SUFFIXES:
 .SECONDEXPANSION:
 .DELETE_ON_ERROR:
-.PHONY: all install uninstall bench bench-full report compare compare-torch test tests tests-small no-cmocka soak mutants style probe known known-small help FORCE
+.PHONY: all install uninstall bench bench-full score submit report compare compare-torch test tests tests-small no-cmocka soak mutants style probe known known-small help FORCE
 all:
 
 ## Variables
@@ -249,7 +249,7 @@ $(BUILD)/libgtmark.a: $(objects)
 	@rm -f $@
 	$(Q)ar rcs $@ $^
 $(BUILD)/bench_%: $(OBJ)/bench/bench_%.o $(BUILD)/libgtmark.a ; $(link)
-$(BUILD)/plot $(BUILD)/compare $(BUILD)/findings $(BUILD)/graph $(BUILD)/merge $(BUILD)/query $(BUILD)/report: $(BUILD)/%: $(OBJ)/bench/%.o $(BUILD)/libgtmark.a ; $(link)
+$(BUILD)/plot $(BUILD)/compare $(BUILD)/findings $(BUILD)/graph $(BUILD)/merge $(BUILD)/query $(BUILD)/report $(BUILD)/score: $(BUILD)/%: $(OBJ)/bench/%.o $(BUILD)/libgtmark.a ; $(link)
 $(BUILD)/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)/libgtmark.a ; $(link)
 $(BUILD)/tests/test_kept_ceilings: wrap := -Wl,--wrap=calibrate
 comma := ,
@@ -328,7 +328,7 @@ $(programs): $(version)
 $(tests) $(dumpers) $(fuzzers) $(replays) $(emulated) $(emulated_set) $(slower): | $(version)
 
 ## Targets
-##   all          every benchmark, plot, compare, findings, graph, merge, query and report (what a bare `make` does)
+##   all          every benchmark, plot, compare, findings, graph, merge, query, report and score (what a bare `make` does)
 all: $(programs) $(cuda) $(mpi)
 ##   install      programs, man pages and bash completion, in PREFIX; uninstall removes them
 install: all $(programs:$(BUILD)/%=$(installed)/%)
@@ -342,6 +342,12 @@ bench: $(programs) $(if $(DEVICE),$(cuda))
 ##   bench-full   every benchmark over its whole default axis; MACHINE=NAME: published, in results/NAME
 bench-full: all
 	@bench/sets.sh full $(BUILD) '$(DEVICE)' '$(MACHINE)'
+##   score        the score of this machine, 100 being two cores of results/epyc-zen3-2core; three minutes
+score: $(addprefix $(BUILD)/,bench_presets bench_node_scaling score) $(if $(DEVICE),$(cuda))
+	@bench/sets.sh score $(BUILD) '$(DEVICE)'
+##   submit       what `score` measured as one archive, and the line for the table of results/README.md
+submit: $(BUILD)/score $(BUILD)/report
+	@bench/sets.sh submit $(BUILD)
 ##   report       results/local/report.html: the results of `bench` and `bench-full` on one page
 report: $(BUILD)/report
 	@bench/sets.sh report $(BUILD)

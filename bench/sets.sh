@@ -1,6 +1,6 @@
 #!/bin/sh
 # A set of benchmarks, one after the other, or a page of their results:
-# bench/sets.sh quick|full|report BUILD [DEVICE [MACHINE]]
+# bench/sets.sh quick|full|score|report|submit BUILD [DEVICE [MACHINE]]
 #
 # BUILD is the directory of the programs, DEVICE the value of --device. `quick` is short enough for a laptop, `full`
 # has the whole default axis of every benchmark. Results, charts and tables go to results/local, or, to be published,
@@ -37,6 +37,29 @@ bench_presets|bench_presets|240|
 END
 }
 
+# The works of analysis/compare/score.def.
+score_set()
+{
+    cat <<'END'
+score_presets|bench_presets|75|--preset zinc,molhiv --budget 50 --no-charts
+score_dense|bench_node_scaling|45|--nodes 2000 --budget 30 --no-charts
+score_sparse|bench_node_scaling|60|--model gps_sparse --nodes 100k --hidden 64 --heads 4 --layers 2 --budget 40 --no-charts
+END
+}
+score_files=$(score_set | sed "s#^\([a-z_]*\)|.*#$results/\1.jsonl#")
+
+# submit: what others need to believe a score: the rows, the score, a page of both
+submit()
+{
+    # shellcheck disable=SC2086 # our own file names, without blanks
+    "$build/score" $score_files >"$results/score.txt" && "$build/score" --line MACHINE $score_files || return
+    # shellcheck disable=SC2086
+    "$build/report" $score_files --output "$results/score.html" >/dev/null || return
+    # shellcheck disable=SC2086
+    tar -czf "$results/score.tar.gz" -C "$results" score.txt score.html $(basename -a $score_files) || return
+    echo "$results/score.tar.gz: send it; the line above is for the table of results/README.md"
+}
+
 # make_page: of the results that there are
 make_page()
 {
@@ -52,12 +75,16 @@ make_page()
 }
 
 case $1 in
-quick | full) set_of=${1}_set ;;
+quick | full | score) set_of=${1}_set ;;
 report)
     make_page
     exit
     ;;
-*) echo "bench/sets.sh: $1: quick, full or report" >&2 && exit 2 ;;
+submit)
+    submit
+    exit
+    ;;
+*) echo "bench/sets.sh: $1: quick, full, score, report or submit" >&2 && exit 2 ;;
 esac
 
 # Check the device first: a missing one is reported once, and earlier results stay.
@@ -117,6 +144,11 @@ done <<END
 $($set_of)
 END
 
+if [ "$1" = score ]; then
+    # shellcheck disable=SC2086
+    "$build/score" $score_files
+    exit
+fi
 echo
 echo "In $results: NAME.jsonl, NAME.txt, charts NAME_*.png and .svg; on one page: make report."
 [ -z "$left_out" ] || echo "These have rows for which the device lacks memory or an op:$left_out."

@@ -1,0 +1,65 @@
+/* score FILE.jsonl ...: the score of the machine that measured them (analysis/compare/score.h). */
+#include <limits.h>
+#include <stdlib.h>
+
+#include "analysis/compare/score.h"
+#include "analysis/record/result_file.h"
+#include "bench/cli/tool.h"
+
+struct options {
+    struct tool_options tool;
+    const char *line; /* null: a sentence */
+};
+
+static void print_score(const struct options *o, const struct score *score, struct record *const *records,
+                        size_t count)
+{
+    if (o->line)
+        score_write_line(score, records, count, o->line, stdout);
+    else
+        score_write(score, records, count, stdout);
+}
+
+static int score_files(void *options, int count, char **files, struct message *error)
+{
+    struct record **records = calloc((size_t)count, sizeof *records);
+    struct score score = {.why = ""};
+    int read = 0;
+    if (!records)
+        abort();
+    while (read < count && (records[read] = record_load(files[read], error->text)) != NULL)
+        read++;
+    if (read == count) {
+        score = score_of(records, (size_t)count);
+        if (*score.why)
+            complain(error, "no score: %s", score.why);
+        else
+            print_score(options, &score, records, (size_t)count);
+    }
+    for (int i = 0; i < read; i++)
+        record_free(records[i]);
+    free(records);
+    return read < count ? EXIT_USAGE : *score.why ? EXIT_MISSED : EXIT_GOOD;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct flag flags[] = {{0, "line", "NAME",
+                                         "print the line of results/NAME in the table of machines", FLAG_PATH,
+                                         offsetof(struct options, line), .what = "the name of a directory"},
+                                        TOOL_FLAGS,
+                                        {.name = NULL}};
+    static const struct syntax syntax = {
+        .doc = "prints the score of a machine, from the result files of make score",
+        .operands = "FILE.jsonl ...",
+        .needs = "a result file",
+        .fewest = 1,
+        .most = INT_MAX,
+        .flags = flags,
+        .status = "0; 1 no score: a row is missing or its time is not sound, as said;\n2 the command line or "
+                  "a file is "
+                  "wrong.\n",
+    };
+    struct options o = {.line = NULL};
+    return tool_main(&syntax, &o.tool, score_files, argc, argv);
+}
