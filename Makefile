@@ -12,7 +12,7 @@ endif
 .SUFFIXES:
 .SECONDEXPANSION:
 .DELETE_ON_ERROR:
-.PHONY: all install uninstall bench bench-full score submit report compare compare-torch test tests tests-small no-cmocka soak mutants style probe known known-small help FORCE
+.PHONY: all install uninstall bench bench-full score submit results report compare compare-torch test tests tests-small no-cmocka soak mutants style probe known known-small help FORCE
 all:
 
 ## Variables
@@ -348,6 +348,9 @@ score: $(addprefix $(BUILD)/,bench_presets bench_node_scaling score) $(if $(DEVI
 ##   submit       what `score` measured as one archive, and the line for the table of results/README.md
 submit: $(BUILD)/score $(BUILD)/report
 	@bench/sets.sh submit $(BUILD)
+##   results      measures anew what results/MACHINE has; MACHINE=NAME
+results: all
+	@bench/sets.sh results $(BUILD) '$(DEVICE)' '$(MACHINE)'
 ##   report       results/local/report.html: the results of `bench` and `bench-full` on one page
 report: $(BUILD)/report
 	@bench/sets.sh report $(BUILD)

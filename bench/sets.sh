@@ -1,6 +1,6 @@
 #!/bin/sh
 # A set of benchmarks, one after the other, or a page of their results:
-# bench/sets.sh quick|full|score|report|submit BUILD [DEVICE [MACHINE]]
+# bench/sets.sh quick|full|score|results|report|submit BUILD [DEVICE [MACHINE]]
 #
 # BUILD is the directory of the programs, DEVICE the value of --device. `quick` is short enough for a laptop, `full`
 # has the whole default axis of every benchmark. Results, charts and tables go to results/local, or, to be published,
@@ -46,6 +46,13 @@ score_dense|bench_node_scaling|45|--nodes 2000 --budget 30 --no-charts
 score_sparse|bench_node_scaling|60|--model gps_sparse --nodes 100k --hidden 64 --heads 4 --layers 2 --budget 40 --no-charts
 END
 }
+# What results/MACHINE holds already.
+results_set()
+{
+    { full_set && score_set; } | while IFS='|' read -r name rest; do
+        [ ! -f "$results/$name.jsonl" ] || echo "$name|$rest"
+    done
+}
 score_files=$(score_set | sed "s#^\([a-z_]*\)|.*#$results/\1.jsonl#")
 
 # submit: what others need to believe a score: the rows, the score, a page of both
@@ -55,7 +62,7 @@ submit()
     "$build/score" $score_files >"$results/score.txt" && "$build/score" --line MACHINE $score_files || return
     # shellcheck disable=SC2086
     "$build/report" $score_files --output "$results/score.html" >/dev/null || return
-    # shellcheck disable=SC2086
+    # shellcheck disable=SC2046,SC2086
     tar -czf "$results/score.tar.gz" -C "$results" score.txt score.html $(basename -a $score_files) || return
     echo "$results/score.tar.gz: send it; the line above is for the table of results/README.md"
 }
@@ -75,7 +82,7 @@ make_page()
 }
 
 case $1 in
-quick | full | score) set_of=${1}_set ;;
+quick | full | score | results) set_of=${1}_set ;;
 report)
     make_page
     exit
@@ -84,7 +91,7 @@ submit)
     submit
     exit
     ;;
-*) echo "bench/sets.sh: $1: quick, full, score, report or submit" >&2 && exit 2 ;;
+*) echo "bench/sets.sh: $1: quick, full, score, results, report or submit" >&2 && exit 2 ;;
 esac
 
 # Check the device first: a missing one is reported once, and earlier results stay.
@@ -114,8 +121,13 @@ only_left_out()
     [ "$others" ] && ! echo "$others" | grep -qv -e '"oom"' -e '"skipped"'
 }
 
-left=$($set_of | awk -F'|' '{s += $3} END {print s}')
-count=$($set_of | wc -l)
+lines=$($set_of)
+if [ -z "$lines" ]; then
+    echo "bench/sets.sh: $PWD/$results: no result files: make bench-full MACHINE=$machine" >&2
+    exit 2
+fi
+left=$(echo "$lines" | awk -F'|' '{s += $3} END {print s}')
+count=$(echo "$lines" | wc -l)
 number=0 failed='' left_out='' files=''
 while IFS='|' read -r result name takes flags; do
     number=$((number + 1))
@@ -141,7 +153,7 @@ while IFS='|' read -r result name takes flags; do
     fi
     left=$((left - takes))
 done <<END
-$($set_of)
+$lines
 END
 
 if [ "$1" = score ]; then
