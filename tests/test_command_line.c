@@ -100,7 +100,7 @@ static int occurrences(const char *text, char c)
 static void test_markdown_and_table(void **state)
 {
     struct ended e = run_words(*state, TINY "--nodes 8,16 --format md", 0);
-    assert_int_equal(occurrences(e.out, '\n'), 4);
+    assert_true(occurrences(e.out, '\n') >= 4); /* and what is to be said below the table */
     char *rest = e.out;
     int bars = occurrences(e.out, '|') / 4;
     for (int line = 0; line < 4; line++) {
