@@ -25,14 +25,14 @@ static struct calibration calibration_at(double ping, const char *time)
 static struct row *row_at_pings(const struct ceilings *c, double seconds, const double pings[TURNS])
 {
     struct options o = options_of(&bench, "--threads 2 --phase forward");
-    double samples[TURNS];
+    double samples[TURNS], lost[TURNS] = {0};
     struct turn turns[TURNS];
     for (int i = 0; i < TURNS; i++) {
         samples[i] = seconds;
         turns[i] = (struct turn){1, {{pings[i], 1e-5}}, {{pings[i] * 1.01, 1e-5}}};
     }
     struct states states = states_find(turns, TURNS);
-    struct samples s = {.seconds = samples, .n = TURNS, .turn = turns, .turns = TURNS};
+    struct samples s = {.seconds = samples, .n = TURNS, .turn = turns, .turns = TURNS, .lost = lost};
     struct job job = {.options = &o, .config = o.plan.list, .ceilings = c, .states = &states};
     struct result r = {.job = &job, .outcome.status = "ok"};
     r.graph = (struct graph_result){.known = true, .planned = true, .nodes = 100, .graphs = 1};
