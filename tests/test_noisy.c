@@ -20,7 +20,7 @@ static struct row *step_row(double width, double lost, double covered)
     row_set_samples(row, "step.time", turns, isnan(width) ? 1 : TURNS);
     row->step.time.lost = lost;
     row->step.profile.covered = covered;
-    row_derive(row);
+    row_judge_noise(row);
     return row;
 }
 
@@ -30,7 +30,7 @@ static void assert_reason(struct row *row, const char *reason)
     const char *noisy = row_noisy(row, TIMED_STEP);
     if (reason ? !noisy || strcmp(noisy, reason) != 0 : noisy != NULL)
         fail_msg("%s, not %s", noisy ? noisy : "not noisy", reason ? reason : "nothing");
-    row_derive(row); /* as a reader does: says the same */
+    row_judge_noise(row); /* says the same */
     assert_true(!noisy == !row_noisy(row, TIMED_STEP));
     row_free(row);
 }
@@ -64,7 +64,7 @@ static void test_profile(void **state)
     struct row *graph = step_row(0.04, 0, NAN); /* the profile is of runs that are no replays */
     graph->step.eager.n = 3;
     graph->step.profile.covered = 2;
-    row_derive(graph);
+    row_judge_noise(graph);
     assert_reason(graph, NULL);
 }
 

@@ -103,7 +103,7 @@ static void check_again(struct trial *c, struct recording *r, struct recording *
                         const struct batch *whole)
 {
     struct recording rounded = record(c, whole, &backend_oracle, F32, NULL);
-    struct check again;
+    struct check again = {0};
     assert_true(check_whole_again(&again, r, oracle, &rounded));
     c->check = again;
     tape_free(rounded.tape);

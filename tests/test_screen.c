@@ -129,6 +129,7 @@ static char *planted_table(size_t i, const char *more)
         for (size_t g = 0; g < 4; g++)
             plant_times(row_at(record, r), groups[g],
                         5.123e-3 * (double)(r + 1) * (double)(g + 1) * (r == 2 ? 9 : 1), r);
+        row_judge_noise(row_at(record, r));
     }
     snprintf(words, sizeof words, "%s/x.json", h->work);
     assert_true(record_save(record, words, error));

@@ -72,6 +72,12 @@ struct turn *row_turns(const struct row_times *times, size_t *n);
 /* The same as row_set_times for turns of one sample each, without probes. */
 void row_set_samples(struct row *row, const char *group, const double *samples, size_t n);
 
+/*
+ * Says of times of enough turns why they are noisy all the same: too much was lost, the interval is wide, or
+ * the profile disagrees. For rows that were measured, not for those that are read, which say it already.
+ */
+void row_judge_noise(struct row *row);
+
 /* Sets the fields that follow from others, to be called when all others are set. */
 void row_derive(struct row *row);
 

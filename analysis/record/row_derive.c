@@ -1,7 +1,6 @@
 /* The fields that schema.def calls derived. What lacks a source is absent. */
 #include "analysis/record/row.h"
 
-#include "analysis/statistics/disturbance.h"
 #include "analysis/statistics/robust.h"
 #include "analysis/statistics/statistics.h"
 
@@ -130,30 +129,6 @@ static int64_t break_even(const struct row *row, const struct row_program *p)
     return runs < 0x1p62 ? (int64_t)runs + 1 : COUNT_ABSENT;
 }
 
-/* Why a time of enough turns is noisy all the same; what is not known is no reason. A profile of runs
- * launched beside replays of a graph is none of these. */
-static void derive_noisy(struct row *row, size_t kind)
-{
-    struct row_times *time = row_timed(row, kind);
-    const struct row_program *program = row_program(row, kind);
-    double width = row_width(time),
-           covered = program && program->eager.n == COUNT_ABSENT ? program->profile.covered : NAN;
-    char reason[MESSAGE_SIZE] = "";
-    if (time->noisy && *time->noisy)
-        return;
-    if (time->lost > NOISY_LOST)
-        snprintf(reason, sizeof reason, "%.1f %% of the time was lost to other programs, more than %g %%",
-                 100 * time->lost, 100 * NOISY_LOST);
-    else if (width > NOISY_WIDTH)
-        snprintf(reason, sizeof reason, "its interval is %.1f %% wide, more than %g %%", 100 * width,
-                 100 * NOISY_WIDTH);
-    else if (fabs(covered - 1) > width)
-        snprintf(reason, sizeof reason,
-                 "its profile takes %.1f %% %s, more than the interval's width of %.1f %%",
-                 100 * fabs(covered - 1), covered > 1 ? "longer" : "less", 100 * width);
-    time->noisy = row_keep(row, reason);
-}
-
 void row_derive(struct row *row)
 {
     int64_t padded = row->batch == 1 ? row->graph.pairs : row->graph.padded_pairs;
@@ -161,8 +136,6 @@ void row_derive(struct row *row)
         derive_program(row_program(row, p), row);
     derive_step(row, &row->step);
     row_derive_times(row, &row->encoding.time, &row->encoding.time);
-    for (size_t p = 0; p < TIMED; p++)
-        derive_noisy(row, p);
     row->graph.degree_mean = ratio(count_real(row->graph.edges), count_real(row->graph.nodes));
     row->graph.padding_waste = 1 - ratio(count_real(row->graph.pairs), count_real(padded));
     row->encoding.break_even_forward = break_even(row, &row->forward);

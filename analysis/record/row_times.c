@@ -5,6 +5,7 @@
 #include "analysis/record/row.h"
 
 #include "analysis/record/row_fields.h"
+#include "analysis/statistics/disturbance.h"
 #include "analysis/statistics/robust.h"
 #include "analysis/statistics/statistics.h"
 
@@ -216,4 +217,34 @@ struct turn *row_turns(const struct row_times *time, size_t *n)
         }
     }
     return turns;
+}
+
+/* Why a time of enough turns is noisy all the same; what is not known is no reason. A profile of runs
+ * launched beside replays of a graph is none of these. */
+static void judge_noise(struct row *row, size_t kind)
+{
+    struct row_times *time = row_timed(row, kind);
+    const struct row_program *program = row_program(row, kind);
+    double width = row_width(time),
+           covered = program && program->eager.n == COUNT_ABSENT ? program->profile.covered : NAN;
+    char reason[MESSAGE_SIZE] = "";
+    if (time->noisy && *time->noisy)
+        return;
+    if (time->lost > NOISY_LOST)
+        snprintf(reason, sizeof reason, "%.1f %% of the time was lost to other programs, more than %g %%",
+                 100 * time->lost, 100 * NOISY_LOST);
+    else if (width > NOISY_WIDTH)
+        snprintf(reason, sizeof reason, "its interval is %.1f %% wide, more than %g %%", 100 * width,
+                 100 * NOISY_WIDTH);
+    else if (fabs(covered - 1) > width)
+        snprintf(reason, sizeof reason,
+                 "its profile takes %.1f %% %s, more than the interval's width of %.1f %%",
+                 100 * fabs(covered - 1), covered > 1 ? "longer" : "less", 100 * width);
+    time->noisy = row_keep(row, reason);
+}
+
+void row_judge_noise(struct row *row)
+{
+    for (size_t kind = 0; kind < TIMED; kind++)
+        judge_noise(row, kind);
 }

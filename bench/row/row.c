@@ -333,6 +333,7 @@ struct row *measurement_row(const struct measurement *m)
     if (m->from)
         row = row_over(row, m->from);
     row_derive(row);
+    row_judge_noise(row);
     return row;
 }
 
