@@ -161,12 +161,13 @@ static void print_hosts(FILE *out, const struct overview *o, const char *build)
     for (size_t h = 0; h < o->hosts; h++)
         fprintf(w.lines, "%c  %s: %s, version%s %s\n", (int)('A' + h), o->host[h].name, o->host[h].directory,
                 strchr(o->host[h].versions, ',') ? "s" : "", o->host[h].versions);
-    fprintf(w.lines,
-            "This build is version %.*s. Medians; * marks the best: none is known to be faster, and some are "
-            "slower. Means are geometric, over the least; there * is faster in at least half of the rows, "
-            "and in none "
-            "slower. Rows of one work in several files of a machine are judged together.\n",
-            DIGITS, build);
+    fprintf(
+        w.lines,
+        "This build is version %.*s. Times are medians; - is not measured. * marks the best of a row where "
+        "the intervals of the ratios show that others are slower. A mean is the geometric mean of a "
+        "machine's times over those of the fastest (1.00); its * is for faster in at least half of the "
+        "rows and slower in none. A row of several files of a machine is judged by all.\n",
+        DIGITS, build);
     wrap_end(&w);
     putc('\n', out);
 }
