@@ -127,6 +127,10 @@ static void test_rows_that_are_not_sound(void **state)
         CHANGED(row_set_text(row, "device", "cuda:0"));
         assert_no_score(record, "of cpu with 2 threads and of cuda:0 with 2");
     }
+    {
+        CHANGED(row->step.time.noisy = "2.1 % of the time was lost");
+        assert_no_score(record, "100,000 nodes, step: 2.1 % of the time was lost");
+    }
     assert_no_score(measured(-1, 1, 0.15), "step: an interval of");
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/record/processor.h"
+#include "analysis/statistics/disturbance.h"
 
 static const char *const classes[SCORE_CLASSES] = {
 #define CLASS(id, name) name,
@@ -79,9 +80,9 @@ static bool check_row(struct score *s, const char *name, const struct row *row)
         return no_score(s, "%s was only planned", name);
     if (isnan(row->noise.lost))
         return no_score(s, "%s: what other programs took is not known", name);
-    if (row->noise.lost > SCORE_LOST)
+    if (row->noise.lost > NOISY_LOST)
         return no_score(s, "%s: %.1f %% of the time went to other programs, over %g %%", name,
-                        100 * row->noise.lost, 100 * SCORE_LOST);
+                        100 * row->noise.lost, 100 * NOISY_LOST);
     return true;
 }
 
@@ -94,11 +95,11 @@ static bool check_time(struct score *s, const char *name, const struct row *row,
     if (t->turns < REPORTED_MIN)
         return no_score(s, "%s, %s: %lld turns in one state of the machine, fewer than %d", name, program,
                         t->turns == COUNT_ABSENT ? 0 : (long long)t->turns, REPORTED_MIN);
-    double width = (t->ci95_high - t->ci95_low) / t->median;
-    if (!(width <= SCORE_WIDTH))
+    double width = row_width(t);
+    if (!(width <= NOISY_WIDTH))
         return no_score(s, "%s, %s: an interval of %.0f %% of the median, over %g %%", name, program,
-                        100 * width, 100 * SCORE_WIDTH);
-    return true;
+                        100 * width, 100 * NOISY_WIDTH);
+    return !row_noisy(row, kind) || no_score(s, "%s, %s: %.300s", name, program, row_noisy(row, kind));
 }
 
 /* The last row of a work; null: there is none. */

@@ -6,8 +6,8 @@
  *
  * There is no score unless each time is sound: rows are ok and checked, of one committed tree, machine,
  * device and number of threads, by default kernels in f32; of each time at least REPORTED_MIN turns in one
- * state of the machine, with an interval of at most SCORE_WIDTH; and at most SCORE_LOST of the time went to
- * other programs.
+ * state of the machine, with an interval of at most NOISY_WIDTH, and not noisy otherwise; and before
+ * each row at most NOISY_LOST of the time went to other programs (analysis/statistics/disturbance.h).
  */
 #ifndef GTMARK_ANALYSIS_SCORE_H
 #define GTMARK_ANALYSIS_SCORE_H
@@ -18,8 +18,6 @@
 #include "analysis/record/record.h"
 
 enum { SCORE_VERSION = 1 };
-#define SCORE_WIDTH 0.1  /* of an interval, end to end, over the median */
-#define SCORE_LOST  0.02 /* share of time */
 
 enum score_class {
 #define CLASS(id, name) SCORE_##id,
