@@ -132,7 +132,7 @@ static const struct syntax syntax = {
         "else\n"
         "of the range of all turns, wider by what runs differ by. Otherwise it is inconclusive. * marks the "
         "best.\n"
-        "METRICS.md explains the method.\n"
+        "docs/files.md explains the method.\n"
         "\n",
     .examples = examples,
     .status = "0; 1 nothing to compare in a file, a verdict of --fail-on, or the\n"

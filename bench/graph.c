@@ -88,8 +88,8 @@ static const struct syntax syntax = {
         "FILE may be an edge list, a Matrix Market file (*.mtx), a METIS file (*.graph, *.metis), each\n"
         "also as .gz, or a folder of TUDataset or OGB, whose tables are described, too. OUT is what its\n"
         "name says: *.mtx, *.graph, *.metis or, with any other name, an edge list; .gz compresses it. It\n"
-        "is complete, or not written. Families are those of --graph of the benchmarks. METRICS.md says\n"
-        "what is read of each format.\n"
+        "is complete, or not written. Families are those of --graph of the benchmarks. docs/models.md\n"
+        "says what is read of each format.\n"
         "\n",
     .examples = examples,
     .status = "0; 1 OUT was not written; 2 the command line or FILE is wrong.\n",

@@ -72,7 +72,7 @@ man_page()
     echo '.SH SEE ALSO'
     {
         printf '%s\n' "$@" | grep -vx -e "$name" | sed 's/$/(1),/'
-        echo "METRICS.md, FIELDS.md and OPS.md in $docdir"
+        echo "guide.md and other pages in $docdir"
     } | sed 's/-/\\-/g'
 }
 
@@ -129,8 +129,8 @@ install_all()
     for program; do
         describe "$program" "$version" "$@"
     done
-    for file in LICENSE METRICS.md FIELDS.md OPS.md; do
-        put "$INSTALL_DATA" "$file" "$docdir/$file"
+    for file in LICENSE docs/*.md docs/*/*.md; do
+        put "$INSTALL_DATA" "$file" "$docdir/${file#docs/}"
     done
     directory "$(dirname "$list")"
     echo "$list" >>"$work/list"

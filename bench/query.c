@@ -155,7 +155,7 @@ static const struct flag flags[] = {
      "of stdout: table (default), md, csv, and of a file csv-full, csv-profile, json, jsonl, bmf (Bencher), "
      "github (github-action-benchmark)",
      FLAG_CHOICE, FIELD(format), .choices = format_names},
-    {0, "columns", "LIST", "columns of a file's table or CSV: fields of FIELDS.md, or forward, step, ...",
+    {0, "columns", "LIST", "of a file's table or CSV: fields of docs/fields.md, or forward, step, ...",
      FLAG_LIST, .read = read_file_column},
     {0, "timeout", "TIME", "give up a question after this time (default 10s)", FLAG_SECONDS, FIELD(timeout),
      .min = 1e-3, .max = 86400},

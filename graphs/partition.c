@@ -160,7 +160,7 @@ static bool fill_parts(int32_t *part, const struct csr *g, int parts, const stru
     return true;
 }
 
-/* Peak bytes beside the graph, of our copy and of METIS: a little more than was measured (METRICS, Ranks). */
+/* Peak bytes beside the graph, of our copy and of METIS: a little more than was measured (docs/ranks.md). */
 static int64_t bytes_needed(const struct csr *g)
 {
     enum { NODE = 72, EDGE = 72 };

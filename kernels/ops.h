@@ -194,7 +194,7 @@ bool op_bind(enum op op, const void *args, int64_t dims[DIMS], char *error, size
 /* Binds, and requires all operands that are not optional, as needed for calling a kernel. */
 bool op_complete(enum op op, const void *args, char *error, size_t error_size);
 
-/* FLOPs of the mathematics (METRICS.md) and minimum bytes; exact, or -1 if they exceed 63 bits. */
+/* FLOPs of the mathematics (docs/methods.md) and minimum bytes; exact, or -1 if they exceed 63 bits. */
 int64_t op_flops(enum op op, const void *args);
 int64_t op_flops_bound(enum op op, const void *args, const int64_t dims[DIMS]); /* by op_bind */
 int64_t op_bytes(enum op op, const void *args);

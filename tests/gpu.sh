@@ -15,7 +15,7 @@
 #   memcheck, racecheck, initcheck, synccheck    the small shapes of the kernels' tests under compute-sanitizer
 #
 # Without a PART, all of them in this order. --plan says what each would run. --emulated runs them on the emulated device
-# (CONTRIBUTING.md, "CUDA without a GPU"), with small workloads, and without the parts that need a GPU's own tools.
+# (docs/cuda.md), with small workloads, and without the parts that need a GPU's own tools.
 #
 # Each part takes at most ten minutes and leaves PART.log, result files and charts in build/gpu, which the last line
 # names as one archive to send. Rows that are out of memory, or of ops that the GPU has no kernel for, are results.

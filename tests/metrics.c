@@ -1,4 +1,4 @@
-/* The generated sections of FIELDS.md and OPS.md: see metrics.h. */
+/* The generated sections of docs/fields.md and docs/ops.md: see metrics.h. */
 #include "tests/metrics.h"
 
 #include <inttypes.h>
@@ -177,9 +177,8 @@ static const char *attribute_at(const struct op_info *info, size_t at)
     return o->name;
 }
 
-static void write_operand(const struct op_info *info, const struct operand *o, FILE *out)
+static void write_shape(const struct op_info *info, const struct operand *o, FILE *out)
 {
-    write_code(o->name, out);
     if (o->role == ROLE_SIZE)
         fprintf(out, " = %s", dim_name(o->rows));
     else if (o->role == ROLE_OFFSETS || o->role == ROLE_ROW_PTR)
@@ -192,20 +191,31 @@ static void write_operand(const struct op_info *info, const struct operand *o, F
         fprintf(out, " if `%s`", attribute_at(info, o->saved_if));
 }
 
+/* Whether the shape of the second is written for both. */
+static bool is_alike(const struct operand *a, const struct operand *b)
+{
+    return role_verb(a->role) == role_verb(b->role) && operand_is_mat(a) && operand_is_mat(b) &&
+           a->rows == b->rows && a->cols == b->cols && a->dtype == b->dtype && a->saved_if == b->saved_if;
+}
+
+/* "reads `q`, `k` N x D, `lse` N x H f64; takes `heads` = H" */
 static void write_operands(const struct op_info *info, FILE *out)
 {
-    const char *before = "";
+    const struct operand *before = NULL;
     for (int i = 0; i < info->operand_count; i++) {
-        const char *verb = role_verb(info->operands[i].role);
-        if (info->operands[i].carried)
+        const struct operand *o = &info->operands[i];
+        if (o->carried)
             continue;
-        if (verb == before)
+        if (before && !is_alike(before, o))
+            write_shape(info, before, out);
+        if (before && role_verb(before->role) == role_verb(o->role))
             fputs(", ", out);
         else
-            fprintf(out, "%s%s ", i ? "; " : "", verb);
-        write_operand(info, &info->operands[i], out);
-        before = verb;
+            fprintf(out, "%s%s ", before ? "; " : "", role_verb(o->role));
+        write_code(o->name, out);
+        before = o;
     }
+    write_shape(info, before, out);
 }
 
 static void write_ops(FILE *out)
@@ -280,19 +290,20 @@ static void write_conventions(FILE *out)
 
 /* --- axes and the canonical workload */
 
+/* Axes with named values are explained as fields are, which does not list them again; numbers by the help. */
 static void write_axes(FILE *out)
 {
-    fputs("| axis | default | values | meaning |\n|---|---|---|---|\n", out);
+    fputs("| axis | field | default | values | meaning |\n|---|---|---|---|---|\n", out);
     enum axis order[AXES];
     axes_swept(order);
     for (int a = 0; a < AXES; a++) {
         const struct axis_info *axis = axis_info(order[a]);
-        fprintf(out, "| `--%s` | %s | ", axis->name, axis->standard);
+        fprintf(out, "| `--%s` | `%s` | %s | ", axis->name, axis->field, axis->standard);
         if (!axis->choice)
             fprintf(out, "%.10g to %.10g", axis->min, axis->max);
         for (int i = 0; axis->choice && axis->choice(i); i++)
             fprintf(out, "%s%s", i ? ", " : "", axis->choice(i));
-        fprintf(out, " | %s |\n", axis->help);
+        fprintf(out, " | %s |\n", axis->choice ? schema_find(axis->field)->meaning : axis->help);
     }
 }
 
@@ -308,7 +319,7 @@ static void write_workload(FILE *out)
     options_free(&o);
 }
 
-static const char fields_page[] = "FIELDS.md", ops_page[] = "OPS.md";
+static const char fields_page[] = "docs/fields.md", ops_page[] = "docs/ops.md";
 
 const struct section metrics_sections[] = {
     {fields_page, "axes", write_axes},

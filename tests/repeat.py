@@ -2,10 +2,11 @@
 """Runs one benchmark many times and asks whether its conclusions hold: tests/repeat.py [-n RUNS] [--kept DIR] [-- FLAGS]
 
 For every program of every row: how many runs' intervals contain the median of all runs' turns in the same state of the
-machine, at the clock of the run (turns over the time of its probes' multiply-adds: METRICS.md, time), and also at its
-rate of sharing between threads (turns over a power of the probes' time, which all runs show); how many are noisy, how
-wide the intervals are; and of all pairs of runs, how many `compare` calls faster or slower, which is false. With --slower PERCENT the same number of runs of a build that waits for that share
-(tests/slower/slower.c) is compared with them, pair by pair. On a quiet machine; beside other programs with --busy.
+machine, at the clock of the run (turns over the time of its probes' multiply-adds: docs/methods.md, time), and also at
+its rate of sharing between threads (turns over a power of the probes' time, which all runs show); how many are noisy,
+how wide the intervals are; and of all pairs of runs, how many `compare` calls faster or slower, which is false. With
+--slower PERCENT the same number of runs of a build that waits for that share (tests/slower/slower.c) is compared with
+them, pair by pair. On a quiet machine; beside other programs with --busy.
 """
 import argparse
 import itertools

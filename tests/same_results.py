@@ -74,7 +74,7 @@ RENAMED = (
 
 def derived():
     """Fields that follow from others: builds before wrote them to files."""
-    with open(os.path.join(HERE, "../FIELDS.md"), encoding="utf-8") as file:
+    with open(os.path.join(HERE, "../docs/fields.md"), encoding="utf-8") as file:
         paths = re.findall(r"^\| `([^`]+)` \|[^|]*\| \(derived\)", file.read(), re.M)
     programs, phases = ["forward", "step", "kernel"], ["step.backward", "step.optimizer", "step.recompute"]
     stand_for = {"P": programs, "S": phases, "T": [f"{timed}.time" for timed in [*programs, *phases, "encoding"]]}

@@ -1,6 +1,6 @@
 /*
  * Error rates of the verdict of --against over synthetic ratios: for normal noise, the figures printed in
- * METRICS.md.
+ * docs/validation/compare.md.
  */
 #include <math.h>
 
@@ -70,7 +70,7 @@ static void test_second_rounds_count(void **state)
     assert_true(v.kind == VERDICT_SLOWER && v.ratio > 1.15);
 }
 
-/* In percent; METRICS.md has them for 100000 draws. */
+/* In percent; docs/validation/compare.md has them for 100000 draws. */
 struct rates {
     double once, confirmed, found; /* falsely slower by the first rounds, and by both; detected at 10 % */
 };

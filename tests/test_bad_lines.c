@@ -54,7 +54,7 @@ static void set_axis(struct flag_case *t, const struct axis_info *a)
 static const char *allowed_by_reader(const char *name)
 {
     static const char *const allowed[][2] = {
-        {"columns", "no such column; FIELDS.md lists them"},
+        {"columns", "no such column; docs/fields.md lists them"},
         {"device", device_allowed},
         {"impl", "--list ops"},
         {"op", "one or more of the ops of --list ops"},

@@ -216,7 +216,7 @@ static void three_close(struct three *t)
     head_close(&t->rectified);
 }
 
-/* The figures of METRICS.md: relative distances of outputs, for queries and keys uniform on +-0.5 and on
+/* The figures of docs/models.md: relative distances of outputs, for queries and keys uniform on +-0.5 and on
  * +-sqrt 3. */
 static void test_distances(void **state)
 {

@@ -238,8 +238,8 @@ static double cover(size_t turns, double noise, double drift)
 }
 
 /*
- * Turns that differ by 2 % and runs by half as much: METRICS has the measured figures. Where runs differ as
- * much as turns, no interval of one run can hold.
+ * Turns that differ by 2 % and runs by half as much: docs/validation/time.md has the measured figures. Where
+ * runs differ as much as turns, no interval of one run can hold.
  */
 static void test_interval_of_a_run(void **state)
 {

@@ -167,8 +167,8 @@ static struct rates rates_of(size_t n, size_t m, double noise, double r, double 
 static const size_t sizes[][2] = {{10, 10}, {10, 30}, {20, 20}, {30, 30}, {0, 0}};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
-/* METRICS.md has the share over 2000 pairs. The correlation of ten samples cannot be estimated well: beyond
- * 0.6 there are too many false verdicts. */
+/* docs/validation/compare.md has the share over 2000 pairs. The correlation of ten samples cannot be
+ * estimated well: beyond 0.6 there are too many false verdicts. */
 static void test_false_verdicts_are_rare(void **state)
 {
     (void)state;

@@ -13,8 +13,8 @@
 enum verdict_kind { VERDICT_INCONCLUSIVE, VERDICT_SAME, VERDICT_FASTER, VERDICT_SLOWER, VERDICTS };
 
 /*
- * By how much two runs of one program differ beyond the interval of each, as a share of the time. METRICS.md
- * says how it was measured.
+ * By how much two runs of one program differ beyond the interval of each, as a share of the time, by the
+ * trials of docs/validation/compare.md.
  */
 #define VERDICT_RUNS 0.05
 

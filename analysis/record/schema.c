@@ -136,6 +136,20 @@ static bool name_in_table(const char *path, char name[SCHEMA_PATH])
     return true;
 }
 
+/* Whether the field is an axis with a flag. */
+static bool has_flag(const char *path)
+{
+    static const char *const paths[] = {
+#define AXIS(id, flag, group, name, kind, place, standard, pace, work, dump, unit, symbol, help, meaning)    \
+    SCHEMA_PATH_OF(group, name),
+#include "analysis/record/axes.def"
+    };
+    size_t i = 0;
+    while (i < sizeof paths / sizeof *paths && strcmp(paths[i], path) != 0)
+        i++;
+    return i < sizeof paths / sizeof *paths;
+}
+
 static const char *head_kind_name(enum value_kind kind)
 {
     return kind == VALUE_TEXT     ? "text"
@@ -154,7 +168,7 @@ void schema_write_markdown(FILE *out)
     for (size_t i = 0; i < schema_fields_count; i++) {
         const struct field *f = &schema_fields[i];
         char name[SCHEMA_PATH];
-        if (name_in_table(f->path, name))
+        if (!has_flag(f->path) && name_in_table(f->path, name))
             fprintf(out, "| `%s` | %s | %s%s |\n", name,
                     f->type == FIELD_TEXT || f->type == FIELD_TEXTS ? "" : f->unit,
                     f->is_derived ? "(derived) " : "", f->meaning);

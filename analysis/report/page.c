@@ -165,7 +165,7 @@ bool page_write(const void *what, FILE *out)
         put_part(out, &parts[i]);
     summary_machines(out, parts, page->count);
     fprintf(out,
-            "</main>\n<footer>METRICS.md of gtmark defines every "
+            "</main>\n<footer>docs/methods.md of gtmark defines every "
             "number.</footer>\n<script>%s</script>\n</body>\n</html>\n",
             page_js);
     free(parts);

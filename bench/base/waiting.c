@@ -1,6 +1,6 @@
 /*
  * By default libgomp's threads spin 300000 times, some milliseconds, in which another program's thread, or
- * one of ours that has work, may want their processor. What 3000 times change is in METRICS.md (Threads).
+ * one of ours that has work, may want their processor. What 3000 times change is in docs/validation/time.md.
  */
 #include "bench/base/waiting.h"
 

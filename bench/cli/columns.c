@@ -21,7 +21,7 @@ bool columns_read(const char *name, const char *list[TABLE_COLUMNS], int *count,
     const char *path = column_named(name).path;
     offer_columns(&s);
     if (!path)
-        return complain(error, "--columns %.200s: no such column; FIELDS.md lists them%s", name,
+        return complain(error, "--columns %.200s: no such column; docs/fields.md lists them%s", name,
                         suggest_text(&s, "", nearest));
     if (*count == TABLE_COLUMNS)
         return complain(error, "--columns: at most %d columns", TABLE_COLUMNS);

@@ -242,7 +242,7 @@ static const struct flag flags[] = {
     {OUTPUT, "format", "NAME",
      "of stdout: table (default), md, csv, csv-full, csv-profile, json, jsonl, bmf (Bencher), github",
      CHOICE(output.format, format_names)},
-    {OUTPUT, "columns", "LIST", "columns of the table or CSV: fields of FIELDS.md, or forward, step, ...",
+    {OUTPUT, "columns", "LIST", "of the table or CSV: fields of docs/fields.md, or forward, step, ...",
      .kind = FLAG_LIST, .read = read_column},
     {OUTPUT, "all", NULL, "print all rows of kernels, all tables of a model", ON(output.all)},
     {OUTPUT, "output", "FILE", "result file (default results/local/BINARY.jsonl); -: stdout",

@@ -7,7 +7,7 @@
  * of all: some gradients (of a key bias) are exactly zero in theory, and rounding errors there must not
  * count. The worst single row is measured too, relative to the larger of its own norm and the tensor's
  * root-mean-square row norm. Outputs and losses that are small because large terms cancel have floors of
- * their own (METRICS.md, "Error").
+ * their own (docs/methods.md, "Error").
  */
 #ifndef GTMARK_MODELS_CHECK_H
 #define GTMARK_MODELS_CHECK_H

@@ -7,7 +7,7 @@ static const struct {
     const char *name, *doc;
     bool forward_only;
 } conventions[CONVENTIONS] = {
-    [CONVENTION_FULL] = {"full", "every operation of the mathematics, a multiply-add 2 (OPS.md)", false},
+    [CONVENTION_FULL] = {"full", "every operation of the mathematics, a multiply-add 2 (docs/ops.md)", false},
     [CONVENTION_SEED] = {"seed", "as full, but softmax and layer norm 5 an entry, GELU 4, ReLU 1", false},
     [CONVENTION_TORCH] = {"torch",
                           "PyTorch's FlopCounterMode: only products and scaled_dot_product_attention, a "

@@ -3,10 +3,10 @@
 
 A round is one block of gtmark followed by one block of each peer, every block with its own warm-up. The ratio of a row
 is the median over the rounds of (peer's median / gtmark's median in the same round), for the peer that was fastest over
-all rounds, and beside it stands its 95 % interval, [low, high], by ranks as in METRICS.md (time). With fewer than six
-rounds there is none, and the smallest and the largest ratio of a round stand there: (low to high). Rounds in which
-gtmark found the machine in different states (METRICS.md, time) have ratios of their own. "gtmark / bound" is gtmark's
-time over its bound in the same round (METRICS.md, roofline).
+all rounds, and beside it stands its 95 % interval, [low, high], by ranks as in docs/methods.md (time). With fewer than
+six rounds there is none, and the smallest and the largest ratio of a round stand there: (low to high). Rounds in which
+gtmark found the machine in different states (docs/methods.md, time) have ratios of their own. "gtmark / bound" is
+gtmark's time over its bound in the same round (docs/methods.md, roofline).
 
 Load from other programs is measured: a round in which they used more than BUSY of the cores is discarded and
 repeated, up to a limit, because a parallel program slows down out of proportion when one of its threads waits

@@ -1,4 +1,4 @@
-"""Result files of gtmark (FIELDS.md) with the times of peers, so that build/compare and build/query read them.
+"""Result files of gtmark (docs/fields.md) with the times of peers, so that build/compare and build/query read them.
 
 A peer's row is gtmark's of the same work, with the peer as its device: what defines the work stays, times are the
 peer's, and what nobody measured there is absent. A round is a turn; as in gtmark, those in the state of the machine that

@@ -2,7 +2,7 @@
 """Recomputes dumped steps in PyTorch: verify_dump.py DIR...
 
 Each DIR was written by a benchmark's --dump DIR. The step is recomputed in float64 from the dumped parameters
-and inputs; output, loss and every gradient must agree within the limits of METRICS.md, or have at most ten times
+and inputs; output, loss and every gradient must agree within the limits of docs/methods.md, or have at most ten times
 the error of PyTorch in float32, in the worst of several roundings. Exit status 1 otherwise.
 """
 

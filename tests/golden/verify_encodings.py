@@ -3,7 +3,7 @@
 
 For each graph: all eigenvalues against a dense solver in float64; residuals recomputed by scipy; the projector
 onto every cluster of equal eigenvalues; and whether the columns of PyG's AddLaplacianEigenvectorPE have the same
-eigenvalues. Exit status 1 beyond the limits of METRICS.md.
+eigenvalues. Exit status 1 beyond the limits of docs/methods.md.
 """
 
 import argparse

@@ -298,7 +298,7 @@ def results(shapes: Shapes, function: Function) -> Parameters:
 
 
 def largest_error(ours: Parameters, theirs: Parameters) -> r.Error:
-    """The error measure of METRICS.md, with floors, because the gradients of some biases are exactly zero."""
+    """The error measure of docs/methods.md, with floors, because the gradients of some biases are exactly zero."""
     arrays = [{name: t.numpy() for name, t in side.items()} for side in (ours, theirs)]
     errors = [r.error_of("output", arrays[0].pop("output"), arrays[1].pop("output"), LIMIT)]
     return max(errors + r.gradient_errors(*arrays, LIMIT), key=lambda e: e.excess)

@@ -1,0 +1,156 @@
+#!/bin/sh
+# What the documentation says is so: its commands work, what stands below them is what they print, the figures of the
+# README are published ones, and the workflow for continuous integration lets no change pass that needs more memory.
+#
+# Commands are indented lines that begin with build/, make, tests/, jq, python3 or sqlite3. They run in a folder of their
+# own, with the results of a small sweep; a benchmark that would measure gets --dry-run. Programs that are not installed,
+# or not built, are skipped.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
+root=$PWD build=$(realpath "${GTMARK_BUILD:-build}")
+mpi=$(grep -c '^MPI_FLAGS *:= *-' "$build/config.mk")
+
+house=$(mktemp -d) || exit 1
+trap 'rm -rf "$house"' EXIT
+mkdir -p "$house/results/local" "$house/OLD" "$house/old"
+for place in "$house" "$house/OLD" "$house/old"; do
+    ln -s "$build" "$place/build"
+done
+for machine in results/[!l]*/; do
+    ln -s "$root/$machine" "$house/$machine"
+done
+
+# in_house COMMAND: what it prints, and its exit status
+in_house()
+{
+    (cd "$house" && SLURM_ARRAY_TASK_ID=1 sh -c "$1" 2>&1 </dev/null)
+}
+
+small='build/bench_node_scaling --hidden 8 --heads 1 --layers 1 --runs 3 --no-charts --no-roofline'
+in_house "$small --nodes 8,9" >"$house/said"
+cp "$house/results/local/bench_node_scaling.jsonl" "$house/results/local/bench_node_scaling.jsonl~"
+cp "$house/results/local/bench_node_scaling.jsonl" "$house/results/local/bench_model.jsonl"
+for part in 1 2 3; do
+    in_house "$small --nodes 8,9,10 --shard $part/3 --output shard-$part.jsonl" >"$house/said"
+done
+
+# commands PAGE: its commands, one a line, without prompts, remarks and breaks
+commands()
+{
+    sed -n '/^    /{:more; /\\$/{N; s/\\\n */ /; b more}; s/^    //; s/^\$ //; s/  *# .*//; p}' "$1" |
+        grep -E '^([A-Z_a-z]+=[^ ]* (&& )?)?(build/|make( |$)|tests/|jq |python3 |sqlite3 )'
+}
+
+# no_goals WORD...: those that are no targets of make, up to &&
+no_goals()
+{
+    for word; do
+        case $word in
+        make | *=*) ;;
+        '&&') break ;;
+        *) make help | grep -q "^  $word " || echo "no target $word" ;;
+        esac
+    done
+}
+
+# fault COMMAND: what is wrong with it; nothing if it works
+fault()
+{
+    case $1 in
+    make*)
+        # shellcheck disable=SC2086 # words of a command
+        no_goals $1
+        return
+        ;;
+    tests/*)
+        [ -x "${1%% *}" ] || echo 'no such program'
+        return
+        ;;
+    build/bench_rank_scaling*) [ "$mpi" != 0 ] || return ;;
+    build/query*) grep -q '^SQLITE *:= *[^ ]' "$build/config.mk" || return ;;
+    *build/*) ;;
+    *) command -v "${1%% *}" >/dev/null || return ;;
+    esac
+    case $1 in
+    *build/bench_*--device\ meta* | *build/bench_*--list* | *build/bench_*--dry-run*) in_house "$1" >"$house/said" ;;
+    *build/bench_*) in_house "$1 --dry-run" >"$house/said" ;;
+    *) in_house "$1" >"$house/said" ;;
+    esac || echo "exit status $?: $(cat "$house/said")"
+}
+
+# faults PAGE: those of its commands
+faults()
+{
+    commands "$1" | while read -r command; do
+        found=$(fault "$command")
+        [ -z "$found" ] || echo "$command: $found"
+    done
+}
+
+# unprinted PAGE: lines below a command with a prompt that it does not print
+unprinted()
+{
+    awk '/^    \$ / { command = substr($0, 7); next }
+         !/^    /   { command = "" }
+         command != "" && !/^    \.\.\.$/ { print command "\t" substr($0, 5) }' "$1" |
+        while IFS='	' read -r command line; do
+            in_house "$command" | grep -qxF -e "$line" || echo "$line"
+        done
+}
+
+# unpublished PAGE: rows of its tables that no published output has
+unpublished()
+{
+    grep -E '^ +[0-9]+ .* ok' "$1" | sed 's/^ *//' | while read -r row; do
+        cat results/[!l]*/*.txt | grep -qF -e "$row" || echo "$row"
+    done
+}
+
+# unmeasured PAGE: ratios of the rows "| model of width D | nodes | inference | training step |" that no row of the
+# comparison with PyTorch has as its least
+unmeasured()
+{
+    awk -F ' *[|] *' '
+        function least(text, ratio, n, parts, i) {
+            n = split(text, parts, ", ")
+            ratio = parts[1] + 0
+            for (i = 2; i <= n; i++)
+                if (parts[i] + 0 < ratio)
+                    ratio = parts[i] + 0
+            return ratio
+        }
+        FNR == 1 { page = page + 1 }
+        page == 1 && $2 ~ /^[0-9]+$/ { measured[$2, $3, least($(NF - 3))] = 1 }
+        page == 2 && NF == 6 && $3 ~ /^[0-9]+$/ {
+            if (!measured[$3, "forward", $4 + 0] || !measured[$3, "step", $5 + 0])
+                print $2 ", " $3 " nodes: " $4 ", " $5
+        }' results/epyc-zen5-2core/pytorch.md "$1"
+}
+
+for page in README.md docs/*.md; do
+    check "commands of $page" "$(faults "$page")" ''
+    check "what commands of $page print" "$(unprinted "$page")" ''
+done
+check 'there are commands' "$(($(commands README.md | wc -l) > 9 && $(commands docs/guide.md | wc -l) > 20))" 1
+check 'times of the README' "$(unpublished README.md)" ''
+check 'ratios of the README' "$(unmeasured README.md)" ''
+
+# The workflow of the guide, and a baseline in which everything took less memory.
+baseline=$(commands docs/guide.md | grep -e '--output plan.jsonl')
+gate=$(sed -n 's/^ *- run: \(build.* --baseline .*\)/\1/p' docs/guide.md)
+in_house "$baseline" >"$house/said"
+check 'the workflow lets a good change pass' "$(in_house "$gate" >"$house/said"; echo $?)" 0
+sed -i '2,$s/"planned":[0-9]*/"planned":1/' "$house/plan.jsonl"
+check 'and none that needs more memory' "$(in_house "$gate" >"$house/said"; echo $?)" 1
+
+sed -E 's/^( +100 +)[0-9]/\19/; s/^(\|.*\| 100 \| )[0-9]/\19/' README.md >"$house/README.md"
+printf '    build/bench_node_scaling --nods 5 # five\n    $ build/plot --version\n    1.2.3\n    make nothing\n    tests/none.sh\n' \
+    >>"$house/README.md"
+check 'commands that fail are found' "$(faults "$house/README.md" | sed -n 's/^\([^ ]*\) .*: .*/\1/p')" 'build/bench_node_scaling
+make
+tests/none.sh:'
+check 'lines that are not printed are found' "$(unprinted "$house/README.md")" 1.2.3
+check 'times that nobody measured are found' "$(unpublished "$house/README.md" | wc -l)" 1
+check 'ratios that nobody measured are found' "$(unmeasured "$house/README.md" | wc -l)" 2
+tap_end
