@@ -2,23 +2,25 @@
 # What the documentation says is so: its commands work, what stands below them is what they print, the figures of the
 # README are published ones, and the workflow for continuous integration lets no change pass that needs more memory.
 #
-# Commands are indented lines that begin with build/, make, tests/, jq, python3 or sqlite3. They run in a folder of their
-# own, with the results of a small sweep; a benchmark that would measure gets --dry-run. Programs that are not installed,
-# or not built, are skipped.
+# Commands are indented lines that begin with build/, make, tests/, jq, python3 or sqlite3. They run in a folder that the
+# programs, linked there, take for the checkout, with the results of a small sweep. A benchmark that would measure gets
+# --dry-run, or, where that is refused, is only asked for a list. Programs that are not installed are skipped.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
 root=$PWD build=$(realpath "${GTMARK_BUILD:-build}")
 mpi=$(grep -c '^MPI_FLAGS *:= *-' "$build/config.mk")
 
-house=$(mktemp -d) || exit 1
+house=$(mktemp -d "$build/docs.XXXXXX") || exit 1
 trap 'rm -rf "$house"' EXIT
-mkdir -p "$house/results/local" "$house/OLD" "$house/old"
-for place in "$house" "$house/OLD" "$house/old"; do
-    ln -s "$build" "$place/build"
+mkdir -p "$house/results/local" "$house/build" "$house/kernels" "$house/OLD" "$house/old"
+: >"$house/kernels/ops.def"
+for main in bench/*.c; do
+    ln "$build/$(basename "$main" .c)" "$house/build"
 done
+ln -s "$house/build" "$house/OLD" && ln -s "$house/build" "$house/old"
 for machine in results/[!l]*/; do
-    ln -s "$root/$machine" "$house/$machine"
+    ln -s "$root/$machine" "$house/results"
 done
 
 # in_house COMMAND: what it prints, and its exit status
@@ -49,9 +51,15 @@ no_goals()
         case $word in
         make | *=*) ;;
         '&&') break ;;
-        *) make help | grep -q "^  $word " || echo "no target $word" ;;
+        *) grep -qE "^(\.PHONY:.* |##   )$word( |\$)" Makefile || echo "no target $word" ;;
         esac
     done
+}
+
+# is_there PROGRAM: whether it is installed, with what its command in the documentation needs
+is_there()
+{
+    command -v "$1" >/dev/null && { [ "$1" != python3 ] || python3 -c 'import pandas' 2>/dev/null; }
 }
 
 # fault COMMAND: what is wrong with it; nothing if it works
@@ -70,9 +78,10 @@ fault()
     build/bench_rank_scaling*) [ "$mpi" != 0 ] || return ;;
     build/query*) grep -q '^SQLITE *:= *[^ ]' "$build/config.mk" || return ;;
     *build/*) ;;
-    *) command -v "${1%% *}" >/dev/null || return ;;
+    *) is_there "${1%% *}" || return ;;
     esac
     case $1 in
+    *build/bench_*--find*=latency*) in_house "$1 --list models" >"$house/said" ;;
     *build/bench_*--device\ meta* | *build/bench_*--list* | *build/bench_*--dry-run*) in_house "$1" >"$house/said" ;;
     *build/bench_*) in_house "$1 --dry-run" >"$house/said" ;;
     *) in_house "$1" >"$house/said" ;;
@@ -132,6 +141,11 @@ for page in README.md docs/*.md; do
     check "commands of $page" "$(faults "$page")" ''
     check "what commands of $page print" "$(unprinted "$page")" ''
 done
+for program in jq python3 sqlite3; do
+    ! is_there $program ||
+        check "$program reads the rows of a file" \
+            "$(in_house "$(commands docs/files.md | grep "^$program ")" | grep -cE '^.?[89].*[0-9]|[0-9] +row$')" 2
+done
 check 'there are commands' "$(($(commands README.md | wc -l) > 9 && $(commands docs/guide.md | wc -l) > 20))" 1
 check 'times of the README' "$(unpublished README.md)" ''
 check 'ratios of the README' "$(unmeasured README.md)" ''
@@ -145,11 +159,10 @@ sed -i '2,$s/"planned":[0-9]*/"planned":1/' "$house/plan.jsonl"
 check 'and none that needs more memory' "$(in_house "$gate" >"$house/said"; echo $?)" 1
 
 sed -E 's/^( +100 +)[0-9]/\19/; s/^(\|.*\| 100 \| )[0-9]/\19/' README.md >"$house/README.md"
-printf '    build/bench_node_scaling --nods 5 # five\n    $ build/plot --version\n    1.2.3\n    make nothing\n    tests/none.sh\n' \
-    >>"$house/README.md"
-check 'commands that fail are found' "$(faults "$house/README.md" | sed -n 's/^\([^ ]*\) .*: .*/\1/p')" 'build/bench_node_scaling
+printf '    %s\n' 'build/plot --nothing  # five' 'make nothing' tests/none.sh '$ build/plot --help' 1.2.3 >>"$house/README.md"
+check 'commands that fail are found' "$(faults "$house/README.md" | sed 's/[ :].*//')" 'build/plot
 make
-tests/none.sh:'
+tests/none.sh'
 check 'lines that are not printed are found' "$(unprinted "$house/README.md")" 1.2.3
 check 'times that nobody measured are found' "$(unpublished "$house/README.md" | wc -l)" 1
 check 'ratios that nobody measured are found' "$(unmeasured "$house/README.md" | wc -l)" 2

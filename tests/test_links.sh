@@ -28,7 +28,7 @@ broken()
     done
 }
 
-for page in *.md results/*.md results/[!l]*/*.md tests/golden/README.md; do
+for page in *.md docs/*.md docs/*/*.md results/*.md results/[!l]*/*.md tests/golden/README.md; do
     check "links of $page" "$(broken "$page")" ''
 done
 

@@ -61,7 +61,7 @@ breaks()
     for path in "$1"/*/; do
         room=$(basename "$path")
         case $room in
-        build | results) continue ;;
+        build | docs | results) continue ;;
         esac
         rooms=$(allowed "$room" | tr ' ' '|')
         if [ -z "$rooms" ]; then
