@@ -1,4 +1,4 @@
-/* The generated sections of docs/fields.md and docs/ops.md: see metrics.h. */
+/* The generated sections of pages in docs/: see metrics.h. */
 #include "tests/metrics.h"
 
 #include <inttypes.h>
@@ -7,6 +7,8 @@
 #include "analysis/record/schema.h"
 #include "bench/cli/command_line.h"
 #include "bench/cli/config.h"
+#include "bench/cli/presets.h"
+#include "graphs/family.h"
 
 /* --- minimum bytes */
 
@@ -319,7 +321,34 @@ static void write_workload(FILE *out)
     options_free(&o);
 }
 
-static const char fields_page[] = "docs/fields.md", ops_page[] = "docs/ops.md";
+/* --- models */
+
+static void write_graph_shapes(FILE *out)
+{
+    fputs("| shape | graphs | nodes | directed edges | drawn as |\n|---|---|--:|--:|---|\n", out);
+    for (const struct graph_shape *s = graph_shapes; s->name; s++)
+        fprintf(out, "| `%s` | %s | %g | %g | `%s` |\n", s->name, s->doc, s->nodes, s->edges, s->graph);
+}
+
+static void write_presets(FILE *out)
+{
+    fputs("| preset | layers x width | layer | encoding | graphs, published | parameters |\n"
+          "|---|---|---|---|---|--:|\n",
+          out);
+    for (const struct preset *p = presets; p->name; p++) {
+        const struct model_config *c = &p->parts;
+        char pe[64];
+        encoding_format(&c->pe, pe, sizeof pe);
+        fprintf(out, "| `%s` | %" PRId64 " x %" PRId64 " | %s, %s, %" PRId64 " heads | %s | ", p->name,
+                c->layers, c->hidden, mpnn_name((int)c->mpnn), attention_name((int)c->attention), c->heads,
+                c->pe.kind ? pe : "none");
+        fprintf(out, "%" PRId64 ", %" PRId64 " | %" PRId64 "%s |\n", p->graph.graphs, p->batch, p->parameters,
+                p->status == PRESET_EXACT ? "" : " *");
+    }
+}
+
+static const char fields_page[] = "docs/fields.md", ops_page[] = "docs/ops.md",
+                  models_page[] = "docs/models.md";
 
 const struct section metrics_sections[] = {
     {fields_page, "axes", write_axes},
@@ -330,5 +359,7 @@ const struct section metrics_sections[] = {
     {ops_page, "costs", write_costs},
     {ops_page, "activations", write_activations},
     {ops_page, "conventions", write_conventions},
+    {models_page, "shapes", write_graph_shapes},
+    {models_page, "presets", write_presets},
     {NULL, NULL, NULL},
 };

@@ -1,5 +1,5 @@
 /*
- * The generated sections of docs/fields.md and docs/ops.md, as Markdown.
+ * The generated sections of pages in docs/, as Markdown.
  *
  * A section is the text of its page between the lines "<!-- generated: NAME -->" and "<!-- end -->".
  */

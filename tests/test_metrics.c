@@ -1,7 +1,7 @@
 /*
- * docs/fields.md and docs/ops.md agree with the program: their generated sections equal those generated now
- * from ops, schema and axes, their byte formulas give the bytes that ops count, and every axis sets a field
- * of the rows.
+ * The pages in docs/ agree with the program: their generated sections equal those generated now from ops,
+ * schema, axes, shapes and presets, their byte formulas give the bytes that ops count, and every axis sets a
+ * field of the rows.
  *
  * GTMARK_UPDATE=1 writes the sections instead. Run from the root of the repository, as `make test` does.
  */
