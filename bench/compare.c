@@ -17,6 +17,7 @@
 #include "bench/base/build.h"
 #include "bench/base/suggest.h"
 #include "bench/cli/tool.h"
+#include "bench/sweep/gate_pairs.h"
 
 enum format { TABLE, MARKDOWN, JSON };
 
@@ -30,6 +31,7 @@ struct options {
     bool programs[TIMED];   /* none: all */
     bool fail_on[VERDICTS]; /* which make the exit status 1 */
     double margin;          /* NAN: not given */
+    struct lenience gate;
 };
 
 /* Refuses an item of a list: the flag's value is none of these names, null past the last. */
@@ -68,6 +70,17 @@ static bool read_fail_on(const struct argument *a, struct message *error)
     return refuse_item(a, names, "a list of slower, faster, same, inconclusive", error);
 }
 
+static bool read_exact_gate(const struct argument *a, struct message *error)
+{
+    struct lenience *l = &((struct options *)a->options)->gate;
+    static const char *const names[] = {"exact", "allow-uncompared", NULL};
+    if (strcmp(a->value, names[0]) == 0)
+        return l->exact = true;
+    if (strcmp(a->value, names[1]) == 0)
+        return l->allow_uncompared = true;
+    return refuse_item(a, names, "exact, allow-uncompared", error);
+}
+
 static bool read_ignore(const struct argument *a, struct message *error)
 {
     struct options *o = a->options;
@@ -98,6 +111,10 @@ static const struct flag flags[] = {
     {0, "fail-on", "LIST",
      "exit with status 1 if there is such a verdict: slower, faster, same, inconclusive", FLAG_LIST,
      .read = read_fail_on},
+    {0, "gate", "LIST",
+     "exact: compare what is planned of two files, not times; exit 1 if it is more or was not compared; "
+     "allow-uncompared: pass the latter",
+     FLAG_LIST, .read = read_exact_gate},
     {0, "ignore", "LIST", "axes that may differ, as model (device and threads always may)", FLAG_LIST,
      .read = read_ignore},
     {.name = "summary",
@@ -115,6 +132,7 @@ static const char *const examples[] = {"old.jsonl new.jsonl",
                                        "results/*/*.jsonl --summary",
                                        "dense.jsonl unfused.jsonl --ignore attention --format md",
                                        "old.jsonl new.jsonl --fail-on slower --format json",
+                                       "planned.jsonl now.jsonl --gate exact --format json",
                                        NULL};
 
 static const struct syntax syntax = {
@@ -135,8 +153,8 @@ static const struct syntax syntax = {
         "docs/files.md explains the method.\n"
         "\n",
     .examples = examples,
-    .status = "0; 1 nothing to compare in a file, a verdict of --fail-on, or the\n"
-              "output could not be written; 2 the command line or a file is wrong.\n",
+    .status = "0; 1 nothing to compare in a file, a verdict of --fail-on, a miss of --gate, or\n"
+              "the output could not be written; 2 the command line or a file is wrong.\n",
 };
 _Static_assert(COMPARED_MAX == 16 && OVERVIEW_MAX == 512, "the messages of too many files");
 
@@ -186,7 +204,11 @@ static bool refuse_file(const struct comparison *c, size_t file, struct message 
     char why[AXES_TEXT];
     rows_free(matched);
     if (untimed)
-        return complain(error, "%.300s: nothing to compare: no time of such a program", c->files[file].path);
+        return complain(
+            error,
+            "%.300s: nothing to compare: no time of such a program; --gate exact compares what is "
+            "planned",
+            c->files[file].path);
     match_explain(&c->rule, c->files[0].rows, rows_at(c->files[file].rows, 0), why);
     return complain(error, "%.300s: nothing to compare with A: %s; see --ignore", c->files[file].path, why);
 }
@@ -205,19 +227,66 @@ static bool passes(const struct comparison *c, const bool fail_on[VERDICTS], str
     return true;
 }
 
+/* Whether a flag of verdicts on times was given. */
+static bool asks_times(const struct options *o)
+{
+    return o->chart || !isnan(o->margin) || memchr(o->fail_on, true, sizeof o->fail_on);
+}
+
 static int summarize_files(const struct options *o, int count, char **files, struct message *error)
 {
-    bool asked = o->format != TABLE || o->chart || !isnan(o->margin);
-    for (size_t p = 0; p < TIMED; p++)
-        asked = asked || o->programs[p];
-    for (size_t k = 0; k < VERDICTS; k++)
-        asked = asked || o->fail_on[k];
+    bool asked =
+        o->format != TABLE || asks_times(o) || o->gate.exact || memchr(o->programs, true, sizeof o->programs);
     if (asked)
-        complain(error, "--summary: not with --format, --phase, --margin, --fail-on or --chart");
+        complain(error, "--summary: not with --format, --phase, --margin, --fail-on, --gate or --chart");
     return !asked && overview_print(stdout, (const char *const *)files, (size_t)count, o->ignored,
                                     build_commit(), error->text)
                ? EXIT_GOOD
                : EXIT_USAGE;
+}
+
+/* Returns the exit status. */
+static int judge_times(const struct comparison *c, const struct options *o, struct message *error)
+{
+    print(c, o->format);
+    int status = o->chart ? draw_charts(c, o->chart, error) : EXIT_GOOD;
+    return status == EXIT_GOOD && !passes(c, o->fail_on, error) ? EXIT_MISSED : status;
+}
+
+/* Compares what is planned. Returns the exit status. */
+static int judge_exact(const struct comparison *c, const struct options *o, struct message *error)
+{
+    FILE *notes = o->format == JSON ? stderr : stdout;
+    bool markdown = o->format == MARKDOWN;
+    struct exact found = exact_compare(c, exact_counts_alike(c->files[0].record, c->files[1].record));
+    struct wrap w;
+    fputs(markdown ? "```\n" : "", stdout);
+    compare_files(wrap_begin(&w, notes), c);
+    wrap_end(&w);
+    fputs(markdown ? "```\n\n" : "\n", notes);
+    if (o->format == JSON)
+        compare_json_exact(stdout, c, &found);
+    else
+        exact_table(stdout, markdown ? TABLE_MARKDOWN : TABLE_TERMINAL, c, &found);
+    fputs(markdown ? "\n```\n" : "", stdout);
+    if (found.alone > 0)
+        compare_left_over(notes, c, 1);
+    int misses = gate_exact(notes, &found, o->gate);
+    fputs(markdown ? "```\n" : "", stdout);
+    exact_free(&found);
+    if (misses)
+        complain(error, "--gate exact: %d missed", misses);
+    return misses ? EXIT_MISSED : EXIT_GOOD;
+}
+
+/* Refuses flags that mean nothing together. */
+static bool check_gate(const struct options *o, int count, struct message *error)
+{
+    if (o->gate.allow_uncompared && !o->gate.exact)
+        return complain(error, "--gate allow-uncompared: only with exact");
+    if (o->gate.exact && asks_times(o))
+        return complain(error, "--gate exact: compares no times: not with --margin, --fail-on or --chart");
+    return !o->gate.exact || count == 2 || complain(error, "--gate exact: two files, not %d", count);
 }
 
 static int compare_run(void *options, int count, char **files, struct message *error)
@@ -229,16 +298,15 @@ static int compare_run(void *options, int count, char **files, struct message *e
         return summarize_files(o, count, files, error);
     if (count > COMPARED_MAX)
         return complain(error, "%.300s: at most 16 files without --summary", files[COMPARED_MAX]), status;
+    if (!check_gate(o, count, error))
+        return status;
     if (comparison_load(&c, (const char *const *)files, (size_t)count, o->ignored, error->text)) {
         if (!isnan(o->margin))
             c.limits.margin = o->margin;
         c.limits.same = fmax(c.limits.same, c.limits.margin);
         if (memchr(o->programs, true, sizeof o->programs))
             memcpy(c.programs, o->programs, sizeof c.programs);
-        print(&c, o->format);
-        status = o->chart ? draw_charts(&c, o->chart, error) : EXIT_GOOD;
-        if (status == EXIT_GOOD && !passes(&c, o->fail_on, error))
-            status = EXIT_MISSED;
+        status = o->gate.exact ? judge_exact(&c, o, error) : judge_times(&c, o, error);
     }
     comparison_free(&c);
     return status;

@@ -60,6 +60,52 @@ static void test_json(void **state)
                         "--fail-on slower: 2 of 6"));
 }
 
+/* What is planned: the document, the exit status, and what is refused. */
+static void test_exact(void **state)
+{
+    char error[MESSAGE_SIZE];
+    const char *text;
+    int64_t count;
+    struct record *b = machine("New", three, 9); /* times do not matter */
+    row_at(b, 1)->step.memory.planned++;
+    row_at(b, 2)->step.flops.analytic--;
+    save(*state, "a.json", machine("Old", three, 1));
+    save(*state, "b.json", b);
+    char *out =
+        compare_missed(*state, "a.json b.json --gate exact --format json", 1, "--gate exact: 1 missed");
+    struct value *d = value_parse(out, error);
+    assert_non_null(d);
+    free(out);
+    assert_true(value_get_count(d, "more", &count) && count == 1);
+    assert_true(value_get_count(d, "less", &count) && count == 1);
+    assert_true(value_get_count(d, "not_compared", &count) && count == 0);
+    assert_int_equal(value_size(value_get(d, "differences")), 2);
+    const struct value *more = value_at(value_get(d, "differences"), 0);
+    assert_true(value_get_text(more, "figure", &text) && strcmp(text, "memory") == 0);
+    assert_true(value_get_text(more, "verdict", &text) && strcmp(text, "more") == 0);
+    assert_true(value_get_text(more, "program", &text) && strcmp(text, "step") == 0);
+    assert_true(value_get_count(more, "axes.nodes", &count) && count == 200);
+    int64_t was, is;
+    assert_true(value_get_count(more, "baseline", &was) && value_get_count(more, "value", &is) &&
+                is == was + 1);
+    assert_int_equal(value_kind(value_get(more, "entry")), VALUE_NULL);
+    value_free(d);
+    out = compare(*state, "a.json b.json --gate exact --phase forward", 0);
+    assert_says(out, "figures as in the baseline");
+    free(out);
+    static const int64_t two[] = {100, 200, 0};
+    save(*state, "few.json", machine("Old", two, 1));
+    out = compare(*state, "few.json a.json --gate exact", 1);
+    assert_says(out, "missed: 1 not compared");
+    free(out);
+    free(compare(*state, "few.json a.json --gate exact,allow-uncompared", 0));
+    free(compare_missed(*state, "a.json b.json a.json --gate exact", 2, "--gate exact: two files, not 3"));
+    free(compare_missed(*state, "a.json b.json --gate exact --margin 1%", 2,
+                        "--gate exact: compares no times"));
+    free(compare_missed(*state, "a.json b.json --gate allow-uncompared", 2, "only with exact"));
+    free(compare_missed(*state, "a.json b.json --gate exat", 2, "did you mean exact?"));
+}
+
 static void test_markdown(void **state)
 {
     save(*state, "a.json", machine("A", three, 1));
@@ -113,6 +159,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_json),
+        cmocka_unit_test(test_exact),
         cmocka_unit_test(test_markdown),
         cmocka_unit_test(test_charts),
     };

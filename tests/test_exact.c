@@ -26,18 +26,28 @@ static void free_plan(struct plan *p)
     record_free(p->record);
 }
 
+/* What is found in two records, with its table. The list is not kept. */
+static struct exact compared_rows(const struct record *a, const struct record *b, bool counted, char **text)
+{
+    struct comparison c;
+    size_t size;
+    FILE *out = open_memstream(text, &size);
+    comparison_of_rows(&c, record_rows(a), record_rows(b));
+    struct exact found = exact_compare(&c, counted), counts = found;
+    exact_table(out, TABLE_TERMINAL, &c, &found);
+    fclose(out);
+    exact_free(&found);
+    comparison_free(&c);
+    counts.list = NULL;
+    return counts;
+}
+
 /* What is found where B is the plan with its changed profile, and what is said of it. */
 static struct exact compared(void *house, struct plan *b, char **text)
 {
     struct plan a = plan_of(house);
-    struct comparison c;
-    size_t size;
-    FILE *out = open_memstream(text, &size);
     profile_write(&b->step, b->row, TIMED_STEP);
-    comparison_of_rows(&c, record_rows(a.record), record_rows(b->record));
-    struct exact found = exact_compare(&c, true, out);
-    fclose(out);
-    comparison_free(&c);
+    struct exact found = compared_rows(a.record, b->record, true, text);
     free_plan(&a);
     free_plan(b);
     return found;
@@ -136,22 +146,17 @@ static void test_executed(void **state)
     } sides[] = {{"avx2", 1, 1}, {"avx512", 1, 0}, {"avx2", 2, 0}};
     for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
         char *text;
-        size_t size;
         struct plan a = plan_of(*state), b = plan_of(*state);
-        struct comparison c;
         a.row->step.flops.executed = 1000;
         a.row->step.flops.executed_isa = "avx2";
         a.row->step.flops.executed_threads = 1;
         b.row->step.flops.executed = 1001;
         b.row->step.flops.executed_isa = sides[i].isa;
         b.row->step.flops.executed_threads = sides[i].threads;
-        FILE *out = open_memstream(&text, &size);
-        comparison_of_rows(&c, record_rows(a.record), record_rows(b.record));
-        assert_int_equal(exact_compare(&c, true, out).more, sides[i].more);
-        assert_int_equal(exact_compare(&c, false, out).more, 0);
-        fclose(out);
+        assert_int_equal(compared_rows(a.record, b.record, true, &text).more, sides[i].more);
         free(text);
-        comparison_free(&c);
+        assert_int_equal(compared_rows(a.record, b.record, false, &text).more, 0);
+        free(text);
         free_plan(&a);
         free_plan(&b);
     }
@@ -161,17 +166,58 @@ static void test_without_a_partner(void **state)
 {
     char *text;
     struct plan a = plan_of(*state), b = plan_of(*state);
-    struct comparison c;
-    size_t size;
     row_omit(a.row, "forward", "not asked for");
-    FILE *out = open_memstream(&text, &size);
-    comparison_of_rows(&c, record_rows(a.record), record_rows(b.record));
-    assert_int_equal(exact_compare(&c, true, out).alone, 1);
-    fclose(out);
+    assert_int_equal(compared_rows(a.record, b.record, true, &text).alone, 1);
     free(text);
-    comparison_free(&c);
     free_plan(&a);
     free_plan(&b);
+}
+
+/* Of an encoding FLOPs, bytes and peak are compared unless a solver iterated; storage and bounds always. */
+static void test_encoding(void **state)
+{
+    static const char *const encoded = "--nodes 20 --hidden 16 --heads 2 --layers 1 --phase forward --runs 1 "
+                                       "--no-check --pe rwse:4:8 --output e.json";
+    for (int iterated = 0; iterated < 2; iterated++) {
+        char *text;
+        struct record *a = run_json(*state, encoded, 0), *b = run_json(*state, encoded, 0);
+        struct row *row = row_at(b, 0);
+        assert_int_equal(compared_rows(a, b, true, &text).more, 0);
+        assert_string_equal(text, "");
+        free(text);
+        row->encoding.storage++;
+        row->encoding.bound.flops++;
+        row->encoding.flops++;
+        row->encoding.bytes++;
+        row->encoding.peak++;
+        row->encoding.iterations = iterated ? 30 : COUNT_ABSENT;
+        assert_int_equal(compared_rows(a, b, true, &text).more, iterated ? 2 : 5);
+        assert_non_null(strstr(text, "encoding.storage"));
+        assert_says(text, "encoding.FLOPs at most");
+        record_free(a);
+        record_free(b);
+    }
+}
+
+/* Ops alone have no tape, and the same figures. */
+static void test_ops_alone(void **state)
+{
+    static const char *const words =
+        "--device meta --op linear,layer_norm --nodes 20 --hidden 16 --no-charts";
+    void *h;
+    char *text;
+    (void)state;
+    house_of(&h, "bench_kernels");
+    struct record *a = run_json(h, words, 0), *b = run_json(h, words, 0);
+    struct exact found = compared_rows(a, b, true, &text);
+    assert_true(found.equal >= 4 * row_count(a) && found.more == 0 && found.alone == 0);
+    free(text);
+    row_at(b, 0)->kernel.bytes++;
+    assert_int_equal(compared_rows(a, b, true, &text).more, 1);
+    assert_says(text, "kernel.bytes");
+    record_free(a);
+    record_free(b);
+    house_teardown(&h);
 }
 
 /* The gate by its exit status. */
@@ -205,6 +251,8 @@ int main(void)
         cmocka_unit_test(test_less),
         cmocka_unit_test(test_executed),
         cmocka_unit_test(test_without_a_partner),
+        cmocka_unit_test(test_encoding),
+        cmocka_unit_test(test_ops_alone),
         cmocka_unit_test(test_gate),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);

@@ -98,6 +98,14 @@ static struct value *tallies_of(const struct comparison *c)
     return tallies;
 }
 
+/* Prints the document and frees it. */
+static void print_document(FILE *out, struct value *document)
+{
+    value_write_indented(document, 1, out);
+    putc('\n', out);
+    value_free(document);
+}
+
 void compare_json(FILE *out, const struct comparison *c)
 {
     struct value *document = value_new_object();
@@ -106,7 +114,33 @@ void compare_json(FILE *out, const struct comparison *c)
     value_set_real(document, "same", c->limits.same);
     value_set(document, "pairs", pairs_of(c));
     value_set(document, "tally", tallies_of(c));
-    value_write_indented(document, 1, out);
-    putc('\n', out);
-    value_free(document);
+    print_document(out, document);
+}
+
+static struct value *difference_of(const struct comparison *c, const struct exact_difference *d)
+{
+    struct value *difference = value_new_object();
+    value_set_text(difference, "program", program_name(d->program));
+    value_set(difference, "axes", axes_of(comparison_row(c, 1, d->line), NULL));
+    value_set_text(difference, "figure", d->figure);
+    value_set_text(difference, "unit", d->unit);
+    value_set_count(difference, "baseline", d->was);
+    value_set_count(difference, "value", d->is);
+    value_set_text(difference, "verdict", d->is > d->was ? "more" : "less");
+    value_set(difference, "entry", *d->grown ? value_new_text(d->grown) : value_new_null());
+    return difference;
+}
+
+void compare_json_exact(FILE *out, const struct comparison *c, const struct exact *found)
+{
+    struct value *document = value_new_object(), *differences = value_new_array();
+    for (size_t i = 0; i < found->count; i++)
+        value_append(differences, difference_of(c, &found->list[i]));
+    value_set(document, "files", files_of(c));
+    value_set_count(document, "equal", (int64_t)found->equal);
+    value_set_count(document, "more", (int64_t)found->more);
+    value_set_count(document, "less", (int64_t)found->less);
+    value_set_count(document, "not_compared", (int64_t)found->alone);
+    value_set(document, "differences", differences);
+    print_document(out, document);
 }

@@ -15,10 +15,21 @@
 #ifndef GTMARK_ANALYSIS_COMPARE_JSON_H
 #define GTMARK_ANALYSIS_COMPARE_JSON_H
 
-#include "analysis/compare/comparison.h"
+#include "analysis/compare/exact.h"
 
 #include <stdio.h>
 
 void compare_json(FILE *out, const struct comparison *c);
+
+/*
+ * What is planned, of two files:
+ *
+ *     {"files": [the same], "equal": 60, "more": 1, "less": 0, "not_compared": 0,
+ *      "differences": [{"program": "step", "axes", "figure": "memory", "unit": "B", "baseline", "value",
+ *                       "verdict": "more", "entry": "layer1.ffn linear"}, ...]}
+ *
+ * `entry` is the first of the tape that grew, if both files have profiles.
+ */
+void compare_json_exact(FILE *out, const struct comparison *c, const struct exact *found);
 
 #endif

@@ -54,6 +54,14 @@ bool comparison_repeats(const struct comparison *c, size_t file, size_t i)
     return first != i && first != MATCH_NONE;
 }
 
+size_t comparison_alone(const struct comparison *c, size_t file)
+{
+    size_t single = 0;
+    for (size_t i = 0; i < rows_count(c->files[file].rows); i++)
+        single += !comparison_repeats(c, file, i);
+    return single - comparison_lines(c);
+}
+
 static bool has_time(const struct row *row, size_t program)
 {
     return !isnan(row_timed(row, program)->median);

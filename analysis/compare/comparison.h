@@ -98,4 +98,7 @@ struct tally comparison_tally(const struct comparison *c, size_t file, size_t pr
 /* Whether another row of the file did the same work and is compared instead of row i. */
 bool comparison_repeats(const struct comparison *c, size_t file, size_t i);
 
+/* The number of rows of a file, of two, without a partner in the other. */
+size_t comparison_alone(const struct comparison *c, size_t file);
+
 #endif

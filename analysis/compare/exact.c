@@ -1,51 +1,96 @@
 #include "analysis/compare/exact.h"
 
-#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "analysis/record/axes.h"
 #include "analysis/record/profile.h"
 #include "analysis/tables/grid.h"
-#include "analysis/tables/units.h"
 
-enum { GROWN_TEXT = 160 };
-
-struct comparing {
-    const struct comparison *c;
-    bool same_compiler;
-    const struct field *axes[AXES_MAX];
-    size_t axes_count;
-    struct grid table;
-    struct exact found;
+/* In which rows a figure is the same in every run. */
+enum when {
+    ALWAYS,
+    UNITERATED, /* no solver iterated, whose steps depend on rounding */
+    COUNTED     /* executed by one thread of one instruction set and compiler */
 };
 
-/* A planned figure of a program. */
+/* A figure of a program, or of an encoding. */
 struct figure {
     const char *name, *unit;
     enum unit_base base;
-    size_t offset; /* of a count, in a program */
+    size_t offset; /* of a count: in struct row_program, or in struct row */
+    enum when when;
 };
 
-static const struct figure figures[] = {
-    {"memory", "B", UNITS_BINARY, offsetof(struct row_program, memory.planned)},
-    {"peak", "B", UNITS_BINARY, offsetof(struct row_program, memory.peak_live)},
-    {"FLOPs", "FLOP", UNITS_SI, offsetof(struct row_program, flops.analytic)},
-    {"bytes", "B", UNITS_SI, offsetof(struct row_program, bytes)},
-    {"executed", "FLOP", UNITS_SI, offsetof(struct row_program, flops.executed)},
+struct figures {
+    const struct figure *list; /* the first is there if any is */
+    size_t count;
 };
 
-static int64_t figure_of(const struct row_program *p, const struct figure *f)
+static const struct figure of_program[] = {
+    {"memory", "B", UNITS_BINARY, offsetof(struct row_program, memory.planned), ALWAYS},
+    {"peak", "B", UNITS_BINARY, offsetof(struct row_program, memory.peak_live), ALWAYS},
+    {"FLOPs", "FLOP", UNITS_SI, offsetof(struct row_program, flops.analytic), ALWAYS},
+    {"bytes", "B", UNITS_SI, offsetof(struct row_program, bytes), ALWAYS},
+    {"executed", "FLOP", UNITS_SI, offsetof(struct row_program, flops.executed), COUNTED},
+};
+
+static const struct figure of_encoding[] = {
+    {"storage", "B", UNITS_BINARY, offsetof(struct row, encoding.storage), ALWAYS},
+    {"FLOPs at most", "FLOP", UNITS_SI, offsetof(struct row, encoding.bound.flops), ALWAYS},
+    {"bytes at most", "B", UNITS_SI, offsetof(struct row, encoding.bound.bytes), ALWAYS},
+    {"peak at most", "B", UNITS_BINARY, offsetof(struct row, encoding.bound.peak), ALWAYS},
+    {"FLOPs", "FLOP", UNITS_SI, offsetof(struct row, encoding.flops), UNITERATED},
+    {"bytes", "B", UNITS_SI, offsetof(struct row, encoding.bytes), UNITERATED},
+    {"peak", "B", UNITS_BINARY, offsetof(struct row, encoding.peak), UNITERATED},
+    {"executed", "FLOP", UNITS_SI, offsetof(struct row, encoding.executed), COUNTED},
+};
+
+static struct figures figures_of(size_t kind)
+{
+    return kind == TIMED_ENCODING ? (struct figures){of_encoding, sizeof of_encoding / sizeof *of_encoding}
+                                  : (struct figures){of_program, sizeof of_program / sizeof *of_program};
+}
+
+static int64_t figure_of(const struct row *row, size_t kind, const struct figure *f)
 {
     int64_t value;
-    memcpy(&value, (const char *)p + f->offset, sizeof value);
+    const void *holder = kind == TIMED_ENCODING ? (const void *)row : row_program(row, kind);
+    memcpy(&value, (const char *)holder + f->offset, sizeof value);
     return value;
 }
 
-static bool executed_alike(const struct comparing *g, const struct row_program *a,
-                           const struct row_program *b)
+static bool is_planned(const struct row *row, size_t kind)
 {
-    const char *x = a->flops.executed_isa, *y = b->flops.executed_isa;
-    return g->same_compiler && a->flops.executed_threads == 1 && b->flops.executed_threads == 1 && x && y &&
+    return row && figure_of(row, kind, figures_of(kind).list) != COUNT_ABSENT;
+}
+
+bool exact_counts_alike(const struct record *a, const struct record *b)
+{
+    const char *x = "", *y = "";
+    return value_get_text(record_head(a), "compiler", &x) && value_get_text(record_head(b), "compiler", &y) &&
            strcmp(x, y) == 0;
+}
+
+/* The instruction set of executed FLOPs; null if they are of several threads. */
+static const char *counted_by_one(const struct row *row, size_t kind)
+{
+    const struct row_program *p = row_program(row, kind);
+    int64_t threads = p ? p->flops.executed_threads : row->encoding.executed_threads;
+    return threads != 1 ? NULL : p ? p->flops.executed_isa : row->encoding.executed_isa;
+}
+
+static bool executed_alike(const struct row *a, const struct row *b, size_t kind)
+{
+    const char *x = counted_by_one(a, kind), *y = counted_by_one(b, kind);
+    return x && y && strcmp(x, y) == 0;
+}
+
+static bool is_comparable(const struct row *a, const struct row *b, size_t kind, enum when when, bool counted)
+{
+    bool iterated = a->encoding.iterations > 0 || b->encoding.iterations > 0;
+    return when == ALWAYS || (when == UNITERATED && !iterated) ||
+           (when == COUNTED && counted && executed_alike(a, b, kind));
 }
 
 static bool is_more(const struct profile_entry *a, const struct profile_entry *b)
@@ -55,116 +100,133 @@ static bool is_more(const struct profile_entry *a, const struct profile_entry *b
 }
 
 /* Names the first entry of B that is not in A, or has more there. */
-static void name_first(const struct row *a, const struct row *b, size_t kind, char text[GROWN_TEXT])
+static void name_first(struct exact_difference *d, const struct row *a, const struct row *b)
 {
     struct profile x, y;
-    bool both = profile_read(&x, a, kind);
-    both = profile_read(&y, b, kind) && both;
+    if (d->program == TIMED_ENCODING)
+        return;
+    d->profiled = profile_read(&x, a, d->program);
+    d->profiled = profile_read(&y, b, d->program) && d->profiled;
     size_t i = 0;
-    while (both && i < x.count && i < y.count && !is_more(&x.entries[i], &y.entries[i]))
+    while (d->profiled && i < x.count && i < y.count && !is_more(&x.entries[i], &y.entries[i]))
         i++;
-    if (!both)
-        snprintf(text, GROWN_TEXT, "(--profile)");
-    else if (i < y.count)
-        snprintf(text, GROWN_TEXT, "%s %s", y.entries[i].span, y.entries[i].op);
-    else
-        *text = '\0';
+    if (d->profiled && i < y.count)
+        snprintf(d->grown, sizeof d->grown, "%s %s", y.entries[i].span, y.entries[i].op);
     profile_free(&x);
     profile_free(&y);
 }
 
-static void add_figure(struct comparing *g, size_t line, size_t kind, const char *name, const char *was,
-                       const char *is)
+/* Counts a figure, and keeps it if it differs. */
+static void compare_figure(struct exact *e, const struct comparison *c, struct exact_difference d)
 {
-    const struct row *a = comparison_row(g->c, 0, line), *b = comparison_row(g->c, 1, line);
-    char grown[GROWN_TEXT];
-    for (size_t i = 0; i < g->axes_count; i++) {
-        char text[AXES_TEXT];
-        axes_text(b, g->axes[i], text);
-        grid_add(&g->table, "%s", text);
-    }
-    name_first(a, b, kind, grown);
-    grid_add(&g->table, "%s.%s", program_name(kind), name);
-    grid_add(&g->table, "%s", was);
-    grid_add(&g->table, "%s", is);
-    grid_add(&g->table, "%s", grown);
+    e->equal += d.is == d.was;
+    e->more += d.is > d.was;
+    e->less += d.is < d.was;
+    if (d.is == d.was)
+        return;
+    e->list = realloc(e->list, (e->count + 1) * sizeof *e->list);
+    if (!e->list)
+        abort();
+    name_first(&d, comparison_row(c, 0, d.line), comparison_row(c, 1, d.line));
+    e->list[e->count++] = d;
 }
 
-/* Counts a difference; returns whether there is one. */
-static bool count_difference(struct comparing *g, int64_t was, int64_t is)
+static void compare_entries(struct exact *e, const struct comparison *c, size_t line, size_t kind)
 {
-    g->found.equal += is == was;
-    g->found.more += is > was;
-    g->found.less += is < was;
-    return is != was;
+    const struct items *a = &row_program(comparison_row(c, 0, line), kind)->profile.op;
+    const struct items *b = &row_program(comparison_row(c, 1, line), kind)->profile.op;
+    if (a->list && b->list)
+        compare_figure(e, c,
+                       (struct exact_difference){.line = line,
+                                                 .program = kind,
+                                                 .figure = "entries",
+                                                 .unit = "",
+                                                 .was = (int64_t)a->count,
+                                                 .is = (int64_t)b->count});
+}
+
+static void compare_kind(struct exact *e, const struct comparison *c, size_t line, size_t kind, bool counted)
+{
+    const struct row *a = comparison_row(c, 0, line), *b = comparison_row(c, 1, line);
+    struct figures all = figures_of(kind);
+    for (const struct figure *f = all.list; f < all.list + all.count; f++) {
+        struct exact_difference d = {.line = line,
+                                     .program = kind,
+                                     .figure = f->name,
+                                     .unit = f->unit,
+                                     .base = f->base,
+                                     .was = figure_of(a, kind, f),
+                                     .is = figure_of(b, kind, f)};
+        if (d.was != COUNT_ABSENT && d.is != COUNT_ABSENT && is_comparable(a, b, kind, f->when, counted))
+            compare_figure(e, c, d);
+    }
+    if (kind != TIMED_ENCODING)
+        compare_entries(e, c, line, kind);
+}
+
+struct exact exact_compare(const struct comparison *c, bool counted)
+{
+    struct exact e = {.alone = comparison_alone(c, 1)};
+    for (size_t line = 0; line < comparison_lines(c); line++)
+        for (size_t kind = 0; kind < TIMED; kind++) {
+            const struct row *a = comparison_row(c, 0, line), *b = comparison_row(c, 1, line);
+            if (!c->programs[kind] || !is_planned(b, kind))
+                continue;
+            if (is_planned(a, kind))
+                compare_kind(&e, c, line, kind, counted);
+            else
+                e.alone++;
+        }
+    return e;
 }
 
 /* Three digits and the exact count, since a small difference may not show in the first. */
-static void format_figure(char text[UNITS_TEXT], const struct figure *f, int64_t value)
+static void add_count(struct grid *table, const struct exact_difference *d, int64_t value)
 {
     char rounded[UNITS_TEXT];
-    units_format(rounded, (double)value, f->base, f->unit);
-    snprintf(text, UNITS_TEXT, "%.30s (%lld)", rounded, (long long)value);
+    units_format(rounded, (double)value, d->base, d->unit);
+    if (*d->unit)
+        grid_add(table, "%s (%lld)", rounded, (long long)value);
+    else
+        grid_add(table, "%lld", (long long)value);
 }
 
-static void compare_entries(struct comparing *g, size_t line, size_t kind)
+static void put_exact(struct grid *table, const struct row *row, const struct field *const *axes,
+                      size_t axes_count, const struct exact_difference *d)
 {
-    const struct items *a = &row_program(comparison_row(g->c, 0, line), kind)->profile.op;
-    const struct items *b = &row_program(comparison_row(g->c, 1, line), kind)->profile.op;
-    char was[UNITS_TEXT], is[UNITS_TEXT];
-    if (!a->list || !b->list || !count_difference(g, (int64_t)a->count, (int64_t)b->count))
-        return;
-    snprintf(was, sizeof was, "%zu", a->count);
-    snprintf(is, sizeof is, "%zu", b->count);
-    add_figure(g, line, kind, "entries", was, is);
-}
-
-static void compare_program(struct comparing *g, size_t line, size_t kind)
-{
-    const struct row_program *a = row_program(comparison_row(g->c, 0, line), kind);
-    const struct row_program *b = row_program(comparison_row(g->c, 1, line), kind);
-    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
-        const struct figure *f = &figures[i];
-        int64_t was = figure_of(a, f), is = figure_of(b, f);
-        char before[UNITS_TEXT], now[UNITS_TEXT];
-        bool executed = f->offset == offsetof(struct row_program, flops.executed);
-        if (was == COUNT_ABSENT || is == COUNT_ABSENT || (executed && !executed_alike(g, a, b)) ||
-            !count_difference(g, was, is))
-            continue;
-        format_figure(before, f, was);
-        format_figure(now, f, is);
-        add_figure(g, line, kind, f->name, before, now);
+    for (size_t i = 0; i < axes_count; i++) {
+        char text[AXES_TEXT];
+        axes_text(row, axes[i], text);
+        grid_add(table, "%s", *text ? text : "-");
     }
-    compare_entries(g, line, kind);
+    grid_add(table, "%s.%s", program_name(d->program), d->figure);
+    add_count(table, d, d->was);
+    add_count(table, d, d->is);
+    if (d->program == TIMED_ENCODING || (d->profiled && !*d->grown))
+        grid_add(table, "-");
+    else
+        grid_add(table, "%s", d->profiled ? d->grown : "(--profile)");
 }
 
-static void compare_line(struct comparing *g, size_t line)
+void exact_table(FILE *out, enum table_style style, const struct comparison *c, const struct exact *found)
 {
-    const struct row *a = comparison_row(g->c, 0, line), *b = comparison_row(g->c, 1, line);
-    for (size_t kind = 0; b && kind < TIMED - 1; kind++) {
-        bool planned = row_program(b, kind)->memory.planned != COUNT_ABSENT;
-        if (planned && a && row_program(a, kind)->memory.planned != COUNT_ABSENT)
-            compare_program(g, line, kind);
-        else
-            g->found.alone += planned;
-    }
+    const struct field *axes[AXES_MAX];
+    size_t n = axes_varying(c->files[1].rows, axes);
+    struct grid table = {.columns = n + 4};
+    for (size_t i = 0; i < n; i++)
+        grid_add(&table, "%s", axes[i]->path);
+    grid_add(&table, "figure");
+    grid_add(&table, "A");
+    grid_add(&table, "B");
+    grid_add(&table, "first entry that grew");
+    for (size_t i = 0; i < found->count; i++)
+        put_exact(&table, comparison_row(c, 1, found->list[i].line), axes, n, &found->list[i]);
+    grid_print(&table, style, out);
+    grid_free(&table);
 }
 
-struct exact exact_compare(const struct comparison *c, bool same_compiler, FILE *out)
+void exact_free(struct exact *found)
 {
-    struct comparing g = {.c = c, .same_compiler = same_compiler};
-    g.axes_count = axes_varying(c->files[1].rows, g.axes);
-    g.table.columns = g.axes_count + 4;
-    for (size_t i = 0; i < g.axes_count; i++)
-        grid_add(&g.table, "%s", g.axes[i]->path);
-    grid_add(&g.table, "figure");
-    grid_add(&g.table, "A");
-    grid_add(&g.table, "B");
-    grid_add(&g.table, "first entry that grew");
-    for (size_t i = 0; i < comparison_lines(c); i++)
-        compare_line(&g, i);
-    if (g.found.more + g.found.less > 0)
-        grid_print(&g.table, TABLE_TERMINAL, out);
-    grid_free(&g.table);
-    return g.found;
+    free(found->list);
+    *found = (struct exact){0};
 }

@@ -1,4 +1,4 @@
-/* The gates of --threshold: latency:100ms,step.memory:2GiB,throughput:1k/s,error:1e-4 */
+/* The flag --gate, and the gates of --threshold: latency:100ms,step.memory:2GiB,throughput:1k/s,error:1e-4 */
 #ifndef GTMARK_BENCH_GATES_PARSE_H
 #define GTMARK_BENCH_GATES_PARSE_H
 
@@ -27,6 +27,13 @@ struct gate {
 struct gates {
     struct gate list[GATES_MAX + 1]; /* the last place is for --find AXIS=latency:TIME */
     int count;
+};
+
+/* What comparisons with a baseline or another build pass. */
+struct lenience {
+    bool allow_uncompared; /* what could not be compared */
+    bool strict;           /* not what is inconclusive */
+    bool exact;            /* what is planned, not times */
 };
 
 /* Adds the gates of a comma list; false with a message that says what is allowed. */

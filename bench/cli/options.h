@@ -56,13 +56,6 @@ struct check_options {
     double budget; /* seconds for the oracle; programs that need more are checked by rows */
 };
 
-/* What comparisons with a baseline or another build pass. */
-struct lenience {
-    bool allow_uncompared; /* what could not be compared */
-    bool strict;           /* not what is inconclusive */
-    bool exact;            /* what is planned, not times */
-};
-
 struct output_options {
     enum format format;
     int columns_count;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/compare/compare_notes.h"
 #include "bench/sweep/gate_pairs.h"
 
 static const double least_margin = 0.05;
@@ -32,6 +33,12 @@ static void note_place(const struct row *base, const struct row *row, FILE *out)
     }
 }
 
+static void note_places(const struct comparison *c, FILE *out)
+{
+    for (size_t i = 0; i < comparison_lines(c); i++)
+        note_place(comparison_row(c, 0, i), comparison_row(c, 1, i), out);
+}
+
 static bool any_encoded(const struct rows *rows)
 {
     size_t i = 0;
@@ -40,20 +47,19 @@ static bool any_encoded(const struct rows *rows)
     return i < rows_count(rows);
 }
 
-static const char *compiler_of(const struct record *record)
-{
-    const char *compiler = "";
-    value_get_text(record_head(record), "compiler", &compiler);
-    return compiler;
-}
-
 int baseline_judge_exact(const struct record *base, const struct record *now, const struct rows *rows,
                          struct lenience how, FILE *out)
 {
     struct comparison c;
     comparison_of_rows(&c, record_rows(base), rows);
+    struct exact found = exact_compare(&c, exact_counts_alike(base, now));
     fputs("\nA: the baseline; B: this run\n", out);
-    int misses = gate_exact(out, &c, strcmp(compiler_of(base), compiler_of(now)) == 0, how);
+    exact_table(out, TABLE_TERMINAL, &c, &found);
+    if (found.alone > 0)
+        compare_left_over(out, &c, 1);
+    int misses = gate_exact(out, &found, how);
+    note_places(&c, out);
+    exact_free(&found);
     comparison_free(&c);
     return misses;
 }
@@ -70,8 +76,7 @@ int baseline_judge(const struct rows *base, const struct rows *rows, const bool 
     c.programs[PROGRAMS] = any_encoded(rows) || any_encoded(base);
     fputs("\nA: the baseline; B: this run\n", out);
     int misses = gate_pairs(out, &c, how);
-    for (size_t i = 0; i < comparison_lines(&c); i++)
-        note_place(comparison_row(&c, 0, i), comparison_row(&c, 1, i), out);
+    note_places(&c, out);
     comparison_free(&c);
     return misses;
 }

@@ -1,17 +1,6 @@
 #include "bench/sweep/gate_pairs.h"
 
 #include "analysis/compare/compare_notes.h"
-#include "analysis/compare/exact.h"
-
-/* The rows of this run without a partner. They are named below the table. */
-static size_t alone(const struct comparison *c)
-{
-    const struct rows *rows = c->files[c->lead].rows;
-    size_t single = 0;
-    for (size_t i = 0; i < rows_count(rows); i++)
-        single += !comparison_repeats(c, c->lead, i);
-    return single - comparison_lines(c);
-}
 
 /* Prints a line if there are any; returns the number of misses. */
 static size_t say(FILE *out, size_t count, bool miss, const char *what)
@@ -28,21 +17,20 @@ static size_t say_uncompared(FILE *out, size_t count, struct lenience how)
                                     : "not compared; --gate allow-uncompared accepts this");
 }
 
-int gate_exact(FILE *out, const struct comparison *c, bool same_compiler, struct lenience how)
+int gate_exact(FILE *out, const struct exact *found, struct lenience how)
 {
-    struct exact found = exact_compare(c, same_compiler, out);
-    size_t misses = say(out, found.more, true, "more than in the baseline");
-    say(out, found.less, false, "less than in the baseline: keep this file as the next one");
-    misses += say_uncompared(out, alone(c) + found.alone, how);
-    if (misses == 0 && found.equal + found.less > 0)
-        fprintf(out, "exact: %zu figures as in the baseline\n", found.equal);
-    return (int)misses + (misses == 0 && found.equal + found.less == 0);
+    size_t misses = say(out, found->more, true, "more than in the baseline");
+    say(out, found->less, false, "less than in the baseline: keep this file as the next one");
+    misses += say_uncompared(out, found->alone, how);
+    if (misses == 0 && found->equal + found->less > 0)
+        fprintf(out, "exact: %zu figures as in the baseline\n", found->equal);
+    return (int)misses + (misses == 0 && found->equal + found->less == 0);
 }
 
 int gate_pairs(FILE *out, const struct comparison *c, struct lenience how)
 {
     struct tally all = compare_two(out, c);
-    size_t unjudged = alone(c), open = 0, misses;
+    size_t unjudged = comparison_alone(c, 1), open = 0, misses;
     for (struct pair p = {0}; comparison_next(c, &p);) {
         struct verdict v = comparison_judge(c, &p);
         unjudged += v.unjudged;

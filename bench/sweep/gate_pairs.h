@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "analysis/compare/comparison.h"
-#include "bench/cli/options.h"
+#include "analysis/compare/exact.h"
+#include "bench/cli/gates_parse.h"
 
 /*
  * Prints the comparison and what misses the gate: programs that are slower; rows and programs that were
@@ -15,9 +15,9 @@
 int gate_pairs(FILE *out, const struct comparison *c, struct lenience how);
 
 /*
- * The same of what is planned (exact.h): what is more than in the baseline misses, what is less is noted.
- * same_compiler: of the two builds.
+ * The same of what is planned: prints what misses the gate, figures that are more than in the baseline and
+ * what was not compared, and notes what is less.
  */
-int gate_exact(FILE *out, const struct comparison *c, bool same_compiler, struct lenience how);
+int gate_exact(FILE *out, const struct exact *found, struct lenience how);
 
 #endif
