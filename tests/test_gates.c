@@ -1,4 +1,5 @@
 /* Gates: their syntax, which rows miss them, and the exit status. */
+#include "analysis/statistics/statistics.h"
 #include "bench/sweep/gates.h"
 #include "tests/records.h"
 #include "tests/test.h"
@@ -13,7 +14,7 @@ static void test_reading(void **state)
     assert_int_equal(g.count, 4);
     assert_true(gates_parse("step.latency:1s", &g, &error));
     assert_int_equal(g.count, 5);
-    assert_int_equal(g.list[0].program, PROGRAMS);
+    assert_int_equal(g.list[0].program, GATE_ALL);
     assert_int_equal(g.list[1].program, PROGRAM_STEP);
     assert_int_equal(g.list[2].program, PROGRAM_FORWARD);
     assert_true(g.list[1].limit == 0x1p31);
@@ -25,6 +26,13 @@ static void test_reading(void **state)
     assert_string_equal(gate_kinds[rates.list[2].kind].field, "nodes_per_second");
     assert_string_equal(gate_kinds[rates.list[3].kind].field, "edges_per_second");
     assert_true(rates.list[2].limit == 5e3 && rates.list[3].limit == 1e6);
+    struct gates more = {0};
+    assert_true(
+        gates_parse("kernel.p99:2ms,encoding.latency:1s,encoding.memory:1MiB,flops:10GFLOP", &more, &error));
+    assert_int_equal(more.list[0].program, PROGRAM_KERNEL);
+    assert_int_equal(more.list[1].program, GATE_ENCODING);
+    assert_string_equal(gate_kinds[more.list[2].kind].of_encoding, "peak");
+    assert_true(more.list[3].limit == 1e10);
     static const char *const bad[] = {"",
                                       "latency",
                                       "latency:",
@@ -37,6 +45,12 @@ static void test_reading(void **state)
                                       "throughput:nodes/s",
                                       "latency:1s,",
                                       ",latency:1s",
+                                      "p99:1",
+                                      "p95:1s",
+                                      "flops:1",
+                                      "flops:1GFLOP/s",
+                                      "encoding.throughput:1/s",
+                                      "encoding.error:1",
                                       "steps.latency:1s"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct gates none = {0};
@@ -92,6 +106,51 @@ static void test_judging(void **state)
     rows_free(rows);
 }
 
+/* Percentiles need samples; FLOPs are planned; an encoding is judged only where it is named and there. */
+static void test_more_kinds(void **state)
+{
+    (void)state;
+    static const bool forward[PROGRAMS] = {true, false};
+    struct row *row = good_row(100), *encoded = good_row(1000);
+    double samples[SUMMARY_P99_MIN];
+    for (int i = 0; i < SUMMARY_P99_MIN; i++)
+        samples[i] = i == 0 ? 3 : 1 + 1e-6 * i;
+    struct rows *rows = rows_of(row, encoded, NULL);
+    int misses;
+    char *out = judged("forward.p99:1000s", forward, rows, &misses);
+    assert_int_equal(misses, 2);
+    assert_non_null(strstr(out, "none, needs 100 samples"));
+    free(out);
+    row_set_samples(row, "forward.time", samples, SUMMARY_P99_MIN);
+    row_set_samples(encoded, "forward.time", samples, SUMMARY_P99_MIN);
+    free(judged("p99:4s", forward, rows, &misses));
+    assert_int_equal(misses, 0);
+    free(judged("p99:1s", forward, rows, &misses));
+    assert_int_equal(misses, 2);
+    char text[64];
+    snprintf(text, sizeof text, "forward.flops:%lldFLOP", (long long)row->forward.flops.analytic);
+    out = judged(text, forward, rows, &misses);
+    assert_int_equal(misses, encoded->forward.flops.analytic > row->forward.flops.analytic);
+    assert_true(misses == 1 && strstr(out, "forward.flops"));
+    free(out);
+    row->pe = encoded->pe = "none";
+    out = judged("encoding.memory:1GiB", forward, rows, &misses);
+    assert_int_equal(misses, 1);
+    assert_non_null(strstr(out, "no row was to run anything"));
+    free(out);
+    encoded->pe = "rwse:16";
+    encoded->encoding.peak = 4096;
+    encoded->encoding.flops = COUNT_ABSENT;
+    free(judged("encoding.memory:4KiB", forward, rows, &misses));
+    assert_int_equal(misses, 0);
+    free(judged("encoding.memory:3KiB", forward, rows, &misses));
+    assert_int_equal(misses, 1);
+    out = judged("encoding.flops:1TFLOP", forward, rows, &misses);
+    assert_true(misses == 1 && strstr(out, "none"));
+    free(out);
+    rows_free(rows);
+}
+
 /* A program that a row was not meant to run does not miss a gate, unless the gate names it. */
 static void test_rows_that_only_encode(void **state)
 {
@@ -143,9 +202,8 @@ static void test_runs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reading),
-        cmocka_unit_test(test_judging),
-        cmocka_unit_test(test_rows_that_only_encode),
+        cmocka_unit_test(test_reading),    cmocka_unit_test(test_judging),
+        cmocka_unit_test(test_more_kinds), cmocka_unit_test(test_rows_that_only_encode),
         cmocka_unit_test(test_runs),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);

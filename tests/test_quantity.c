@@ -18,6 +18,8 @@ static void test_reading(void **state)
                 {"2min", QUANTITY_SECONDS, 120},
                 {"5us", QUANTITY_SECONDS, 5e-6},
                 {"1.5k/s", QUANTITY_PER_SECOND, 1500},
+                {"60GFLOP", QUANTITY_FLOP, 60e9},
+                {"1.5TFLOP", QUANTITY_FLOP, 1.5e12},
                 {"60GFLOP/s", QUANTITY_FLOP_PER_SECOND, 60e9},
                 {"1.5TFLOP/s", QUANTITY_FLOP_PER_SECOND, 1.5e12},
                 {"20GB/s", QUANTITY_BYTES_PER_SECOND, 20e9},
@@ -48,6 +50,7 @@ static void test_refusing(void **state)
     assert_false(quantity_parse("8GiB", QUANTITY_SECONDS, &value));
     assert_false(quantity_parse("100ms", QUANTITY_BYTES, &value));
     assert_false(quantity_parse("100", QUANTITY_SECONDS, &value));
+    assert_false(quantity_parse("60GFLOP/s", QUANTITY_FLOP, &value));
     assert_false(quantity_parse("400Gb/s", QUANTITY_BYTES_PER_SECOND, &value));
 }
 

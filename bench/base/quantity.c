@@ -20,6 +20,7 @@ static const struct unit units[QUANTITIES][UNITS_MAX] = {
     [QUANTITY_PER_SECOND] = {{"graphs/s", 1}, {"samples/s", 1}, {"/s", 1}},
     [QUANTITY_NODES_PER_SECOND] = {{"nodes/s", 1}},
     [QUANTITY_EDGES_PER_SECOND] = {{"edges/s", 1}},
+    [QUANTITY_FLOP] = {{"TFLOP", 1e12}, {"FLOP", 1}},
     [QUANTITY_FLOP_PER_SECOND] = {{"TFLOP/s", 1e12}, {"FLOP/s", 1}},
     [QUANTITY_BYTES_PER_SECOND] = {{"TB/s", 1e12}, {"B/s", 1}},
     [QUANTITY_LINK_RATE] = {{"Tb/s", 1e12 / 8}, {"b/s", 1.0 / 8}, {"TB/s", 1e12}, {"B/s", 1}},
@@ -67,6 +68,7 @@ const char *quantity_allowed(enum quantity_kind q)
         [QUANTITY_PER_SECOND] = "a number with /s, graphs/s or samples/s, as in 1k/s",
         [QUANTITY_NODES_PER_SECOND] = "a number with nodes/s, as in 50knodes/s",
         [QUANTITY_EDGES_PER_SECOND] = "a number with edges/s, as in 1Medges/s",
+        [QUANTITY_FLOP] = "a number with FLOP, as in 10GFLOP",
         [QUANTITY_FLOP_PER_SECOND] = "a number with FLOP/s, as in 60GFLOP/s",
         [QUANTITY_BYTES_PER_SECOND] = "a number with B/s, as in 20GB/s",
         [QUANTITY_LINK_RATE] = "a number with b/s or B/s, as in 400Gb/s",
@@ -77,8 +79,8 @@ const char *quantity_allowed(enum quantity_kind q)
 
 void quantity_format(char text[QUANTITY_TEXT], double value, enum quantity_kind q)
 {
-    static const char *const names[QUANTITIES] = {"B",      "s",   "/s",  "nodes/s", "edges/s",
-                                                  "FLOP/s", "B/s", "B/s", ""};
+    static const char *const names[QUANTITIES] = {"B",    "s",      "/s",  "nodes/s", "edges/s",
+                                                  "FLOP", "FLOP/s", "B/s", "B/s",     ""};
     if (q == QUANTITY_RATIO)
         snprintf(text, QUANTITY_TEXT, "%.3g", value);
     else

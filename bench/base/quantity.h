@@ -10,6 +10,7 @@ enum quantity_kind {
     QUANTITY_PER_SECOND, /* graphs */
     QUANTITY_NODES_PER_SECOND,
     QUANTITY_EDGES_PER_SECOND,
+    QUANTITY_FLOP,
     QUANTITY_FLOP_PER_SECOND,
     QUANTITY_BYTES_PER_SECOND,
     QUANTITY_LINK_RATE, /* bytes a second, also as bits */
@@ -17,7 +18,8 @@ enum quantity_kind {
     QUANTITIES
 };
 
-/* Reads a positive number with one of the quantity's units, as bytes, seconds, 1/s or a bare number. */
+/* Reads a positive number with one of the quantity's units, as bytes, seconds, FLOPs, 1/s or a bare number.
+ */
 bool quantity_parse(const char *text, enum quantity_kind q, double *value);
 
 /* The same, and 0. */

@@ -266,7 +266,10 @@ static const struct flag flags[] = {
      "overtakes the other: attention=dense,sparse or encoding=step",
      OTHER(find_read)},
 
-    {GATES, "threshold", "LIST", "latency:100ms,throughput:1k/s,memory:2GiB,error:1e-4; exit 1 if missed",
+    {GATES, "threshold", "LIST",
+     "latency:100ms,p99:1s,throughput:1k/s,memory:2GiB,flops:1TFLOP,error:1e-4, of one program with step. "
+     "and "
+     "so on before it; exit 1 if missed",
      OTHER(read_threshold)},
     {GATES, "baseline", "FILE", "an older result file; exit 1 if a row is slower now by more than the drift",
      OTHER(read_baseline)},

@@ -4,25 +4,27 @@
 #include <string.h>
 
 const struct gate_kind gate_kinds[GATE_KINDS] = {
-    [GATE_LATENCY] = {"latency", "time.median", false, false, QUANTITY_SECONDS},
-    [GATE_THROUGHPUT] = {"throughput", "throughput", false, true, QUANTITY_PER_SECOND},
-    [GATE_NODES] = {"throughput", "nodes_per_second", false, true, QUANTITY_NODES_PER_SECOND},
-    [GATE_EDGES] = {"throughput", "edges_per_second", false, true, QUANTITY_EDGES_PER_SECOND},
-    [GATE_MEMORY] = {"memory", "memory.planned", false, false, QUANTITY_BYTES},
-    [GATE_ERROR] = {"error", "error.norm", true, false, QUANTITY_RATIO},
+    [GATE_LATENCY] = {"latency", "time.median", "time.median", false, false, QUANTITY_SECONDS},
+    [GATE_P99] = {"p99", "time.p99", "time.p99", false, false, QUANTITY_SECONDS},
+    [GATE_THROUGHPUT] = {"throughput", "throughput", NULL, false, true, QUANTITY_PER_SECOND},
+    [GATE_NODES] = {"throughput", "nodes_per_second", NULL, false, true, QUANTITY_NODES_PER_SECOND},
+    [GATE_EDGES] = {"throughput", "edges_per_second", NULL, false, true, QUANTITY_EDGES_PER_SECOND},
+    [GATE_MEMORY] = {"memory", "memory.planned", "peak", false, false, QUANTITY_BYTES},
+    [GATE_FLOPS] = {"flops", "flops.analytic", "flops", false, false, QUANTITY_FLOP},
+    [GATE_ERROR] = {"error", "error.norm", NULL, true, false, QUANTITY_RATIO},
 };
 
-/* Reads "step." and moves past it; PROGRAMS if there is none. */
+/* Reads "step." and moves past it; GATE_ALL if there is none. */
 static int read_program(const char **text)
 {
-    for (enum program_kind p = 0; p < PROGRAMS; p++) {
-        size_t length = strlen(program_name(p));
-        if (strncmp(*text, program_name(p), length) == 0 && (*text)[length] == '.') {
+    for (int p = 0; p < GATE_ALL; p++) {
+        size_t length = strlen(program_name((size_t)p));
+        if (strncmp(*text, program_name((size_t)p), length) == 0 && (*text)[length] == '.') {
             *text += length + 1;
-            return (int)p;
+            return p;
         }
     }
-    return PROGRAMS;
+    return GATE_ALL;
 }
 
 static bool read_gate(const char *item, struct gate *g, struct message *error)
@@ -35,8 +37,10 @@ static bool read_gate(const char *item, struct gate *g, struct message *error)
         const struct gate_kind *k = &gate_kinds[g->kind];
         if (strlen(k->name) != length || strncmp(k->name, name, length) != 0)
             continue;
-        if (k->of_row && g->program != PROGRAMS)
+        if (k->of_row && g->program != GATE_ALL)
             return complain(error, "--threshold %.200s: %s is per row, not per program", item, k->name);
+        if (!k->of_encoding && g->program == GATE_ENCODING)
+            return complain(error, "--threshold %.200s: an encoding has no %s", item, k->name);
         if (name[length] && quantity_parse(name + length + 1, k->quantity, &g->limit))
             return true;
         known = known ? known : k;
@@ -47,8 +51,8 @@ static bool read_gate(const char *item, struct gate *g, struct message *error)
                         known->quantity == QUANTITY_PER_SECOND ? "; or with nodes/s or edges/s" : "");
     return complain(
         error,
-        "--threshold %.200s: latency:TIME, throughput:RATE, memory:SIZE or error:NUMBER, with forward. "
-        "or step. before it for one program",
+        "--threshold %.200s: latency:TIME, p99:TIME, throughput:RATE, memory:SIZE, flops:COUNT or "
+        "error:NUMBER, for one with forward., step., kernel. or encoding. before it",
         item);
 }
 

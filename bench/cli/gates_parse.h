@@ -1,27 +1,40 @@
-/* The flag --gate, and the gates of --threshold: latency:100ms,step.memory:2GiB,throughput:1k/s,error:1e-4 */
+/* The flag --gate, and the gates of --threshold: latency:100ms,step.memory:2GiB,flops:1GFLOP,error:1e-4 */
 #ifndef GTMARK_BENCH_GATES_PARSE_H
 #define GTMARK_BENCH_GATES_PARSE_H
 
+#include "analysis/record/row.h"
 #include "bench/base/message.h"
 #include "bench/base/quantity.h"
-#include "models/layers/model.h"
 
 enum { GATES_MAX = 16 };
 
-enum { GATE_LATENCY, GATE_THROUGHPUT, GATE_NODES, GATE_EDGES, GATE_MEMORY, GATE_ERROR, GATE_KINDS };
+enum {
+    GATE_LATENCY,
+    GATE_P99,
+    GATE_THROUGHPUT,
+    GATE_NODES,
+    GATE_EDGES,
+    GATE_MEMORY,
+    GATE_FLOPS,
+    GATE_ERROR,
+    GATE_KINDS
+};
 
 struct gate_kind {
-    const char *name,
-        *field;         /* kinds of one name have different units; field of the program, or of the row */
+    const char *name,   /* kinds of one name have different units */
+        *field,         /* of the program, or of the row */
+        *of_encoding;   /* field of the encoding; null: it has none */
     bool of_row, least; /* least: a lower bound */
     enum quantity_kind quantity;
 };
 
 extern const struct gate_kind gate_kinds[GATE_KINDS];
 
+enum { GATE_ENCODING = TIMED_ENCODING, GATE_ALL /* programs, not the encoding */ };
+
 struct gate {
-    int kind, program; /* program: PROGRAMS for all */
-    double limit;      /* bytes, seconds, 1/s or a ratio */
+    int kind, program; /* program: as program_name, or GATE_ALL */
+    double limit;      /* bytes, seconds, FLOPs, 1/s or a ratio */
 };
 
 struct gates {

@@ -1,6 +1,9 @@
 #include "bench/sweep/gates.h"
 
+#include <string.h>
+
 #include "analysis/record/axes.h"
+#include "analysis/statistics/statistics.h"
 #include "analysis/tables/grid.h"
 
 /* The axes that vary, and the missed gates so far. */
@@ -10,18 +13,22 @@ struct judging {
     struct grid misses;
 };
 
-static void judge_gate(struct judging *j, const struct gate *g, const struct row *row, const char *program)
+/* Adds a line for the row if its value does not keep the gate. */
+static void judge_gate(struct judging *j, const struct gate *g, const struct row *row, const char *program,
+                       const char *field)
 {
     const struct gate_kind *k = &gate_kinds[g->kind];
     char path[SCHEMA_PATH], measured[QUANTITY_TEXT] = "none", allowed[QUANTITY_TEXT];
     const char *dot = *program ? "." : "";
     double value;
-    snprintf(path, sizeof path, "%s%s%s", program, dot, k->field);
+    snprintf(path, sizeof path, "%s%s%s", program, dot, field);
     bool known = row_get_real(row, path, &value);
     if (known && (k->least ? value >= g->limit : value <= g->limit))
         return;
     if (known)
         quantity_format(measured, value, k->quantity);
+    else if (g->kind == GATE_P99)
+        snprintf(measured, sizeof measured, "none, needs %d samples", SUMMARY_P99_MIN);
     quantity_format(allowed, g->limit, k->quantity);
     for (size_t i = 0; i < j->axes_count; i++) {
         char text[AXES_TEXT];
@@ -33,33 +40,50 @@ static void judge_gate(struct judging *j, const struct gate *g, const struct row
     grid_add(&j->misses, "%s %s", k->least ? "at least" : "at most", allowed);
 }
 
-/* Whether a row did not have to run a program that other rows of the sweep run, such as a graph that is only
- * encoded: then it has no plan of the program either. */
-static bool is_spared(const struct row *row, enum program_kind kind)
+/* Whether a row did not have to run what other rows of the sweep run: it has no encoding, or its graph is
+ * only encoded, and then it has no plan of the program either. */
+static bool is_spared(const struct row *row, size_t kind)
 {
+    if (kind == TIMED_ENCODING)
+        return !row->pe || strcmp(row->pe, "none") == 0;
     return row_is_ok(row) && row_program(row, kind)->memory.planned == COUNT_ABSENT;
 }
 
-/* A gate that names no program is for all that are timed. */
-static void judge_programs(struct judging *j, const struct gate *g, const bool programs[PROGRAMS],
+/* A gate that names nothing is for all programs that are timed. Returns whether it judged something. */
+static bool judge_programs(struct judging *j, const struct gate *g, const bool programs[PROGRAMS],
                            const struct row *row)
 {
-    for (enum program_kind p = 0; p < PROGRAMS; p++) {
-        bool meant = g->program == (int)p || (g->program == PROGRAMS && programs[p]);
-        if (meant && !(programs[p] && is_spared(row, p)))
-            judge_gate(j, g, row, program_name(p));
+    const struct gate_kind *k = &gate_kinds[g->kind];
+    bool any = false;
+    for (size_t p = 0; p < TIMED; p++) {
+        bool asked = p == TIMED_ENCODING || programs[p];
+        bool meant = g->program == (int)p || (g->program == GATE_ALL && p != TIMED_ENCODING && asked);
+        if (!meant || (asked && is_spared(row, p)))
+            continue;
+        judge_gate(j, g, row, program_name(p), p == TIMED_ENCODING ? k->of_encoding : k->field);
+        any = true;
     }
+    return any;
 }
 
 /* Whether a row did not have to run any program. */
 static bool is_spared_all(const struct row *row, const bool programs[PROGRAMS])
 {
     int asked = 0, spared = 0;
-    for (enum program_kind p = 0; p < PROGRAMS; p++) {
+    for (size_t p = 0; p < PROGRAMS; p++) {
         asked += programs[p];
         spared += programs[p] && is_spared(row, p);
     }
     return asked > 0 && spared == asked;
+}
+
+static bool judge_of_row(struct judging *j, const struct gate *g, const bool programs[PROGRAMS],
+                         const struct row *row)
+{
+    bool spared = is_spared_all(row, programs);
+    if (!spared)
+        judge_gate(j, g, row, "", gate_kinds[g->kind].field);
+    return !spared;
 }
 
 /* Returns the number of missed gates. */
@@ -85,14 +109,10 @@ int gates_judge(const struct gates *g, const bool programs[PROGRAMS], const stru
     grid_add(&j.misses, "allowed");
     for (size_t r = 0; r < rows_count(rows); r++)
         for (int i = 0; i < g->count; i++) {
-            const struct row *row = rows_at(rows, r);
-            if (is_spared_all(row, programs))
-                continue;
-            judged[i] = true;
-            if (gate_kinds[g->list[i].kind].of_row)
-                judge_gate(&j, &g->list[i], row, "");
-            else
-                judge_programs(&j, &g->list[i], programs, row);
+            const struct gate *gate = &g->list[i];
+            bool any = (gate_kinds[gate->kind].of_row ? judge_of_row : judge_programs)(&j, gate, programs,
+                                                                                       rows_at(rows, r));
+            judged[i] = judged[i] || any;
         }
     int misses = print_misses(&j.misses, out);
     for (int i = 0; i < g->count && rows_count(rows) > 0; i++)

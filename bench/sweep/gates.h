@@ -1,17 +1,18 @@
 /*
  * Gates: limits for the rows of a run, for continuous integration.
  *
- *     --threshold latency:100ms,step.memory:2GiB,throughput:1k/s,error:1e-4
+ *     --threshold latency:100ms,step.memory:2GiB,p99:1s,flops:1TFLOP,throughput:1k/s,error:1e-4
  *
- * Latency is a program's median time, throughput its graphs per second, memory its planned arena, error the
- * row's error.norm. Without "forward." or "step." a gate applies to every requested program. A value that
- * should have been measured but was not misses its gate.
+ * Latency is a program's median time, p99 the 99th percentile of its samples, throughput its graphs per
+ * second, memory its planned arena, flops its analytic FLOPs; error is the row's error.norm. Of an encoding
+ * memory is its peak. Without "forward.", "step.", "kernel." or "encoding." a gate applies to every requested
+ * program. A value that should have been measured but was not misses its gate.
  */
 #ifndef GTMARK_BENCH_GATES_H
 #define GTMARK_BENCH_GATES_H
 
-#include "analysis/record/row.h"
 #include "bench/cli/gates_parse.h"
+#include "models/layers/model.h"
 
 /* Prints a table of the rows that miss a gate; returns how many misses there are. */
 int gates_judge(const struct gates *g, const bool programs[PROGRAMS], const struct rows *rows, FILE *out);

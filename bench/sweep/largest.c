@@ -192,7 +192,7 @@ bool largest_find(struct options *o)
     ceilings_free(&ceilings);
     if (measured)
         o->gates.list[o->gates.count++] =
-            (struct gate){.kind = GATE_LATENCY, .program = PROGRAMS, .limit = s.limit};
+            (struct gate){.kind = GATE_LATENCY, .program = GATE_ALL, .limit = s.limit};
     return going;
 }
 
