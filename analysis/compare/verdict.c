@@ -291,6 +291,14 @@ static double *medians_of_all(const struct row_times *time, size_t *n)
     return medians;
 }
 
+/* The share of a time that went to other programs; in older files that of before the row. */
+static double lost_of(const struct row *row, size_t kind)
+{
+    double lost = row_timed(row, kind)->lost;
+    lost = isnan(lost) ? row->noise.lost : lost;
+    return lost > 0 ? fmin(lost, 1) : 0;
+}
+
 /* What one row knows; NAN if it has no time. */
 static struct known known_row(const struct row *row, size_t kind)
 {
@@ -299,8 +307,8 @@ static struct known known_row(const struct row *row, size_t kind)
     double *medians = settled ? observations_of(row, kind, &n) : medians_of_all(row_timed(row, kind), &n);
     struct known known = settled ? known_median(medians, n) : known_range(medians, n);
     known.median = row_timed(row, kind)->median; /* that of one state, if only some turns were in it */
-    if (known.range && row->noise.lost > 0)
-        known.low *= fmax(0, 1 - row->noise.lost); /* another run may lose less to other programs */
+    if (known.range)
+        known.low *= 1 - lost_of(row, kind); /* another run may lose less to other programs */
     free(medians);
     return known;
 }
