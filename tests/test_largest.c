@@ -3,11 +3,13 @@
  * latency a planted clock's crossing is found although it is noisy, and what contradicts an answer is said.
  */
 #include <math.h>
+#include <unistd.h>
 
 #include "bench/sweep/gates.h"
 #include "bench/sweep/largest.h"
 #include "bench/sweep/within.h"
 #include "kernels/rng.h"
+#include "tests/events.h"
 #include "tests/records.h"
 #include "tests/sweeps.h"
 #include "tests/test.h"
@@ -229,15 +231,39 @@ static void test_nothing_fits(void **state)
     record_free(record);
     ended_free(&e);
     static const char *const limits[] = {"memory:1KiB", "latency:1ns", "memory:1GiB --mem-limit 1KiB"};
+    static const char *const needs[] = {"(1 needs ", "(1 needs over 8.00 ns in forward)", "(1 needs "};
     for (int i = 0; i < 3; i++) {
         char words[256];
         snprintf(words, sizeof words, SMALL "--layers 1 --find nodes=%s --output x.json", limits[i]);
         e = run_words(*state, words, 1);
         record = record_in(*state, "work/x.json");
+        assert_non_null(strstr(e.err, needs[i]));
         assert_non_null(strstr(e.err, "nothing fits 1.00 "));
-        assert_string_equal(text_at(row_at(record, 0), "status"), "skipped");
+        assert_skipped(row_at(record, 0), "--find: not even the smallest fits: it needs ");
         record_free(record);
         ended_free(&e);
+    }
+}
+
+/* On a terminal a line says which value is tried. */
+static void test_progress(void **state)
+{
+    static const char *const finds[][2] = {
+        {"--find batch=latency:1s --mem-limit 4MiB", "[1/1] --find: trying 1 graph; probe 1, "},
+        {"--nodes 8,64 --find attention=dense,unfused", "[1/4] --find: trying 8 nodes; probe 1, "}};
+    assert_int_equal(setenv("TERM", "xterm", 1), 0);
+    for (size_t i = 0; i < 2; i++) {
+        char words[256];
+        int master, slave;
+        open_terminal(100, &master, &slave);
+        snprintf(words, sizeof words, SMALL "--layers 1 --runs 1 --output x.json %s", finds[i][0]);
+        pid_t pid = program_start(*state, words, NULL, slave, slave);
+        close(slave);
+        char *text = read_rest(master);
+        program_wait(pid);
+        if (!strstr(text, finds[i][1]))
+            fail_msg("no '%s' in\n%s", finds[i][1], text);
+        free(text);
     }
 }
 
@@ -321,7 +347,8 @@ int main(void)
         cmocka_unit_test(test_noisy_clocks),      cmocka_unit_test(test_bumpy_clocks),
         cmocka_unit_test(test_fickle_clock),      cmocka_unit_test(test_contradictions),
         cmocka_unit_test(test_nothing_fits),      cmocka_unit_test(test_nothing_fits_a_plan),
-        cmocka_unit_test(test_real_rows),         cmocka_unit_test(test_latency_is_a_gate),
+        cmocka_unit_test(test_progress),          cmocka_unit_test(test_real_rows),
+        cmocka_unit_test(test_latency_is_a_gate),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }

@@ -8,6 +8,8 @@
 
 #include "bench/base/clock.h"
 
+enum { LINE = 200 };
+
 bool progress_terminal(int file)
 {
     const char *kind = getenv("TERM");
@@ -16,7 +18,7 @@ bool progress_terminal(int file)
 
 void progress_start(struct progress *p, int64_t rows)
 {
-    *p = (struct progress){.terminal = progress_terminal(STDERR_FILENO), .rows = rows};
+    *p = (struct progress){.terminal = progress_terminal(STDERR_FILENO), .rows = rows, .began = clock_now()};
 }
 
 /* A longer line would wrap, and the wrapped part would never be cleared. */
@@ -36,13 +38,20 @@ static bool begin_line(struct progress *p, bool at_once)
     return true;
 }
 
-static void put_line(const struct progress *p, const char *what, double left)
+static void put_line(const struct progress *p, const char *text)
 {
-    char line[200];
-    snprintf(line, sizeof line, "[%lld/%lld] %lld nodes, %s: %s; about %.0f s left", (long long)p->row + 1,
-             (long long)p->rows, (long long)p->nodes, p->program, what, left);
+    char line[LINE];
+    snprintf(line, sizeof line, "[%lld/%lld] %s", (long long)p->row + 1, (long long)p->rows, text);
     fprintf(stderr, "\r\033[K%.*s", line_length(), line);
     fflush(stderr);
+}
+
+static void put_program(const struct progress *p, const char *what, double left)
+{
+    char text[LINE];
+    snprintf(text, sizeof text, "%lld nodes, %s: %s; about %.0f s left", (long long)p->nodes, p->program,
+             what, left);
+    put_line(p, text);
 }
 
 static double positive(double seconds)
@@ -57,7 +66,7 @@ void progress_samples(void *context, int samples, double seconds)
     if (!begin_line(p, samples == 0))
         return;
     snprintf(what, sizeof what, "%d sample%s in %.1f s", samples, samples == 1 ? "" : "s", seconds);
-    put_line(p, what, positive(p->remaining) + positive(p->share - seconds));
+    put_program(p, what, positive(p->remaining) + positive(p->share - seconds));
 }
 
 void progress_check(void *context, const char *op, int entry, int entries)
@@ -68,13 +77,24 @@ void progress_check(void *context, const char *op, int entry, int entries)
         return;
     if (entry > 0)
         snprintf(what, sizeof what, "checking %.40s, op %d of %d", op, entry, entries);
-    put_line(p, what, positive(p->remaining));
+    put_program(p, what, positive(p->remaining));
 }
 
 void progress_checked(struct progress *p, double seconds)
 {
     progress_clear(p);
     p->remaining -= seconds;
+}
+
+void progress_search(struct progress *p, const char *value)
+{
+    char text[LINE];
+    p->probes++;
+    if (!begin_line(p, p->probes == 1))
+        return;
+    snprintf(text, sizeof text, "--find: trying %.100s; probe %d, %.1f s", value, p->probes,
+             clock_now() - p->began);
+    put_line(p, text);
 }
 
 void progress_clear(const struct progress *p)

@@ -14,6 +14,8 @@ struct progress {
     double remaining; /* seconds for what comes after the samples of this program */
     double share;     /* seconds of the budget for this program */
     double shown;     /* clock time of the last update */
+    double began;     /* of the start */
+    int probes;       /* of a search, so far */
 };
 
 /* Whether lines there can be changed: a terminal that is not a dumb one (TERM). */
@@ -29,6 +31,9 @@ void progress_check(void *progress, const char *op, int entry, int entries);
 
 /* A check is over, for which these seconds of those that remain were. */
 void progress_checked(struct progress *p, double seconds);
+
+/* The same before --find probes a value, "9 graphs". */
+void progress_search(struct progress *p, const char *value);
 
 /* Removes the line, before something else is printed. */
 void progress_clear(const struct progress *p);

@@ -14,16 +14,16 @@ struct config {
     struct graph_tables tables; /* beside a graph from a file */
     enum order order;           /* of the nodes of each graph */
     int threads;
-    int ranks;                       /* that share the row */
-    enum parallel parallel;          /* how they do */
-    enum node_partition partition;   /* which nodes each has */
-    int64_t index;                   /* in the plan */
-    int64_t position;                /* in the sweep, of which --shard may run a part */
-    char work[17];                   /* see config_work */
-    bool runs[PROGRAMS];             /* requested, and permitted by a limit on models (struct bench) */
-    enum op lacks;                   /* for which the device has no kernel; OPS: none */
-    bool unfit;                      /* --find: not even the smallest value fits */
-    double searched;                 /* --find latency: seconds of the value that fits */
+    int ranks;                     /* that share the row */
+    enum parallel parallel;        /* how they do */
+    enum node_partition partition; /* which nodes each has */
+    int64_t index;                 /* in the plan */
+    int64_t position;              /* in the sweep, of which --shard may run a part */
+    char work[17];                 /* see config_work */
+    bool runs[PROGRAMS];           /* requested, and permitted by a limit on models (struct bench) */
+    enum op lacks;                 /* for which the device has no kernel; OPS: none */
+    bool unfit;                    /* --find: not even the smallest value fits */
+    double searched;               /* --find: bytes or seconds of the value that fits, else of the smallest */
     const struct encoding *encoding; /* of the graph's nodes; null until computed */
     const struct kernel *kernel;     /* timed alone; null: programs of the model */
 };

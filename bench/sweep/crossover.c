@@ -8,6 +8,7 @@
 #include "analysis/record/plain.h"
 #include "analysis/statistics/statistics.h"
 #include "bench/base/interrupt.h"
+#include "bench/base/progress.h"
 #include "bench/cli/find.h"
 #include "bench/cli/plan.h"
 #include "bench/row/fields.h"
@@ -37,6 +38,7 @@ struct search {
     enum program_kind program;
     int pair[2]; /* the variants */
     enum way way;
+    struct progress *progress;
     int probes;
     struct {
         double x, ratio; /* its logarithm */
@@ -87,12 +89,22 @@ static double measured(struct search *s, int variant, double x)
     return seconds[of_encoding(s) && variant ? PROGRAMS : s->program];
 }
 
+static void show_value(const struct search *s, double x)
+{
+    const struct field *axis = schema_find(axis_info(s->options.crossover.over)->field);
+    char number[32], text[AXES_TEXT];
+    snprintf(number, sizeof number, "%.6g", x);
+    axes_describe_value(axis, number, text);
+    progress_search(s->progress, text);
+}
+
 /* The logarithm of what the second variant needs over what the first does. */
 static double ratio_at(void *context, double x)
 {
     struct search *s = context;
     double ratio[ROUNDS];
     size_t n = 0;
+    show_value(s, x);
     do {
         double (*need)(struct search *, int, double) = s->way == BY_TIME ? measured : planned;
         double first = need(s, 0, x);
@@ -187,6 +199,8 @@ static struct bracket search_along(struct search *s, FILE *out)
                               : whole           ? 0
                                                 : 1e-3,
                               whole);
+    progress_clear(s->progress);
+    s->progress->row++;
     if (!interrupt_signal())
         print_crossing(out, s, &b, low, high);
     return b;
@@ -197,7 +211,17 @@ static bool is_compared(const struct options *o, enum program_kind p)
     return o->programs[p] && (o->crossover.kind != CROSSOVER_ENCODING || (int)p == o->crossover.program);
 }
 
-void crossover_predict(const struct options *o, FILE *out)
+/* The number of programs and pairs of variants. */
+static int64_t searches(const struct options *o)
+{
+    int64_t count = 0;
+    for (enum program_kind p = 0; p < PROGRAMS; p++)
+        for (int pair[2] = {0, 0}; is_compared(o, p) && next_pair(o, pair);)
+            count++;
+    return count;
+}
+
+static void predict(const struct options *o, struct progress *progress, FILE *out)
 {
     struct ceilings ceilings;
     struct ceilings_request request = options_ceilings(o);
@@ -205,10 +229,17 @@ void crossover_predict(const struct options *o, FILE *out)
     for (enum program_kind p = 0; p < PROGRAMS && o->crossover.kind != CROSSOVER_ENCODING; p++)
         for (int pair[2] = {0, 0}; is_compared(o, p) && next_pair(o, pair);)
             for (enum way way = BY_FLOPS; way < BY_TIME; way++) {
-                struct search s = {*o, &ceilings, p, {pair[0], pair[1]}, .way = way};
+                struct search s = {*o, &ceilings, p, {pair[0], pair[1]}, .way = way, .progress = progress};
                 search_along(&s, out);
             }
     ceilings_free(&ceilings);
+}
+
+void crossover_predict(const struct options *o, FILE *out)
+{
+    struct progress progress;
+    progress_start(&progress, BY_TIME * searches(o));
+    predict(o, &progress, out);
 }
 
 /* The probe furthest inwards on one side whose ratio is distinct from 1; the end of that side if there is
@@ -289,10 +320,10 @@ static void print_rows(const struct options *o)
 }
 
 /* By quick runs; adds the values of the rows to values[*count]. False after a signal. */
-static bool find_pair(const struct options *o, enum program_kind p, const int pair[2], double *values,
-                      int *count)
+static bool find_pair(const struct options *o, enum program_kind p, const int pair[2],
+                      struct progress *progress, double *values, int *count)
 {
-    struct search s = {*o, NULL, p, {pair[0], pair[1]}, .way = BY_TIME};
+    struct search s = {*o, NULL, p, {pair[0], pair[1]}, .way = BY_TIME, .progress = progress};
     memset(s.options.programs, 0, sizeof s.options.programs);
     s.options.programs[p] = true;
     struct bracket b = search_along(&s, stderr);
@@ -307,10 +338,13 @@ bool crossover_find(struct options *o)
 {
     double values[PROGRAMS * PAIRS_MAX * 2 * SIDE_ROWS];
     int count = 0;
-    crossover_predict(o, stderr);
+    struct progress progress;
+    bool predicts = o->crossover.kind != CROSSOVER_ENCODING;
+    progress_start(&progress, searches(o) * (predicts * BY_TIME + !o->device.meta));
+    predict(o, &progress, stderr);
     for (enum program_kind p = 0; p < PROGRAMS && !o->device.meta; p++)
         for (int pair[2] = {0, 0}; is_compared(o, p) && next_pair(o, pair);)
-            if (interrupt_signal() || !find_pair(o, p, pair, values, &count))
+            if (interrupt_signal() || !find_pair(o, p, pair, &progress, values, &count))
                 return false;
     if (interrupt_signal())
         return false;

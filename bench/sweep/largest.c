@@ -7,6 +7,7 @@
 #include "analysis/record/axes.h"
 #include "analysis/record/plain.h"
 #include "bench/base/interrupt.h"
+#include "bench/base/progress.h"
 #include "bench/base/quantity.h"
 #include "bench/cli/plan.h"
 #include "bench/row/fields.h"
@@ -15,7 +16,7 @@
 #include "bench/sweep/probe_times.h"
 #include "bench/sweep/within.h"
 
-enum { FIRST_NODES = 64 /* of other axes: 1 */ };
+enum { FIRST_NODES = 64 /* of other axes: 1 */, GIVE_UP = 8 /* times the limit */ };
 
 #define DISTURBED 1.25 /* times as long as the row */
 
@@ -25,15 +26,18 @@ struct search {
     const struct ceilings *ceilings;
     int64_t index, step; /* of the configuration; between the values of the axis */
     double limit;
-    enum program_kind program; /* that needed the most beyond the limit, last; PROGRAMS: making the graphs */
+    double (*need)(struct search *s, int64_t x);
+    size_t program; /* that needed the most beyond the limit, last; PROGRAMS: graphs, or the encoding */
+    bool late;      /* what it needed was not known after GIVE_UP times the limit */
+    struct progress progress;
 };
 
 /* Bytes or seconds of the value: of the program, or of what came before, that needs more. */
 static double most_of(struct search *s, const double *need, double before)
 {
     double most = before;
-    enum program_kind which = PROGRAMS;
-    for (enum program_kind p = 0; p < PROGRAMS; p++)
+    size_t which = PROGRAMS;
+    for (size_t p = 0; p < PROGRAMS; p++)
         if (need[p] > most) {
             most = need[p];
             which = p;
@@ -48,9 +52,8 @@ static struct config config_at(const struct search *s, int64_t x)
     return plan_with(s->options, s->index, s->options->largest.axis, (double)(s->step * x));
 }
 
-static double need_memory(void *search, int64_t x)
+static double need_memory(struct search *s, int64_t x)
 {
-    struct search *s = search;
     const struct options *o = s->options;
     struct config c = config_at(s, x);
     struct estimate e = estimate_row(o, &c, NULL);
@@ -61,21 +64,21 @@ static double need_memory(void *search, int64_t x)
     return e.known ? most_of(s, arena, on_host ? (double)e.batch : 0) : INFINITY;
 }
 
-/* Gives up after eight times the time that the limit allows. */
-static double need_time(void *search, int64_t x)
+static double need_time(struct search *s, int64_t x)
 {
     enum { PROBE_RUNS = 6 };
-    struct search *s = search;
     struct config c = config_at(s, x);
     double seconds[TIMED];
-    probe_times(s->options, &c, 8 * PROBE_RUNS * s->limit, seconds);
-    return seconds[PROGRAMS] < INFINITY ? most_of(s, seconds, 0) : INFINITY;
+    s->late = probe_times(s->options, &c, GIVE_UP * PROBE_RUNS * s->limit, seconds);
+    if (seconds[PROGRAMS] < INFINITY)
+        return most_of(s, seconds, 0);
+    s->program = PROGRAMS;
+    return INFINITY;
 }
 
 /* What the row calls predicted.time. */
-static double need_predicted(void *search, int64_t x)
+static double need_predicted(struct search *s, int64_t x)
 {
-    struct search *s = search;
     struct config c = config_at(s, x);
     double seconds[PROGRAMS];
     bool known = predicted_times(s->options, &c, ceilings_for(s->ceilings, c.threads), seconds);
@@ -111,22 +114,39 @@ static void value_text(const struct search *s, int64_t x, char text[AXES_TEXT])
     axes_describe_value(schema_find(axis_info(s->options->largest.axis)->field), number, text);
 }
 
+static double shown_need(void *search, int64_t x)
+{
+    struct search *s = search;
+    char value[AXES_TEXT];
+    value_text(s, x, value);
+    progress_search(&s->progress, value);
+    return s->need(s, x);
+}
+
+/* What a value that does not fit needs, or at least needs; INFINITY: not known. */
+static double known_need(const struct search *s, const struct within_answer *a)
+{
+    return isfinite(a->at_fails) || !s->late ? a->at_fails : GIVE_UP * s->limit;
+}
+
 /* "(10 need 5.30 ms in step)" */
 static void print_next(const struct search *s, const struct within_answer *a, enum quantity_kind q)
 {
     char limit[QUANTITY_TEXT], more[QUANTITY_TEXT];
     long long fails = s->step * a->fails;
+    bool late = s->late && !isfinite(a->at_fails), named = late || s->program < PROGRAMS;
+    double need = known_need(s, a);
     quantity_format(limit, s->limit, q);
-    quantity_format(more, a->at_fails, q);
+    quantity_format(more, need, q);
     bool alike = strcmp(more, limit) == 0; /* "4.00 GiB" both */
     if (alike)
-        quantity_format(more, a->at_fails - s->limit, q);
+        quantity_format(more, need - s->limit, q);
     if (fails > (long long)axis_info(s->options->largest.axis)->max)
         fprintf(stderr, " (the maximum allowed)");
-    else if (isfinite(a->at_fails))
-        fprintf(stderr, " (%lld need%s %s%s%s%s)", fails, fails == 1 ? "s" : "", more, alike ? " more" : "",
-                s->program < PROGRAMS ? " in " : "", s->program < PROGRAMS ? program_name(s->program) : "");
-    else if (a->fits > 0) /* timed out, or no such graph */
+    else if (isfinite(need))
+        fprintf(stderr, " (%lld need%s %s%s%s%s%s)", fails, fails == 1 ? "s" : "", late ? "over " : "", more,
+                alike ? " more" : "", named ? " in " : "", named ? program_name(s->program) : "");
+    else if (a->fits > 0) /* no such graph, or no memory for it */
         fprintf(stderr, " (%lld do not fit)", fails);
 }
 
@@ -160,22 +180,24 @@ static bool search(struct search *s, int64_t index)
     bool memory = o->largest.kind == LARGEST_MEMORY;
     s->index = index;
     s->step = config_step(o, c);
-    struct within w = {.need = memory           ? need_memory
-                               : o->device.meta ? need_predicted
-                                                : need_time,
+    s->need = memory ? need_memory : o->device.meta ? need_predicted : need_time;
+    s->late = false;
+    s->progress.row = index;
+    struct within w = {.need = shown_need,
                        .context = s,
                        .limit = s->limit,
                        .first = axis == AXIS_NODES ? FIRST_NODES : 1,
                        .most = (int64_t)axis_info(axis)->max / s->step,
                        .noisy = !memory && !o->device.meta};
     struct within_answer a = within_find(&w);
+    progress_clear(&s->progress);
     if (interrupt_signal())
         return false;
     print_answer(s, &a);
     if (a.fits > 0)
         *c = config_at(s, a.fits);
     c->unfit = a.fits == 0;
-    c->searched = a.at_fits;
+    c->searched = a.fits > 0 ? a.at_fits : known_need(s, &a);
     return true;
 }
 
@@ -187,6 +209,7 @@ bool largest_find(struct options *o)
     struct search s = {.options = o, .ceilings = &ceilings, .limit = limit_of(o)};
     bool going = true;
     ceilings_kept(&ceilings, &request);
+    progress_start(&s.progress, o->plan.count);
     for (int64_t i = 0; i < o->plan.count && going; i++)
         going = search(&s, i);
     ceilings_free(&ceilings);

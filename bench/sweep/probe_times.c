@@ -1,6 +1,7 @@
 #include "bench/sweep/probe_times.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "analysis/statistics/statistics.h"
 #include "bench/base/clock.h"
@@ -9,8 +10,8 @@
 
 enum { RUNS = 5 };
 
-/* The median time of a program; INFINITY if it does not fit or does not finish by the deadline. */
-static double time_program(const struct workload *w, enum program_kind kind, double deadline)
+/* The median time of a program; INFINITY if it does not fit or does not finish by the deadline (late). */
+static double time_program(const struct workload *w, enum program_kind kind, double deadline, bool *late)
 {
     struct sampling rule = {.warmup = 1, .runs = RUNS, .deadline = deadline};
     device_recover(&w->options->device);
@@ -22,13 +23,15 @@ static double time_program(const struct workload *w, enum program_kind kind, dou
         struct samples s = sample_tape(r.tape, &rule);
         if (s.n == RUNS)
             median = summarize(s.seconds, RUNS).median;
+        else
+            *late = true;
         samples_free(&s);
     }
     tape_free(r.tape);
     return median;
 }
 
-void probe_times(const struct options *o, const struct config *c, double patience, double seconds[TIMED])
+bool probe_times(const struct options *o, const struct config *c, double patience, double seconds[TIMED])
 {
     struct encoded encoded = {0};
     struct sampling once = {.runs = 1, .deadline = clock_now() + PROGRAMS * patience};
@@ -36,16 +39,18 @@ void probe_times(const struct options *o, const struct config *c, double patienc
     struct workload w;
     bool fits = workload_open(&w, o, c, &outcome), opened = fits;
     fits = fits && workload_encode(&w, &encoded, &once, &outcome);
+    bool late = opened && !fits && strcmp(outcome.status, "skipped") == 0;
     seconds[PROGRAMS] = !fits ? INFINITY : encoded.samples.n > 0 ? encoded.samples.seconds[0] : 0;
     for (enum program_kind p = 0; p < PROGRAMS; p++) {
         seconds[p] = !c->runs[p]                   ? 0
-                     : fits && !interrupt_signal() ? time_program(&w, p, clock_now() + patience)
+                     : fits && !interrupt_signal() ? time_program(&w, p, clock_now() + patience, &late)
                                                    : INFINITY;
         fits = fits && seconds[p] < INFINITY;
     }
     if (opened)
         workload_close(&w);
     encoded_free(&encoded);
+    return late;
 }
 
 double predicted_time(struct tape *t, const struct calibration *ceilings)

@@ -8,9 +8,9 @@
 /*
  * The median of five runs of each requested program, and in seconds[PROGRAMS] one run of the encoding; 0 for
  * what does not run. INFINITY for what does not fit, or is not finished within `patience` seconds, and for
- * all programs after it.
+ * all programs after it. Returns whether that was for want of time.
  */
-void probe_times(const struct options *o, const struct config *c, double patience, double seconds[TIMED]);
+bool probe_times(const struct options *o, const struct config *c, double patience, double seconds[TIMED]);
 
 /* The sum of the least times of a tape's entries, P.predicted.time of a row; NAN without ceilings. */
 double predicted_time(struct tape *t, const struct calibration *ceilings);

@@ -6,6 +6,7 @@
 
 #include "analysis/statistics/statistics.h"
 #include "bench/base/paths.h"
+#include "bench/base/quantity.h"
 #include "bench/cli/plan.h"
 #include "bench/sweep/estimate.h"
 
@@ -131,7 +132,14 @@ static bool nothing_fits(const struct work *w, char reason[256])
 {
     const struct options *o = w->job.options;
     bool none = w->job.config->unfit && (o->largest.limit > 0 || o->device.meta);
-    if (none)
+    bool memory = o->largest.kind == LARGEST_MEMORY;
+    double need = w->job.config->searched;
+    char text[QUANTITY_TEXT];
+    quantity_format(text, need, memory ? QUANTITY_BYTES : QUANTITY_SECONDS);
+    if (none && isfinite(need))
+        snprintf(reason, 256, "--find: not even the smallest fits: it needs %s%s", text,
+                 memory ? "" : " or more");
+    else if (none)
         snprintf(reason, 256, "--find: not even the smallest fits");
     return none;
 }
