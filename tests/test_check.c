@@ -243,6 +243,30 @@ static void test_limited_rows(void **state)
     batch_free(&b);
 }
 
+static void note_op(void *told, const char *op, int entry, int entries)
+{
+    assert_true(1 <= entry && entry <= entries);
+    *(const char **)told = op;
+}
+
+/* Whoever looks at the progress sees that it is AdamW that is checked. */
+static void test_adamw_is_told(void **state)
+{
+    (void)state;
+    struct batch b = batch_er(20, 1);
+    struct tape_config tape = {.backend = backend_cpu(), .dtype = F32, .threads = 2, .seed = 5};
+    struct recording r = program_record(PROGRAM_STEP, &config, &b, NULL, tape);
+    const char *op = "";
+    struct check c = {.tell = note_op, .told = &op};
+    assert_true(tape_layout(r.tape));
+    tape_init(r.tape);
+    assert_true(check_adamw(&c, r.tape));
+    assert_string_equal(op, "adamw");
+    assert_string_equal(c.found, "");
+    tape_free(r.tape);
+    batch_free(&b);
+}
+
 /* --- rows that were not checked */
 
 static struct row *unchecked_row(int64_t nodes, const char *reason)
@@ -390,12 +414,19 @@ static void test_right_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exceptions),         cmocka_unit_test(test_single_row),
-        cmocka_unit_test(test_finite_program),     cmocka_unit_test(test_finite_op),
-        cmocka_unit_test(test_first_and_last_row), cmocka_unit_test(test_limited_rows),
-        cmocka_unit_test(test_unchecked_rows),     cmocka_unit_test(test_gates_on_unchecked_rows),
-        cmocka_unit_test(test_unchecked_run),      cmocka_unit_test(test_checked_runs),
-        cmocka_unit_test(test_limited_run),        cmocka_unit_test(test_moved_values),
+        cmocka_unit_test(test_exceptions),
+        cmocka_unit_test(test_single_row),
+        cmocka_unit_test(test_finite_program),
+        cmocka_unit_test(test_finite_op),
+        cmocka_unit_test(test_first_and_last_row),
+        cmocka_unit_test(test_limited_rows),
+        cmocka_unit_test(test_adamw_is_told),
+        cmocka_unit_test(test_unchecked_rows),
+        cmocka_unit_test(test_gates_on_unchecked_rows),
+        cmocka_unit_test(test_unchecked_run),
+        cmocka_unit_test(test_checked_runs),
+        cmocka_unit_test(test_limited_run),
+        cmocka_unit_test(test_moved_values),
         cmocka_unit_test(test_right_rows),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "models/layers/check.h"
+#include "models/layers/check_choice.h"
 
 static const double ROUNDINGS = 32;  /* times u, relative to the size of the terms */
 static const double TINY = 0x1p-120; /* absolute: squares of gradients below 1e-19 are denormal in float */
@@ -33,12 +33,13 @@ struct factors {
     double beta1, beta2, keep, rate, unbias2, eps, unit;
 };
 
-static const struct entry *find(const struct tape *t, enum op op)
+/* The first entry of an op; -1: there is none. */
+static int find(const struct tape *t, enum op op)
 {
-    for (int i = 0; i < tape_entry_count(t); i++)
-        if (tape_entry(t, i)->op == op)
-            return tape_entry(t, i);
-    return NULL;
+    int i = 0;
+    while (i < tape_entry_count(t) && tape_entry(t, i)->op != op)
+        i++;
+    return i < tape_entry_count(t) ? i : -1;
 }
 
 static void copy_floats(double *to, const struct tape *t, struct mat m)
@@ -137,12 +138,13 @@ static void compare_update(struct check *c, const struct tape *t, const struct a
 
 bool check_adamw(struct check *c, struct tape *t)
 {
-    const struct entry *e = find(t, OP_adamw);
+    int entry = find(t, OP_adamw);
     struct before b;
     double schedule[2];
-    if (!e)
+    if (entry < 0)
         return true;
-    const struct adamw_args *a = e->args;
+    const struct adamw_args *a = tape_entry(t, entry)->args;
+    check_tell(c, OP_adamw, entry, tape_entry_count(t));
     if (!remember_state(&b, t, a))
         return false;
     tape_run(t);
@@ -150,12 +152,13 @@ bool check_adamw(struct check *c, struct tape *t)
     if (done) {
         copy_floats(schedule, t, a->schedule);
         struct factors f = factors_of(a, schedule[0], schedule[1]);
-        if (schedule[0] != b.t + (find(t, OP_advance) != NULL) || schedule[1] != b.lr)
+        if (schedule[0] != b.t + (find(t, OP_advance) >= 0) || schedule[1] != b.lr)
             check_found(c, "adamw: after step %g with rate %g come step %g and rate %g", b.t, b.lr,
                         schedule[0], schedule[1]);
         if (tape_parameter_count(t) > 0 && b.n != tape_parameter_elements(t))
             check_found(c, "adamw: it moves %lld of %lld parameters", (long long)b.n,
                         (long long)tape_parameter_elements(t));
+        check_tell(c, OP_adamw, entry, tape_entry_count(t));
         compare_update(c, t, a, &b, &f);
     }
     free(b.at[P]);
