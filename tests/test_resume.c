@@ -398,6 +398,30 @@ static void test_reasons_of_new_values(void **state)
     row_free(from);
 }
 
+/* CPU time per run is that of all turns, of the file and new. */
+static void test_cpu_time(void **state)
+{
+    (void)state;
+    static const double seconds[] = {1, 1, 1, 1};
+    struct row *row = row_new();
+    struct samples all, turn = {0};
+    const struct probe none = probe_none();
+    row_set_samples(row, "step.time", seconds, 4);
+    row->step.time.cpu = 3;
+    samples_load(&all, row, TIMED_STEP);
+    assert_int_equal(all.n, 4);
+    samples_allocate(&turn, 2);
+    for (turn.n = 0; turn.n < 2; turn.n++)
+        turn.seconds[turn.n] = 1;
+    turn.used.cpu = 18;
+    samples_close_turn(&turn, &none, &none, 0);
+    samples_join(&all, &turn);
+    assert_int_equal(all.n, 6);
+    assert_true(all.used.cpu / all.n == 5);
+    samples_free(&all);
+    row_free(row);
+}
+
 /* Without --resume the file starts anew, and the old one is kept as x.json~. */
 static void test_replaced_file_is_kept(void **state)
 {
@@ -425,6 +449,7 @@ int main(void)
         cmocka_unit_test(test_same_twice),
         cmocka_unit_test(test_heads_that_disagree),
         cmocka_unit_test(test_reasons_of_new_values),
+        cmocka_unit_test(test_cpu_time),
         cmocka_unit_test(test_replaced_file_is_kept),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);

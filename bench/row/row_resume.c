@@ -51,6 +51,7 @@ void samples_load(struct samples *s, const struct row *from, size_t program)
         s->seconds[i] = times->samples.list[i].real;
         s->clock[i] = NAN;
     }
+    s->used.cpu = times->cpu * (double)n;
     s->lost = malloc(count * sizeof *s->lost);
     if (!s->lost)
         abort();

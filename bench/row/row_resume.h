@@ -7,7 +7,7 @@
 
 /*
  * Reads the samples and turns of a program or encoding, with the times of phases if the file has them; none
- * if the row lacks them. What the system counted is not in the file: it is that of new turns.
+ * if the row lacks them. What else the system counted is not in the file: it is that of new turns.
  */
 void samples_load(struct samples *s, const struct row *from, size_t program);
 
