@@ -113,6 +113,20 @@ static void plant(const char *root, const char *path, const char *text)
     assert_int_equal(system(command), 0);
 }
 
+/* Equal parts of the cores; programs that wait are none. */
+static void test_slowdown(void **state)
+{
+    (void)state;
+    struct noise n = {.cores = 4, .threads = 2, .load = 2.2, .runnable = 3};
+    assert_true(noise_slowdown(&n) == 1);
+    n.load = 6;
+    assert_true(noise_slowdown(&n) == 2);
+    n.runnable = 0;
+    assert_true(noise_slowdown(&n) == 1);
+    n = (struct noise){.cores = 4, .threads = 2, .load = NAN, .runnable = -1};
+    assert_true(noise_slowdown(&n) == 1);
+}
+
 static void test_reads_files(void **state)
 {
     (void)state;
@@ -373,6 +387,7 @@ int main(void)
         cmocka_unit_test(test_probe),
         cmocka_unit_test(test_unknown_is_no_warning),
         cmocka_unit_test(test_reads_files),
+        cmocka_unit_test(test_slowdown),
         cmocka_unit_test(test_lost_time),
         cmocka_unit_test(test_share_of_lost_time),
         cmocka_unit_test(test_usage),

@@ -32,7 +32,10 @@ int estimate_runs(const struct options *o);
 double estimate_check(const struct options *o, const struct config *config, const struct estimate *e,
                       enum program_kind p);
 
-/* Prints what a run takes on a quiet machine: samples, what is around them, checks and calibration. */
+/*
+ * Prints what a run takes on a quiet machine, samples, what is around them, checks and calibration; and,
+ * unless it is a dry run, what it takes at most beside the present load.
+ */
 void estimate_say(const struct options *o, FILE *out);
 
 /*

@@ -74,6 +74,13 @@ void noise_read_load(const char *root, struct noise *n)
     fclose(in);
 }
 
+/* The load average includes our own earlier runs, so another program must also be ready to run. */
+double noise_slowdown(const struct noise *n)
+{
+    bool beside = n->load + n->threads > n->cores + 0.5 && n->runnable != 0;
+    return beside ? (n->load + n->threads) / n->cores : 1;
+}
+
 /* A file with a number of kilohertz, in Hz; NAN without one. */
 static double read_frequency(const char *root, int cpu, const char *name)
 {

@@ -27,10 +27,9 @@ __attribute__((format(printf, 2, 3))) static int warn(FILE *out, const char *for
     return 1;
 }
 
-/* The load average includes our own earlier runs, so another program must also be ready to run. */
 static int warn_load(const struct noise *n, FILE *out)
 {
-    if (!(n->load + n->threads > n->cores + 0.5) || n->runnable == 0)
+    if (noise_slowdown(n) == 1)
         return 0;
     return warn(
         out,
