@@ -77,6 +77,17 @@ static void format_flops(struct table_cell *cell, const struct row *row, const s
     format_unit(cell, row, c, UNITS_SI, "FLOP");
 }
 
+/* Unknown, with the reason, where a solver iterates. */
+static void format_bound(struct table_cell *cell, const struct row *row, const struct column *c)
+{
+    const char *why = row->encoding.bound.label;
+    format_flops(cell, row, c);
+    if (row_has_field(row, c->field) || !why)
+        return;
+    snprintf(cell->text, CELL_TEXT, "unknown");
+    notes_mark(cell->notes, why, cell->text, CELL_TEXT);
+}
+
 static void put_percent(struct table_cell *cell, double percent)
 {
     snprintf(cell->text, CELL_TEXT, "%.*f %%", percent < 99.95 ? 1 : 0, percent);
@@ -191,7 +202,7 @@ static const struct {
     {"predicted", format_seconds, "forward.predicted.time"},
     {"predicted", format_seconds, "step.predicted.time"},
     {"predicted", format_seconds, "kernel.predicted.time"},
-    {"encoding ≤", format_flops, "encoding.bound.flops"},
+    {"encoding ≤", format_bound, "encoding.bound.flops"},
     {"cpu", format_cpu, "forward.time.cpu"},
     {"cpu", format_cpu, "step.time.cpu"},
     {"cpu", format_cpu, "kernel.time.cpu"},

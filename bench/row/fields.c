@@ -144,8 +144,13 @@ void fields_encoding(struct row *row, const struct encoded *encoded, const struc
 void fields_encoding_bound(struct row *row, const struct encoding_bound *b, int64_t storage)
 {
     row->encoding.storage = storage;
-    put_count(row, &row->encoding.bound.flops, b->flops);
-    put_count(row, &row->encoding.bound.bytes, b->bytes);
+    if (b->iterates) {
+        row_omit(row, "encoding.bound.flops", b->label);
+        row_omit(row, "encoding.bound.bytes", b->label);
+    } else {
+        put_count(row, &row->encoding.bound.flops, b->flops);
+        put_count(row, &row->encoding.bound.bytes, b->bytes);
+    }
     put_count(row, &row->encoding.bound.peak, b->peak);
     row->encoding.bound.label = row_keep(row, b->label);
 }

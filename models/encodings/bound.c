@@ -2,9 +2,9 @@
  * RWSE: every walk reaches every node. Heat kernel: degrees are not known, and no two neighbours have more
  * edges than there are; LAPACK is as for LapPE. LapPE: the components of a graph are not known, but the cost
  * of a dense solver grows faster than linearly with the nodes, and that of an iterative one linearly, so one
- * component as large as the solver allows is the worst case. An iterative solver stops after LAPPE_PRODUCTS
- * products, or after the filter with which it reaches them: twice as many are assumed, on every level of
- * coarsening.
+ * component as large as the solver allows is the worst case. An iterative solver may take LAPPE_PRODUCTS
+ * products on every level of coarsening, a hundred to a thousand times what it takes: a bound that says
+ * nothing, so its FLOPs and bytes have none.
  *
  * What is likely is the same of each graph by itself, with products and degrees that are usual: random graphs
  * and grids took 65 to 180 products at 300 to 3000 nodes, those with hubs up to 850.
@@ -27,10 +27,12 @@ struct work {
 /* What the shape of a batch does not tell. */
 struct assumed {
     bool worst;
-    double products; /* with the Laplacian: in the worst case on each level of coarsening */
-    double steps;    /* with a Rayleigh-Ritz projection, for each product */
-    double degrees;  /* largest sum of those of two neighbours */
+    double degrees; /* largest sum of those of two neighbours */
 };
+
+/* What is likely of an iterative solver. */
+enum { PRODUCTS = 50 /* with the Laplacian */ };
+static const double projections = 0.1; /* Rayleigh-Ritz, for each product */
 
 static int64_t whole(double x)
 {
@@ -67,7 +69,7 @@ static struct encoding_bound walks_bound(int64_t k, const struct batch *b, int t
     const void *args = b->symmetric ? (const void *)&half : &full;
     return (struct encoding_bound){op_flops(op, args), op_bytes(op, args),
                                    mat_bytes(p) + mat_bytes(work) + op_scratch(op, args),
-                                   "every walk reaches every node"};
+                                   "every walk reaches every node", false};
 }
 
 /* Components of n nodes in all, of at most m nodes each, by LAPACK. */
@@ -79,10 +81,11 @@ static struct work dense_work_of(double n, int64_t m, double pairs, int threads)
                          8 * threads * each};
 }
 
-static struct work lanczos_work(double n, double edges, double pairs, double steps)
+static struct work lanczos_work(double n, double edges, double pairs)
 {
     double vectors = 2 * pairs + 21;
-    return (struct work){steps * (4 * edges + 4 * n * vectors), steps * (4 * edges + 8 * n * (vectors + 4)),
+    return (struct work){PRODUCTS * (4 * edges + 4 * n * vectors),
+                         PRODUCTS * (4 * edges + 8 * n * (vectors + 4)),
                          8 * (5 * n + n * vectors + vectors * (vectors + 8) + n * pairs + pairs)};
 }
 
@@ -99,23 +102,19 @@ static double block_scratch(int64_t n, int64_t edges, int64_t w, int threads)
                           max_of(op_scratch(OP_linear, &linear), op_scratch(OP_chebyshev, &filter)));
 }
 
-/*
- * A step has a Rayleigh-Ritz projection and at least two products, and a level of coarsening at most 3/4 of
- * the nodes of the one before.
- */
-static struct work block_work(int64_t nodes, int64_t edges, int64_t pairs, const struct assumed *a,
-                              int threads)
+/* A level of coarsening has at most 3/4 of the nodes of the one before. */
+static struct work block_work(int64_t nodes, int64_t edges, int64_t pairs, bool worst, int threads)
 {
     int64_t w = round_up(pairs + 8, 16), levels = 1;
     double n = (double)nodes, e = (double)edges, wide = (double)w;
-    for (double left = n; a->worst && left >= 400; left *= 0.75)
+    for (double left = n; worst && left >= 400; left *= 0.75)
         levels++;
     double product = 3 * e * wide + n * (1 + 4 * wide),
            ritz = n * wide * (14 * wide + 25) + 4 * wide * wide * wide;
     double moved = 12 * n * wide + 12 * e + 20 * n, passes = 100 * n * wide + 100 * wide * wide;
-    double steps = a->products * (double)levels, block = 12 * n * wide + 40 * n;
+    double block = 12 * n * wide + 40 * n;
     double small = 80 * wide * wide + 64 * wide + 8 * (double)dense_work(w) + 8 * e + 64;
-    return (struct work){steps * (product + a->steps * ritz), steps * (moved + a->steps * passes),
+    return (struct work){PRODUCTS * (product + projections * ritz), PRODUCTS * (moved + projections * passes),
                          4 * block + (double)levels * small + block_scratch(nodes, edges, w, threads)};
 }
 
@@ -144,19 +143,21 @@ static struct encoding_bound pairs_bound(const struct encoding_config *c, const 
     bool iterates = dense < most;
     if (iterates) {
         struct work more = c->solver == SOLVER_ARPACK
-                               ? lanczos_work((double)nodes, (double)edges, (double)pairs, a->products)
-                               : block_work(nodes, edges, pairs, a, threads);
+                               ? lanczos_work((double)nodes, (double)edges, (double)pairs)
+                               : block_work(nodes, edges, pairs, a->worst, threads);
         all = (struct work){all.flops + more.flops, all.bytes + more.bytes, fmax(all.peak, more.peak)};
     }
     if (iterates && a->worst && c->solver == SOLVER_AUTO) {
         struct work again = dense_work_of((double)nodes, min_of(most, LAPPE_DENSE_AGAIN), (double)pairs, 1);
-        all = (struct work){all.flops + again.flops, all.bytes + again.bytes, fmax(all.peak, again.peak)};
+        all.peak = fmax(all.peak, again.peak);
     }
     all.peak += problems_bytes((double)nodes, (double)edges, (double)b->graphs, (double)c->k, (double)pairs);
+    bool unbounded = iterates && a->worst;
     return (struct encoding_bound){
-        whole(all.flops), whole(all.bytes), whole(all.peak),
-        iterates ? "the solver iterates up to its limit of 100000 products with the Laplacian"
-                 : "each graph is one component, solved by LAPACK; FLOPs are nominal"};
+        unbounded ? -1 : whole(all.flops), unbounded ? -1 : whole(all.bytes), whole(all.peak),
+        iterates ? "the solver iterates; how often is known only when it has run"
+                 : "each graph is one component, solved by LAPACK; FLOPs are nominal",
+        iterates};
 }
 
 /* What LAPACK takes grows faster than linearly. */
@@ -187,7 +188,7 @@ static struct encoding_bound heat_bound(int64_t k, const struct batch *b, const 
                                    bytes < 0 ? bytes
                                              : whole(fmax((double)bytes, nodes * (16 * m + 4 * (double)k))),
                                    whole(held + fmax(expanded, dense)),
-                                   "two neighbours may have all edges; each graph is one component"};
+                                   "two neighbours may have all edges; each graph is one component", false};
 }
 
 static struct encoding_bound bound_for(const struct encoding_config *c, const struct batch *b,
@@ -200,15 +201,14 @@ static struct encoding_bound bound_for(const struct encoding_config *c, const st
 
 struct encoding_bound encoding_bound(const struct encoding_config *c, const struct batch *b, int threads)
 {
-    struct assumed worst = {true, 2 * LAPPE_PRODUCTS, 0.5, (double)max_of(1, b->adj.edges)};
+    struct assumed worst = {true, (double)max_of(1, b->adj.edges)};
     return bound_for(c, b, &worst, threads);
 }
 
 double encoding_likely_flops(const struct encoding_config *c, const struct batch *b)
 {
-    enum { PRODUCTS = 50 };
     double degree = (double)b->adj.edges / (double)b->adj.nodes, flops = 0;
-    struct assumed usual = {false, PRODUCTS, 0.1, fmax(1, 4 * degree)};
+    struct assumed usual = {false, fmax(1, 4 * degree)};
     for (int64_t g = 0; g < b->graphs; g++) {
         int64_t n = b->offset[g + 1] - b->offset[g], offset[2] = {0, n};
         struct batch one = {.graphs = 1, .symmetric = b->symmetric, .offset = offset};

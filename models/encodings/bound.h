@@ -7,6 +7,7 @@
 struct encoding_bound {
     int64_t flops, bytes, peak; /* not less than cost and peak of struct encoding; -1 beyond 63 bits */
     const char *label;          /* what they assume: "every walk reaches every node" */
+    bool iterates;              /* a solver: FLOPs and bytes have no bound, and are -1 */
 };
 
 /* For any graphs with these numbers of nodes and edges. */
