@@ -130,8 +130,8 @@ struct op_row {
     const char *(*check)(const void *args, const int64_t dims[DIMS]);
 };
 
-#define MATRIX(id, kind, R, C, ...)                                                                             \
-    {.name = #id, .role = kind, .at = offsetof(args_type, id), .rows = DIM_##R, .cols = DIM_##C, __VA_ARGS__},
+#define MEMBER(id) .name = #id, .at = offsetof(args_type, id), .size = sizeof ((args_type *)0)->id
+#define MATRIX(id, kind, R, C, ...) {MEMBER(id), .role = kind, .rows = DIM_##R, .cols = DIM_##C, __VA_ARGS__},
 #define HALF(size, rows, cols, ...)                                                                             \
     MATRIX(rows, ROLE_ROW_PTR, size, 1, .dtype = I64, __VA_ARGS__)                                               \
     MATRIX(cols, ROLE_INDEX, E, 1, .dtype = I32, __VA_ARGS__)
@@ -173,8 +173,8 @@ struct op_row {
 #define PART_EDGES(name)                     RECEIVERS(name) SENDERS(name, S, CARRIED) NUMBERS(name, CARRIED)
 #define PART_EDGES_OUT(name)                 RECEIVERS(name, CARRIED) SENDERS(name, S) NUMBERS(name, CARRIED)
 #define PART_EDGES_BOTH_NUMBERED(name)       RECEIVERS(name) SENDERS(name, S) NUMBERS(name)
-#define SIZE(id, size)                       {.name = #id, .role = ROLE_SIZE, .at = offsetof(args_type, id), .rows = DIM_##size, .type = "int"},
-#define ATTR(kind, id, ...)                  {.name = #id, .role = ROLE_ATTR, .at = offsetof(args_type, id), .type = #kind, __VA_ARGS__},
+#define SIZE(id, size)                       {MEMBER(id), .role = ROLE_SIZE, .rows = DIM_##size, .type = "int"},
+#define ATTR(kind, id, ...)                  {MEMBER(id), .role = ROLE_ATTR, .type = #kind, __VA_ARGS__},
 #define END(name, formula, ...)                                                                                 \
         };                                                                                                      \
         static const struct op_row entry = {                                                                     \

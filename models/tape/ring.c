@@ -80,7 +80,7 @@ void ring_backward(struct tape *t, const struct attention_args *a)
     struct mat kv = mat_cols(a->k, 0, 2 * a->k.cols); /* v is beside k */
     steps_of(t, step);
     values = send_values(t, kv, step[0]);
-    attention_gradient(t, a);
+    rule_by_names(t, OP_attention, a);
     for (int s = 0; s < count; s++) {
         struct mat hand = arrived(t, values);
         if (s + 1 < count)

@@ -129,6 +129,12 @@ static inline bool category_persistent(enum category c)
 void rule_apply(struct tape *t, enum op op, const void *args);
 
 /*
+ * The rule of an op NAME with a backward op NAME_backward: of its operands, those that NAME has too are the
+ * same; dX as an output is the gradient of X to be written, else that to be read.
+ */
+void rule_by_names(struct tape *t, enum op op, const void *args);
+
+/*
  * For rules: the gradient of an output, to be read, and that of an operand, to be written (absent if not
  * needed).
  */
@@ -141,9 +147,6 @@ struct mat grad_into(struct tape *t, struct mat operand);
  */
 bool ring_continues(const struct tape *t);
 void ring_backward(struct tape *t, const struct attention_args *a);
-
-/* Attention's own part of that: the gradients by its own keys. */
-void attention_gradient(struct tape *t, const struct attention_args *a);
 
 static inline struct mat whole_view(const struct storage *s, int id)
 {
