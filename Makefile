@@ -317,6 +317,19 @@ $(BUILD)/emulated/tests/test_emulator: $(emulator_test)
 	$(Q)$(CC) $^ $(LDFLAGS) $(CMOCKA) -lstdc++ -lm -ldl -o $@
 -include $(emulated_obj:.o=.d) $(BUILD)/emulated/obj/tests/emulator/test_emulator.cu.d
 
+# The kernels for the CPU as ThreadSanitizer watches them (tests/races): those of the baseline, in place of the library's.
+ifneq ($(ARCHER),)
+races     := $(if $(san),,$(BUILD)/tests/test_races)
+endif
+races_obj := $(patsubst %,$(OBJ)/races/%.o,tests/races/races.c $(wildcard kernels/cpu/*.c))
+$(races_obj): $(OBJ)/races/%.o: % $(BUILD)/config.mk Makefile
+	@mkdir -p $(@D) $(if $(V),,&& echo "  cc    $(@:$(BUILD)/%=%)" >&2)
+	$(Q)clang -std=c11 -fopenmp -fsanitize=thread -O1 -g1 $(warnings) $(defines) -DROLLED -DISA=base -I. -MMD -MP -c $< -o $@
+$(BUILD)/tests/test_races: $(races_obj) $(helpers) $(BUILD)/libgtmark.a
+	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@" >&2)
+	$(Q)clang -fopenmp -fsanitize=thread $(filter %.o,$^) $(links) $(ARCHER) -o $@
+-include $(races_obj:.o=.d)
+
 # A benchmark that is slower by a known share, for the gates to find (tests/gates.sh).
 slower := $(BUILD)/tests/slower_bench
 $(slower): wrap := -Wl,--wrap=tape_run_marked
@@ -325,7 +338,7 @@ $(slower): ; $(link)
 
 # A commit links the programs again, but no test.
 $(programs): $(version)
-$(tests) $(dumpers) $(fuzzers) $(replays) $(emulated) $(emulated_set) $(slower): | $(version)
+$(tests) $(races) $(dumpers) $(fuzzers) $(replays) $(emulated) $(emulated_set) $(slower): | $(version)
 
 ## Targets
 ##   all          every benchmark, plot, compare, findings, graph, merge, query, report and score (what a bare `make` does)
@@ -368,7 +381,9 @@ build/torch/installed:
 	python3 -m venv $(@D) && $(@D)/bin/pip install numpy torch torch_geometric scipy pyamg && touch $@
 ##   test         all tests, then their small shapes again with clang and both sanitizers
 test: tests $(if $(CLANG),tests-small)
-	@tests/run.sh GTMARK_BUILD=$(BUILD) $(tests) $(wildcard tests/test_*.sh) GTMARK_SMALL=1 $(or $(emulated),\
+	@tests/run.sh GTMARK_BUILD=$(BUILD) $(tests) $(or $(races),\
+	    --skipped 'data races: no clang with ThreadSanitizer and archer (make setup)') \
+	    $(wildcard tests/test_*.sh) GTMARK_SMALL=1 $(or $(emulated),\
 	    --skipped 'kernels on an emulated GPU: they need the CUDA toolkit and x86-64') $(if $(CLANG),\
 	    GTMARK_BUILD=build/clang-san GTMARK_SMALL=1 $(checks:%=build/clang-san/%),\
 	    --skipped 'the tests under sanitizers: no clang with OpenMP and sanitizers (make setup)')
@@ -381,7 +396,7 @@ soak: tests $(if $(CLANG),$(if $(filter fuzzers,$(or $(PART),fuzzers)),tests-sma
 ##   mutants      are planted faults noticed? PART=2/4: the second of four parts; MUTANTS='NAME...'
 mutants:
 	@CC='$(CC)' GTMARK_BUILD='$(BUILD)' GTMARK_PART='$(PART)' tests/mutants.sh $(MUTANTS)
-tests: all $(if $(CMOCKA),$(tests) $(dumpers) $(nvmls) $(slower) $(pmpi) $(fuzzers) $(replays) $(emulated),no-cmocka)
+tests: all $(if $(CMOCKA),$(tests) $(races) $(dumpers) $(nvmls) $(slower) $(pmpi) $(fuzzers) $(replays) $(emulated),no-cmocka)
 tests-small: tests known-small
 	@$(MAKE) CC=clang SAN=1 $(CUDA_HOST:%=NVCC_CCBIN=%) tests
 # What clang can do is found out while gcc compiles.

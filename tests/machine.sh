@@ -37,6 +37,7 @@ cuda|CUDA toolkit|optional||||no CUDA
 cmocka|cmocka|optional|libcmocka-dev|libcmocka-devel|cmocka|no `make test`
 gnuplot|gnuplot|optional|gnuplot-nox|gnuplot|gnuplot|tables and result files, but no charts
 clang|clang|optional|clang libclang-rt-dev libomp-dev|clang compiler-rt libomp-devel|clang openmp|tests without sanitizers
+archer|archer|optional|clang libclang-rt-dev libomp-dev|clang compiler-rt libomp-devel|clang openmp|no search for data races in the kernels
 fuzzer|libFuzzer|optional|libclang-rt-dev|compiler-rt|compiler-rt|no fuzzing of command lines and of result files
 clangformat|clang-format|optional|clang-format|clang-tools-extra|clang|no `make style`
 aarch64|gcc for aarch64|optional|gcc-aarch64-linux-gnu libc6-dev-arm64-cross||aarch64-linux-gnu-gcc|nothing is compiled for aarch64
@@ -213,6 +214,15 @@ find_clang()
         found=$(clang --version | head -n 1) clang=clang
 }
 
+# What ThreadSanitizer must be told of OpenMP, as a library in the program.
+find_archer()
+{
+    races='-Wl,--whole-archive -larcher_static -Wl,--no-whole-archive -rdynamic -lstdc++'
+    (CC=clang FLAGS='-fopenmp -fsanitize=thread' && try 'int main(void) {
+#pragma omp parallel\n
+return 0; }' c $races) && archer=$races found='of clang'
+}
+
 find_fuzzer()
 {
     (CC=clang FLAGS='-fopenmp -fsanitize=address,undefined' &&
@@ -242,7 +252,7 @@ find_valgrind()
 
 probe()
 {
-    packages='' sqlite='' cmocka='' clang='' fuzzer='' cxx='' isas=base isa_x86=0 have_cblas=0 have_lapack=0 have_arpack=0 have_cuda=0 mpi_flags='' mpirun='' have_metis=0 nvcc='' nvcc_release='' archs='' cuda_host='' cuda_lib='' cuda_include='' missing='' problem=''
+    packages='' sqlite='' cmocka='' clang='' archer='' fuzzer='' cxx='' isas=base isa_x86=0 have_cblas=0 have_lapack=0 have_arpack=0 have_cuda=0 mpi_flags='' mpirun='' have_metis=0 nvcc='' nvcc_release='' archs='' cuda_host='' cuda_lib='' cuda_include='' missing='' problem=''
     echo "What this machine has for $CC:"
     while IFS='|' read -r key name level debian fedora arch lack; do
         if ! find_"$key"; then
@@ -277,6 +287,7 @@ MPIRUN      := $mpirun
 HAVE_METIS  := $have_metis
 CMOCKA      := $cmocka
 CLANG       := $clang
+ARCHER      := $archer
 FUZZER      := $fuzzer
 END
     cat >"$work/cuda.mk" <<END
