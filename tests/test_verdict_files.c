@@ -116,11 +116,9 @@ static void test_lost_time(void **state)
     static const struct {
         double before, during;
         enum verdict_kind kind;
-    } lost[] = {{NAN, NAN, VERDICT_SLOWER},
-                {0.1, NAN, VERDICT_SLOWER},
-                {0.5, NAN, VERDICT_INCONCLUSIVE},
-                {0, 0.5, VERDICT_INCONCLUSIVE},
-                {0.5, 0, VERDICT_SLOWER}};
+    } lost[] = {{NAN, NAN, VERDICT_SLOWER},       {0.1, NAN, VERDICT_SLOWER},
+                {0.5, NAN, VERDICT_INCONCLUSIVE}, {0, 0.5, VERDICT_INCONCLUSIVE},
+                {0, 1, VERDICT_INCONCLUSIVE},     {0.5, 0, VERDICT_SLOWER}};
     for (size_t i = 0; i < sizeof lost / sizeof *lost; i++) {
         struct rows *sides[2] = {rows_new(), rows_new()};
         for (size_t side = 0; side < 2; side++) {
@@ -135,6 +133,12 @@ static void test_lost_time(void **state)
         }
         struct verdict v = verdict_files(sides[0], sides[1], TIMED_STEP, verdict_limits_files());
         assert_int_equal(v.kind, lost[i].kind);
+        if (lost[i].during == 1) {
+            char text[MESSAGE_SIZE];
+            verdict_text(&v, text);
+            assert_false(v.unjudged);
+            assert_string_equal(text, "inconclusive: all of the time may have been lost to other programs");
+        }
         rows_free(sides[0]);
         rows_free(sides[1]);
     }

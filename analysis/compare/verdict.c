@@ -323,7 +323,7 @@ static struct known known_rows(const struct rows *rows, size_t kind)
         abort();
     for (size_t i = 0; i < rows_count(rows); i++) {
         struct known one = known_row(rows_at(rows, i), kind);
-        if (!row_is_ok(rows_at(rows, i)) || !(one.low > 0))
+        if (!row_is_ok(rows_at(rows, i)) || !(one.median > 0))
             continue;
         medians[n++] = one.median;
         all.low = fmin(all.low, one.low);
@@ -358,5 +358,10 @@ struct verdict verdict_files(const struct rows *base, const struct rows *rows, s
     v.low = s.low / b.high / runs;
     v.high = s.high / b.low * runs;
     v.bound = b.range || s.range;
-    return judge_state(judge_interval(v, limits), first, kind, row, kind, limits);
+    v = judge_interval(v, limits);
+    if (v.kind == VERDICT_INCONCLUSIVE && !(b.low > 0 && s.low > 0)) {
+        v.low = v.high = NAN;
+        return inconclusive(v, "all of the time may have been lost to other programs");
+    }
+    return judge_state(v, first, kind, row, kind, limits);
 }
