@@ -287,6 +287,10 @@ ifeq ($(HAVE_CUDA)$(ISA_X86)$(san),11)
 emulated_gpu   := $(patsubst %,$(BUILD)/emulated/tests/test_%,\
                     $(addprefix cuda_,build kernels models bench faults) saturated)
 emulated       := $(emulated_gpu) $(BUILD)/emulated/tests/test_emulator
+# Tests with kernels that are executed from the PTX in these files of nvcc; as arguments of tests/run.sh.
+planted_ptx    := build/cuda/obj/tests/emulator/test_emulator.cu.o
+on_ptx         := GTMARK_PTX=$(planted_ptx) $(BUILD)/emulated/tests/test_emulator \
+                  GTMARK_PTX=$(cuda) $(addprefix $(BUILD)/emulated/tests/test_cuda_,kernels models) GTMARK_PTX=
 endif
 emulated_bench := $(BUILD)/emulated/bench_node_scaling
 emulated_set   := $(emulated_bench) $(BUILD)/emulated/bench_batch_scaling $(BUILD)/emulated/bench_presets
@@ -294,7 +298,7 @@ emulated_lib   := $(BUILD)/emulated/cuda/libgtmark_cuda.so
 emulated_obj   := $(patsubst %,$(BUILD)/emulated/obj/%.o,\
                     $(wildcard tests/emulator/*.cc kernels/cuda/*.c kernels/cuda/*.cu))
 $(BUILD)/emulated/obj/%.c.o:  emulated_as = -std=gnu11 -O1
-$(BUILD)/emulated/obj/%.cc.o: emulated_as = -x c++ $(CXX_FLAGS) -O2
+$(BUILD)/emulated/obj/%.cc.o: emulated_as = -x c++ $(CXX_FLAGS) -O3
 # Every access to memory by a kernel calls a function, which is the emulated device's (tests/emulator/access.cc). Where
 # functions begin with an instruction against attacks, the list of kernels would point behind it (launch.cc).
 $(BUILD)/emulated/obj/%.cu.o: emulated_as = -x c++ $(CXX_FLAGS) -O1 -include tests/emulator/language.h \
@@ -315,7 +319,7 @@ emulator_test := $(BUILD)/emulated/obj/tests/emulator/test_emulator.cu.o $(filte
 $(BUILD)/emulated/tests/test_emulator: $(emulator_test)
 	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@" >&2)
 	$(Q)$(CC) $^ $(LDFLAGS) $(CMOCKA) -lstdc++ -lm -ldl -o $@
--include $(emulated_obj:.o=.d) $(BUILD)/emulated/obj/tests/emulator/test_emulator.cu.d
+-include $(emulated_obj:.o=.d) $(BUILD)/emulated/obj/tests/emulator/test_emulator.cu.d $(planted_ptx:.o=.d)
 
 # The kernels for the CPU as ThreadSanitizer watches them (tests/races): those of the baseline, in place of the library's.
 ifneq ($(ARCHER),)
@@ -384,7 +388,8 @@ test: tests $(if $(CLANG),tests-small)
 	@tests/run.sh GTMARK_BUILD=$(BUILD) $(tests) $(or $(races),\
 	    --skipped 'data races: no clang with ThreadSanitizer and archer (make setup)') \
 	    $(wildcard tests/test_*.sh) GTMARK_SMALL=1 $(or $(emulated),\
-	    --skipped 'kernels on an emulated GPU: they need the CUDA toolkit and x86-64') $(if $(CLANG),\
+	    --skipped 'kernels on an emulated GPU: they need the CUDA toolkit and x86-64') \
+	    $(if $(on_ptx),GTMARK_MODEL=gps $(on_ptx) GTMARK_MODEL=) $(if $(CLANG),\
 	    GTMARK_BUILD=build/clang-san GTMARK_SMALL=1 $(checks:%=build/clang-san/%),\
 	    --skipped 'the tests under sanitizers: no clang with OpenMP and sanitizers (make setup)')
 ##   emulated     what tests/gpu.sh --emulated runs
@@ -392,11 +397,12 @@ test: tests $(if $(CLANG),tests-small)
 emulated: $(emulated) $(emulated_set)
 ##   soak         the long tests: the parts that have not passed yet; PART='kills gates': these parts
 soak: tests $(if $(CLANG),$(if $(filter fuzzers,$(or $(PART),fuzzers)),tests-small))
-	@CC='$(CC)' GTMARK_BUILD='$(BUILD)' GTMARK_EMULATED='$(emulated)' tests/soak.sh $(PART)
+	@CC='$(CC)' GTMARK_BUILD='$(BUILD)' GTMARK_EMULATED='$(strip $(emulated) $(on_ptx))' tests/soak.sh $(PART)
 ##   mutants      are planted faults noticed? PART=2/4: the second of four parts; MUTANTS='NAME...'
 mutants:
 	@CC='$(CC)' GTMARK_BUILD='$(BUILD)' GTMARK_PART='$(PART)' tests/mutants.sh $(MUTANTS)
-tests: all $(if $(CMOCKA),$(tests) $(races) $(dumpers) $(nvmls) $(slower) $(pmpi) $(fuzzers) $(replays) $(emulated),no-cmocka)
+tests: all $(if $(CMOCKA),$(tests) $(races) $(dumpers) $(nvmls) $(slower) $(pmpi) $(fuzzers) $(replays) $(emulated) \
+    $(planted_ptx),no-cmocka)
 tests-small: tests known-small
 	@$(MAKE) CC=clang SAN=1 $(CUDA_HOST:%=NVCC_CCBIN=%) tests
 # What clang can do is found out while gcc compiles.

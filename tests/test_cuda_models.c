@@ -1,7 +1,8 @@
 /*
  * Whole models on the GPU: a step against the same step in double, comparing output, loss and every gradient;
  * op by op from each op's actual inputs; and identical bits from two replays, from reused and unshared
- * memory, and from a captured graph. Skipped without a GPU. GTMARK_SMALL=1 uses smaller graphs.
+ * memory, and from a captured graph. Skipped without a GPU. GTMARK_SMALL=1 uses smaller graphs;
+ * GTMARK_MODEL=NAME tests one model, without its replays.
  */
 #include "models/layers/check.h"
 #include "models/tape/count.h"
@@ -212,6 +213,8 @@ int main(void)
     }
     tests[2 * SUBJECTS] = (struct CMUnitTest){"preparation is shared", test_preparation_is_shared, NULL, NULL,
                                               &subjects[SUBJECTS - 1]};
+    if (env_set("GTMARK_MODEL"))
+        cmocka_set_test_filter(getenv("GTMARK_MODEL"));
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     device_of_tests_close(&device);
     return failed;

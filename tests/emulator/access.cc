@@ -2,10 +2,10 @@
  * Checks every access to memory by a kernel. The compiler calls these functions before each (the interface of
  * ThreadSanitizer's runtime, -fsanitize=thread, which is not linked).
  *
- * Shared memory: each word knows the threads that last wrote and read it, and when. It is an error to read
- * what no thread of the block has written, and if two threads access a word without a barrier between, one of
- * them writing. Device memory: it is an error to access what is in no allocation, and to read a word that is
- * still as cudaMalloc left it.
+ * Each word knows the threads that last wrote and read it, and when. It is an error if two threads access one
+ * without a barrier between, one of them writing; in device memory also if they are of different blocks. It
+ * is an error to read shared memory that no thread of the block has written, to access what is in no
+ * allocation, and to read a word of device memory that is still as cudaMalloc left it.
  */
 #include "tests/emulator/block.h"
 #include "tests/emulator/emulator.h"
@@ -15,27 +15,51 @@
 
 namespace
 {
-enum { WORD = 4, SEVERAL = -1 };
-
-/* Times are of block_time; 0: never. */
-struct word {
-    uint32_t written, read;
-    int16_t writer, reader; /* threads; reader may be SEVERAL */
-};
+enum { WORD = 4, SEVERAL = -1, BLOCKS = -2 };
+enum place { SHARED, DEVICE };
 
 struct {
     char *start, *end;
-    std::vector<word> words;
+    std::vector<word_access> words;
 } shared;
 } // namespace
 
-static void expect_order(const void *code, const char *does, const char *did, uint32_t time, int other)
+static bool by_other_blocks(enum place place, uint32_t time, int thread)
 {
+    return place == DEVICE && time >= block_now.launched && (time < block_now.began || thread == BLOCKS);
+}
+
+static void expect_order(enum place place, const void *code, const char *does, const char *did, uint32_t time,
+                         int other)
+{
+    const char *memory = place == SHARED ? "shared" : "device";
+    if (by_other_blocks(place, time, other))
+        emulator_fail_at(code, "%s %s memory that another block %s", does, memory, did);
     if (time != block_now.time || other == block_now.thread)
         return;
     if (other == SEVERAL)
-        emulator_fail_at(code, "%s shared memory that other threads %s since the last barrier", does, did);
-    emulator_fail_at(code, "%s shared memory that thread %d %s since the last barrier", does, other, did);
+        emulator_fail_at(code, "%s %s memory that other threads %s since the last barrier", does, memory,
+                         did);
+    emulator_fail_at(code, "%s %s memory that thread %d %s since the last barrier", does, memory, other, did);
+}
+
+static void read_word(enum place place, word_access &w, const void *code)
+{
+    int thread = block_now.thread;
+    expect_order(place, code, "reads", "wrote", w.written, w.writer);
+    if (by_other_blocks(place, w.read, w.reader))
+        w.reader = BLOCKS;
+    else
+        w.reader = (int16_t)(w.read == block_now.time && w.reader != thread ? SEVERAL : thread);
+    w.read = block_now.time;
+}
+
+static void write_word(enum place place, word_access &w, const void *code)
+{
+    expect_order(place, code, "writes", "wrote", w.written, w.writer);
+    expect_order(place, code, "writes", "read", w.read, w.reader);
+    w.writer = (int16_t)block_now.thread;
+    w.written = block_now.time;
 }
 
 /* The compiler reports no writes of results that a function returns in memory, so the value counts too. */
@@ -46,34 +70,17 @@ static bool is_fresh(size_t index)
            memcmp(shared.start + index * WORD, fresh, WORD) == 0;
 }
 
-static void read_word(size_t index, const void *code)
-{
-    int thread = block_now.thread;
-    word &w = shared.words[index];
-    if (is_fresh(index))
-        emulator_fail_at(code, "reads shared memory that no thread of the block has written");
-    expect_order(code, "reads", "wrote", w.written, w.writer);
-    w.reader = (int16_t)(w.read == block_now.time && w.reader != thread ? SEVERAL : thread);
-    w.read = block_now.time;
-}
-
-static void write_word(size_t index, const void *code)
-{
-    word &w = shared.words[index];
-    expect_order(code, "writes", "wrote", w.written, w.writer);
-    expect_order(code, "writes", "read", w.read, w.reader);
-    w.writer = (int16_t)block_now.thread;
-    w.written = block_now.time;
-}
-
-static void access_shared(const char *at, size_t bytes, bool writes, const void *code)
+void access_shared(const char *at, size_t bytes, bool writes, const void *code)
 {
     size_t first = (size_t)(at - shared.start) / WORD, last = (size_t)(at + bytes - 1 - shared.start) / WORD;
-    for (size_t i = first; i <= last; i++)
-        (writes ? write_word : read_word)(i, code);
+    for (size_t i = first; i <= last; i++) {
+        if (!writes && is_fresh(i))
+            emulator_fail_at(code, "reads shared memory that no thread of the block has written");
+        (writes ? write_word : read_word)(SHARED, shared.words[i], code);
+    }
 }
 
-static void access_device(const char *at, size_t bytes, bool writes, const void *code)
+void access_device(const char *at, size_t bytes, bool writes, const void *code)
 {
     if (!memory_allocated(at, bytes))
         emulator_fail_at(code, "%s %zu bytes that are in no allocation", writes ? "writes" : "reads", bytes);
@@ -81,6 +88,9 @@ static void access_device(const char *at, size_t bytes, bool writes, const void 
         memory_mark(at, bytes);
     else if (memory_fresh(at, bytes))
         emulator_fail_at(code, "reads device memory that was never written");
+    word_access *first = memory_word(at), *last = memory_word(at + bytes - 1);
+    for (word_access *w = first; w <= last; w++)
+        (writes ? write_word : read_word)(DEVICE, *w, code);
 }
 
 static void access(const void *address, size_t bytes, bool writes, const void *code)
@@ -94,11 +104,16 @@ static void access(const void *address, size_t bytes, bool writes, const void *c
         access_device(at, bytes, writes, code);
 }
 
+void access_expect_aligned(const void *address, size_t bytes, bool writes, const void *code)
+{
+    if (block_now.thread >= 0 && (uintptr_t)address & (bytes - 1))
+        emulator_fail_at(code, "%s %zu bytes at a misaligned address", writes ? "writes" : "reads", bytes);
+}
+
 /* Of a type that must be aligned to its size. */
 static void access_aligned(const void *address, size_t bytes, bool writes, const void *code)
 {
-    if (block_now.thread >= 0 && (uintptr_t)address % bytes)
-        emulator_fail_at(code, "%s %zu bytes at a misaligned address", writes ? "writes" : "reads", bytes);
+    access_expect_aligned(address, bytes, writes, code);
     access(address, bytes, writes, code);
 }
 
@@ -114,7 +129,7 @@ void access_shared_range(char *start, char *end)
 {
     shared.start = start;
     shared.end = end;
-    shared.words.assign((size_t)(end - start) / WORD + 1, word{});
+    shared.words.assign((size_t)(end - start) / WORD + 1, word_access{});
 }
 
 extern "C" {

@@ -20,7 +20,7 @@
 
 uint3 threadIdx, blockIdx;
 dim3 blockDim, gridDim;
-struct block_state block_now = {-1, 0, 0};
+struct block_state block_now = {-1, 0, 0, 0, {}};
 
 enum { STACK = 128 << 10, GUARD = 16 << 10, THREADS = 1024, LANES = 32 };
 

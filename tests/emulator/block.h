@@ -2,14 +2,17 @@
 #ifndef GTMARK_TESTS_EMULATOR_BLOCK_H
 #define GTMARK_TESTS_EMULATOR_BLOCK_H
 
+#include "tests/emulator/language.h"
+
 #include <cstdint>
 #include <functional>
 #include <vector>
 
 /* What runs. Times are counted in barriers passed, over all blocks. */
 struct block_state {
-    int thread; /* in the block; -1: none */
-    uint32_t time, began;
+    int thread;                     /* in the block; -1: none */
+    uint32_t time, began, launched; /* now, and when the block and the grid began */
+    struct source_location at;      /* of kernels executed from PTX */
 };
 extern struct block_state block_now;
 
@@ -25,5 +28,10 @@ bool block_stack_overflown(const void *address);
  * one runs.
  */
 void block_run(const std::function<void()> &thread, const std::vector<int> &order, int stretch);
+
+/* What the running thread accesses: fails if that is an error; `code` is where (access.cc). */
+void access_expect_aligned(const void *address, size_t bytes, bool writes, const void *code);
+void access_device(const char *at, size_t bytes, bool writes, const void *code);
+void access_shared(const char *at, size_t bytes, bool writes, const void *code);
 
 #endif

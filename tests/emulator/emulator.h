@@ -29,6 +29,8 @@ enum {
     __attribute__((format(printf, 2, 3)));
 /* The name of the function at an address of code, with the arguments of templates. */
 std::string emulator_function(const void *code);
+/* The name of the function with this address, as the compiler mangled it. */
+std::string emulator_symbol(const void *function);
 /* Makes an overflow of a thread's stack such a failure. */
 void emulator_watch_stacks(void);
 
@@ -61,6 +63,13 @@ bool memory_allocated(const void *from, size_t bytes);
 /* A kernel writes these bytes; whether a word of them was never written. */
 void memory_mark(const void *from, size_t bytes);
 bool memory_fresh(const void *from, size_t bytes);
+/* Who accessed a word of memory last, and when, in times of block_now; 0: never. */
+struct word_access {
+    uint32_t written, read;
+    int16_t writer, reader; /* threads, or several (access.cc) */
+};
+/* The word of device memory with this address. */
+word_access *memory_word(const void *at);
 /* Whether the address is in memory from cudaMallocHost. */
 bool memory_pinned(const void *from);
 /* Makes device memory accessible to the host while queued work runs. */

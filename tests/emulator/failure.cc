@@ -7,12 +7,13 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 
 #include <dlfcn.h>
 #include <link.h>
 #include <unistd.h>
 
-enum { NAME = 256 };
+enum { NAME = 512 };
 
 /* Without the arguments, and unnamed namespaces. */
 static void shorten(char *function)
@@ -23,21 +24,31 @@ static void shorten(char *function)
     function[strcspn(function, "(\n")] = '\0';
 }
 
-/* The function and the "file:line" of an address of code; without addr2line, the address. */
-static void find_source(const void *code, char function[NAME], char line[NAME])
+/* The file that has an address of code, and its offset there. */
+static bool find_file(const void *code, char path[NAME], size_t *offset)
 {
     Dl_info info;
     link_map *module;
-    char path[512], command[1024];
+    if (!dladdr1(code, &info, (void **)&module, RTLD_DL_LINKMAP))
+        return false;
+    *offset = (size_t)code - module->l_addr;
+    if (*module->l_name)
+        snprintf(path, NAME, "%s", module->l_name);
+    else
+        snprintf(path, NAME, "/proc/%d/exe", (int)getpid());
+    return true;
+}
+
+/* The function and the "file:line" of an address of code; without addr2line, the address. */
+static void find_source(const void *code, char function[NAME], char line[NAME])
+{
+    char path[NAME], command[2 * NAME];
+    size_t offset;
     snprintf(function, NAME, "%p", code);
     snprintf(line, NAME, "%p", code);
-    if (!dladdr1(code, &info, (void **)&module, RTLD_DL_LINKMAP))
+    if (!find_file(code, path, &offset))
         return;
-    snprintf(path, sizeof path, "%s", module->l_name);
-    if (!*path)
-        snprintf(path, sizeof path, "/proc/%d/exe", (int)getpid());
-    snprintf(command, sizeof command, "addr2line -sCfe '%s' %#zx 2>/dev/null", path,
-             (size_t)code - module->l_addr);
+    snprintf(command, sizeof command, "addr2line -sCfe '%s' %#zx 2>/dev/null", path, offset);
     FILE *in = popen(command, "r");
     if (!in)
         return;
@@ -55,6 +66,32 @@ std::string emulator_function(const void *code)
     return function;
 }
 
+/* The names of the functions in a file, by offset. */
+static std::map<size_t, std::string> symbols(const char *path)
+{
+    std::map<size_t, std::string> names;
+    char line[2 * NAME], name[2 * NAME], command[2 * NAME];
+    size_t at;
+    snprintf(command, sizeof command, "nm '%s' 2>/dev/null", path);
+    FILE *in = popen(command, "r");
+    while (in && fgets(line, sizeof line, in))
+        if (sscanf(line, "%zx %*c %1023s", &at, name) == 2)
+            names[at] = name;
+    if (in)
+        pclose(in);
+    return names;
+}
+
+std::string emulator_symbol(const void *function)
+{
+    char path[NAME];
+    size_t offset;
+    if (!find_file(function, path, &offset))
+        return "";
+    static std::map<size_t, std::string> names = symbols(path);
+    return names[offset];
+}
+
 [[noreturn]] static void fail(const void *code, const char *format, va_list arguments)
 {
     char name[NAME], line[NAME];
@@ -63,6 +100,8 @@ std::string emulator_function(const void *code)
         find_source(grid_kernel(), name, line);
         fprintf(stderr, "%s, block (%u, %u), thread %d: ", name, blockIdx.x, blockIdx.y, block_now.thread);
     }
+    if (!code && block_now.at.file)
+        fprintf(stderr, "%s:%d: ", block_now.at.file, block_now.at.line);
     if (code) {
         find_source((const char *)code - 1, name, line); /* of the call, not of its return */
         fprintf(stderr, "%s: ", line);

@@ -18,6 +18,7 @@
 #include <cstring>
 #include <functional>
 #include <tuple>
+#include <vector>
 
 #undef __global__
 #undef __device__
@@ -45,9 +46,17 @@ void emulated_barrier(struct source_location at);
 uint64_t emulated_exchange(unsigned mask, uint64_t bits, int from, struct source_location at);
 /* A store of `bytes` with an instruction for device memory. */
 void emulated_device_store(const void *to, size_t bytes, struct source_location at);
-/* Queues a grid of calls of `thread`, which calls `kernel`; its arguments take `bytes`. */
+/* A kernel's argument. */
+struct emulated_argument {
+    const void *at;
+    size_t bytes;
+};
+typedef std::vector<emulated_argument> emulated_arguments;
+/* Queues a grid of calls of `thread`, which calls `kernel`; its arguments, which `list` adds, take `bytes`.
+ */
 cudaError_t emulated_launch(const cudaLaunchConfig_t *config, const void *kernel,
-                            std::function<void()> thread, size_t bytes);
+                            std::function<void()> thread, std::function<void(emulated_arguments &)> list,
+                            size_t bytes);
 
 static inline void __syncthreads(const char *file = __builtin_FILE(), int line = __builtin_LINE())
 {
@@ -106,7 +115,11 @@ static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, v
 {
     std::tuple<Parameters...> copies(std::forward<Arguments>(arguments)...);
     return emulated_launch(
-        config, (const void *)kernel, [=] { std::apply(kernel, copies); }, sizeof copies);
+        config, (const void *)kernel, [=] { std::apply(kernel, copies); },
+        [=](emulated_arguments &to) {
+            std::apply([&](const Parameters &...one) { (to.push_back({&one, sizeof one}), ...); }, copies);
+        },
+        sizeof copies);
 }
 
 static inline void __stwb(float4 *to, float4 value, const char *file = __builtin_FILE(),

@@ -7,6 +7,7 @@
 #include "tests/emulator/block.h"
 #include "tests/emulator/emulator.h"
 #include "tests/emulator/language.h"
+#include "tests/emulator/ptx.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -76,7 +77,10 @@ static uint64_t block_in(enum order order, uint64_t at, uint64_t count)
     return order == DESCENDING ? count - 1 - at : at;
 }
 
-static void run_grid(const void *kernel, dim3 grid, dim3 size, const std::function<void()> &thread)
+/* Runs the block given by blockIdx, of these threads in this order, in stretches. */
+typedef std::function<void(const std::vector<int> &threads, int stretch)> block_runner;
+
+static void run_grid(const void *kernel, dim3 grid, dim3 size, const block_runner &run)
 {
     enum order order = (enum order)(random_order() % ORDERS);
     std::vector<int> threads = threads_in(order, (int)(size.x * size.y * size.z));
@@ -85,12 +89,22 @@ static void run_grid(const void *kernel, dim3 grid, dim3 size, const std::functi
     running = kernel;
     gridDim = grid;
     blockDim = size;
+    block_now.launched = block_now.time + 1;
     for (uint64_t i = 0; i < blocks; i++) {
         uint64_t number = block_in(order, i, blocks);
         blockIdx = {(unsigned)(number % grid.x), (unsigned)(number / grid.x), 0};
-        shared_memory_poison();
-        block_run(thread, threads, stretch);
+        run(threads, stretch);
     }
+}
+
+static block_runner ptx_runner(const void *kernel, const std::function<void(emulated_arguments &)> &list)
+{
+    const ptx::kernel &k = ptx_kernel(kernel);
+    emulated_arguments arguments;
+    list(arguments);
+    return [&k, parameters = ptx_pack(k, arguments)](const std::vector<int> &threads, int) {
+        ptx_block_run(k, parameters, threads);
+    };
 }
 
 extern "C" cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *, const void *kernel)
@@ -100,7 +114,8 @@ extern "C" cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *, const void *k
 }
 
 cudaError_t emulated_launch(const cudaLaunchConfig_t *config, const void *kernel,
-                            std::function<void()> thread, size_t argument_bytes)
+                            std::function<void()> thread, std::function<void(emulated_arguments &)> list,
+                            size_t argument_bytes)
 {
     if (!allowed(config, argument_bytes))
         return emulator_status(cudaErrorInvalidConfiguration);
@@ -109,6 +124,12 @@ cudaError_t emulated_launch(const cudaLaunchConfig_t *config, const void *kernel
         return status;
     launched.insert(kernel);
     dim3 grid = config->gridDim, size = config->blockDim;
-    stream_queue(config->stream, [=] { run_grid(kernel, grid, size, thread); });
+    stream_queue(config->stream, [=] {
+        block_runner source = [&](const std::vector<int> &threads, int stretch) {
+            shared_memory_poison();
+            block_run(thread, threads, stretch);
+        };
+        run_grid(kernel, grid, size, ptx_chosen() ? ptx_runner(kernel, list) : source);
+    });
     return cudaSuccess;
 }

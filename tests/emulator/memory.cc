@@ -26,7 +26,8 @@ struct allocation {
 /* Of all devices. */
 struct memory {
     char *start;
-    char *written;                            /* by kernels: 1 for each word since its allocation */
+    char *written; /* by kernels: 1 for each word since its allocation */
+    word_access *words;
     std::map<char *, allocation> allocations; /* by address */
     std::map<char *, size_t> pinned;          /* bytes from cudaMallocHost, by address */
     std::set<const void *> loaded[DEVICES];   /* code */
@@ -139,6 +140,7 @@ extern "C" cudaError_t cudaMalloc(void **to, size_t bytes)
     if (!memory.start) {
         memory.start = reserve(ADDRESSES);
         memory.written = reserve(ADDRESSES / WORD);
+        memory.words = (word_access *)reserve(ADDRESSES / WORD * sizeof(word_access));
     }
     *to = NULL;
     int device = current_device();
@@ -226,6 +228,11 @@ void memory_mark(const void *from, size_t bytes)
     size_t at = (size_t)((const char *)from - memory.start);
     for (size_t i = at / WORD; i <= (at + bytes - 1) / WORD; i++)
         memory.written[i] = 1;
+}
+
+word_access *memory_word(const void *at)
+{
+    return &memory.words[(size_t)((const char *)at - memory.start) / WORD];
 }
 
 /* What copies and libraries wrote is not marked, but is hardly POISON. */

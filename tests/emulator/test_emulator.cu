@@ -1,11 +1,15 @@
 /*
  * The emulated device finds faults that are planted in small kernels, and names kernel, block, thread and
  * line; without its fault each kernel passes. Each runs in a process of its own, which the emulator aborts.
+ *
+ * nvcc compiles the kernels too: with GTMARK_PTX=OBJECT they are executed from what it made of this file.
  */
+#include <cstdint>
+
+#ifndef __CUDACC__
 #include <csetjmp>
 #include <cstdarg>
 #include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 
@@ -15,6 +19,7 @@
 extern "C" {
 #include <cmocka.h>
 }
+#endif
 
 enum { BLOCKS = 3, THREADS = 64, N = BLOCKS * THREADS };
 
@@ -25,7 +30,7 @@ static __device__ int here()
 
 /* Each reverses the numbers of its block through shared memory, where not stated otherwise. */
 
-static __global__ void missing_barrier(float *x, bool fault)
+__global__ void missing_barrier(float *x, bool fault)
 {
     __shared__ float s[THREADS];
     s[threadIdx.x] = x[here()];
@@ -35,7 +40,7 @@ static __global__ void missing_barrier(float *x, bool fault)
 }
 
 /* The first round's reads are not separated from the second round's writes. */
-static __global__ void missing_second_barrier(float *x, bool fault)
+__global__ void missing_second_barrier(float *x, bool fault)
 {
     __shared__ float s[THREADS];
     for (int round = 0; round < 2; round++) {
@@ -47,7 +52,7 @@ static __global__ void missing_second_barrier(float *x, bool fault)
     }
 }
 
-static __global__ void two_writers(float *x, bool fault)
+__global__ void two_writers(float *x, bool fault)
 {
     __shared__ float s[THREADS];
     s[fault ? threadIdx.x / 2 : threadIdx.x] = x[here()];
@@ -55,7 +60,7 @@ static __global__ void two_writers(float *x, bool fault)
     x[here()] = s[threadIdx.x / 2];
 }
 
-static __global__ void barrier_for_some(float *x, bool fault)
+__global__ void barrier_for_some(float *x, bool fault)
 {
     if (!fault || threadIdx.x < 40)
         __syncthreads();
@@ -64,25 +69,25 @@ static __global__ void barrier_for_some(float *x, bool fault)
     x[here()] = 1;
 }
 
-static __global__ void stray_write(float *x, bool fault)
+__global__ void stray_write(float *x, bool fault)
 {
     x[fault && here() == 70 ? N + 1 : here()] = 1;
 }
 
-static __global__ void stray_read(float *x, bool fault)
+__global__ void stray_read(float *x, bool fault)
 {
     x[here()] = x[fault && here() == 70 ? -1 : here()];
 }
 
 /* Moves pairs of numbers as 8 bytes. */
-static __global__ void misaligned_read(float *x, bool fault)
+__global__ void misaligned_read(float *x, bool fault)
 {
     typedef uint64_t __attribute__((may_alias)) pair;
     if (here() % 2 == 0)
         *(pair *)(x + here()) = *(const pair *)(x + here() + (fault && here() == 72 ? 1 : 0));
 }
 
-static __global__ void read_of_shared_before_write(float *x, bool fault)
+__global__ void read_of_shared_before_write(float *x, bool fault)
 {
     __shared__ float s[THREADS];
     if (!fault || threadIdx.x != 9)
@@ -91,12 +96,41 @@ static __global__ void read_of_shared_before_write(float *x, bool fault)
     x[here()] = s[THREADS - 1 - threadIdx.x];
 }
 
-static __global__ void read_before_write(float *x, bool fault)
+__global__ void read_before_write(float *x, bool fault)
 {
     float *fresh = x + N;
     if (!fault || here() != 100)
         fresh[here()] = x[here()];
     x[here()] = fresh[here()];
+}
+
+__global__ void beyond_shared(float *x, bool fault)
+{
+    __shared__ float s[THREADS];
+    s[threadIdx.x + (fault && here() == 127 ? 1 : 0)] = x[here()];
+    __syncthreads();
+    x[here()] = threadIdx.x == 0 ? s[1] : s[threadIdx.x - 1];
+}
+
+__global__ void two_blocks_write(float *x, bool fault)
+{
+    x[fault && here() == 64 ? 3 : here()] = 1;
+}
+
+__global__ void block_reads_what_another_writes(float *x, bool fault)
+{
+    x[N + here()] = x[here()];
+    if (fault && here() == 150)
+        x[3] = 0;
+}
+
+/* Neighbours swap their numbers through device memory. */
+__global__ void missing_barrier_of_device_memory(float *x, bool fault)
+{
+    x[N + here()] = x[here()];
+    if (!fault)
+        __syncthreads();
+    x[here()] = x[N + (here() ^ 1)];
 }
 
 /* Four numbers as one store, from each fourth thread. */
@@ -106,17 +140,18 @@ static __device__ void store_four(float *to)
         __stwb((float4 *)to, float4{1, 2, 3, 4});
 }
 
-static __global__ void device_store_of_shared(float *x, bool fault)
+__global__ void device_store_of_shared(float *x, bool fault)
 {
     alignas(16) __shared__ float s[THREADS];
     store_four(fault ? s + threadIdx.x : x + here());
 }
 
-static __global__ void misaligned_store(float *x, bool fault)
+__global__ void misaligned_store(float *x, bool fault)
 {
     store_four(x + here() + (fault && here() == 68 ? 1 : 0));
 }
 
+#ifndef __CUDACC__
 static __device__ int deep(int depth, volatile int *from)
 {
     volatile int room[256];
@@ -124,18 +159,64 @@ static __device__ int deep(int depth, volatile int *from)
     return depth == 0 ? room[0] : deep(depth - 1, room) + room[depth % 256];
 }
 
-static __global__ void stack_overflow(float *x, bool fault)
+__global__ void stack_overflow(float *x, bool fault)
 {
     volatile int start = 1;
     x[here()] = (float)deep(fault && here() == 130 ? 100000 : 3, &start);
 }
+#endif
 
-static __global__ void shuffle_of_some(float *x, bool fault)
+__global__ void shuffle_of_some(float *x, bool fault)
 {
     unsigned mask = fault && threadIdx.x == 33 ? 1u << 0 : 0xffffffff;
     x[here()] = __shfl_xor_sync(mask, x[here()], 1);
 }
 
+__global__ void shuffle_in_a_branch(float *x, bool fault)
+{
+    float own = x[here()];
+    if (!fault || threadIdx.x % 32 < 16)
+        own = __shfl_xor_sync(0xffffffff, own, 16);
+    x[here()] = own;
+}
+
+/* Each half of a warp by itself, as often as it likes. */
+__global__ void shuffle_from_the_other_half(float *x, bool fault)
+{
+    bool lower = threadIdx.x % 32 < 16;
+    float total = x[here()];
+    for (int i = 0; i < (lower ? 3 : 5); i++)
+        total += __shfl_xor_sync(lower ? 0xffff : 0xffff0000, total, fault && i == 4 ? 16 : 1);
+    x[here()] = total;
+}
+
+__global__ void unset_register(float *x, bool fault)
+{
+    float y = 1;
+#ifdef __CUDACC__
+    asm volatile("{\n.reg .pred skip;\n.reg .f32 unset;\n"
+                 "setp.ne.s32 skip, %1, 0;\n@skip bra $read;\nmov.f32 unset, 0f3F800000;\n"
+                 "$read:\nmov.f32 %0, unset;\n}"
+                 : "=f"(y)
+                 : "r"(fault && here() == 77 ? 1 : 0));
+#else
+    (void)fault;
+#endif
+    x[here()] = y;
+}
+
+__global__ void division_by_zero(float *x, bool fault)
+{
+    x[here()] = (float)(1000 / (here() + (fault && here() == 20 ? -20 : 1)));
+}
+
+__global__ __launch_bounds__(THREADS) void more_threads_than_bound(float *x, bool)
+{
+    if (here() < N)
+        x[here()] = 1;
+}
+
+#ifndef __CUDACC__
 typedef void kernel(float *x, bool fault);
 
 /* Runs a kernel on N numbers, with room for as many more. */
@@ -147,7 +228,7 @@ static void run_kernel(kernel *k, bool fault, bool room)
         host[i] = (float)i;
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3(BLOCKS);
-    config.blockDim = dim3(THREADS);
+    config.blockDim = dim3(fault && k == more_threads_than_bound ? 2 * THREADS : THREADS);
     if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess ||
         cudaMalloc((void **)&x, (room ? 2 : 1) * sizeof host) != cudaSuccess ||
         cudaMemcpyAsync(x, host, sizeof host, cudaMemcpyHostToDevice, stream) != cudaSuccess)
@@ -159,29 +240,46 @@ static void run_kernel(kernel *k, bool fault, bool room)
     exit(0);
 }
 
+/* Faults that can be found in the source only, or in PTX only. */
+enum scope { EITHER, SOURCE, PTX };
+
 static const struct planted {
     const char *name;
     kernel *run;
+    enum scope scope;
     bool room;
     const char *thread, *what; /* in the message; thread "": depends on the order of threads */
 } planted[] = {
-    {"missing_barrier", missing_barrier, false, "", "reads shared memory that "},
-    {"missing_second_barrier", missing_second_barrier, false, "", "since the last barrier"},
-    {"two_writers", two_writers, false, "", "writes shared memory that thread"},
-    {"barrier_for_some", barrier_for_some, false, "", "barrier"},
-    {"stray_write", stray_write, false,
-     "block (1, 0), thread 6: ", "writes 4 bytes that are in no allocation"},
-    {"stray_read", stray_read, false, "block (1, 0), thread 6: ", "reads 4 bytes that are in no allocation"},
-    {"misaligned_read", misaligned_read, false, "block (1, 0), thread 8: ", "reads 8 bytes at a misaligned"},
-    {"read_of_shared_before_write", read_of_shared_before_write, false,
-     "thread 54: ", "reads shared memory that no thread of the block has written"},
-    {"read_before_write", read_before_write, true,
-     "block (1, 0), thread 36: ", "reads device memory that was never written"},
-    {"device_store_of_shared", device_store_of_shared, false, "", "for device memory elsewhere"},
-    {"misaligned_store", misaligned_store, false,
-     "block (1, 0), thread 4: ", "writes 16 bytes at a misaligned"},
-    {"stack_overflow", stack_overflow, false, "block (2, 0), thread 2: ", "stack overflow"},
-    {"shuffle_of_some", shuffle_of_some, false, "thread 33: ", "should be in mask"},
+#define PLANTED(name, ...)                                                                                   \
+    {                                                                                                        \
+#name, name, __VA_ARGS__                                                                             \
+    }
+    PLANTED(missing_barrier, EITHER, false, "", "reads shared memory that "),
+    PLANTED(missing_second_barrier, EITHER, false, "", "since the last barrier"),
+    PLANTED(two_writers, EITHER, false, "", "writes shared memory that thread"),
+    PLANTED(barrier_for_some, EITHER, false, "", "barrier"),
+    PLANTED(stray_write, EITHER, false,
+            "block (1, 0), thread 6: ", "writes 4 bytes that are in no allocation"),
+    PLANTED(stray_read, EITHER, false, "block (1, 0), thread 6: ", "reads 4 bytes that are in no allocation"),
+    PLANTED(misaligned_read, EITHER, false, "block (1, 0), thread 8: ", "reads 8 bytes at a misaligned"),
+    PLANTED(read_of_shared_before_write, EITHER, false,
+            "thread 54: ", "reads shared memory that no thread of the block has written"),
+    PLANTED(read_before_write, EITHER, true,
+            "block (1, 0), thread 36: ", "reads device memory that was never written"),
+    PLANTED(beyond_shared, PTX, false, "block (1, 0), thread 63: ", "writes 4 bytes at 256 of 256 of shared"),
+    PLANTED(two_blocks_write, EITHER, false, "", "writes device memory that another block wrote"),
+    PLANTED(block_reads_what_another_writes, EITHER, true, "", "device memory that another block"),
+    PLANTED(missing_barrier_of_device_memory, EITHER, true, "", "device memory that "),
+    PLANTED(device_store_of_shared, SOURCE, false, "", "for device memory elsewhere"),
+    PLANTED(misaligned_store, EITHER, false, "block (1, 0), thread 4: ", "writes 16 bytes at a misaligned"),
+    PLANTED(stack_overflow, SOURCE, false, "block (2, 0), thread 2: ", "stack overflow"),
+    PLANTED(shuffle_of_some, EITHER, false, "thread 33: ", "should be in mask"),
+    PLANTED(shuffle_in_a_branch, EITHER, false, "", "that never arrive"),
+    PLANTED(shuffle_from_the_other_half, EITHER, false, "", "should be in mask"),
+    PLANTED(unset_register, PTX, false, "block (1, 0), thread 13: ", "a register that it has not written"),
+    PLANTED(division_by_zero, PTX, false, "block (0, 0), thread 20: ", "divides by zero"),
+    PLANTED(more_threads_than_bound, PTX, false, "thread 64: ", "its launch bound is 64 threads"),
+#undef PLANTED
 };
 
 /* Runs it in a child; returns its status, and what it printed. */
@@ -208,7 +306,10 @@ static int run_apart(const struct planted *p, bool fault, char *text, size_t siz
 static void test_planted_faults(void **)
 {
     char text[1024], start[128];
+    enum scope other = getenv("GTMARK_PTX") ? SOURCE : PTX;
     for (const struct planted &p : planted) {
+        if (p.scope == other)
+            continue;
         int status = run_apart(&p, false, text, sizeof text);
         if (status != 0)
             fail_msg("%s, without its fault: %s", p.name, text);
@@ -226,3 +327,4 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_planted_faults)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
+#endif

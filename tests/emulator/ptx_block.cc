@@ -1,0 +1,119 @@
+/* A block of a kernel executed from PTX: a warp runs until it waits for the others, then the next one. */
+#include "tests/emulator/block.h"
+#include "tests/emulator/emulator.h"
+#include "tests/emulator/ptx.h"
+
+#include <algorithm>
+
+using namespace ptx;
+
+/* The running block: a device runs one at a time. Warps reuse their registers across blocks. */
+static struct {
+    alignas(16) char shared[48 << 10];
+    std::vector<warp> warps;
+    const kernel *of;
+} block;
+
+template <class T> static void fill(warp &w, const std::map<int, uint64_t> &constants)
+{
+    for (const auto &[number, value] : constants)
+        for (int l = 0; l < LANES; l++)
+            lanes<T>(w, number)[l] = (T)value;
+}
+
+/* Room for as many warps, with the constants of this kernel. */
+static void prepare(const kernel &k, size_t warps)
+{
+    if (block.of == &k && block.warps.size() >= warps)
+        return;
+    if (k.shared_bytes > (int)sizeof block.shared)
+        emulator_fail("%d bytes of shared memory", k.shared_bytes);
+    access_shared_range(block.shared, block.shared + k.shared_bytes);
+    block.of = &k;
+    block.warps.resize(std::max(block.warps.size(), warps));
+    for (warp &w : block.warps) {
+        w.of = &k;
+        w.shared = block.shared;
+        w.registers.resize(std::max(w.registers.size(), (size_t)k.registers));
+        fill<uint32_t>(w, k.constants[0]);
+        fill<uint64_t>(w, k.constants[1]);
+    }
+}
+
+/* Registers that are the same in all instructions. */
+static const struct {
+    const char *name;
+    unsigned (*of)(unsigned thread);
+} specials[] = {
+    {"%tid.x", [](unsigned thread) { return thread % blockDim.x; }},
+    {"%tid.y", [](unsigned thread) { return thread / blockDim.x % blockDim.y; }},
+    {"%ntid.x", [](unsigned) { return blockDim.x; }},
+    {"%ntid.y", [](unsigned) { return blockDim.y; }},
+    {"%ctaid.x", [](unsigned) { return blockIdx.x; }},
+    {"%ctaid.y", [](unsigned) { return blockIdx.y; }},
+    {"%nctaid.x", [](unsigned) { return gridDim.x; }},
+    {"%nctaid.y", [](unsigned) { return gridDim.y; }},
+};
+
+static void set_special(warp &w, const std::string &name, int number)
+{
+    w.written[(size_t)number] = UINT32_MAX;
+    for (const auto &s : specials)
+        if (name == s.name) {
+            for (int l = 0; l < LANES; l++)
+                lanes<uint32_t>(w, number)[l] = s.of((unsigned)(w.first + l));
+            return;
+        }
+    emulator_fail("no register %s", name.c_str());
+}
+
+static void begin(warp &w, int first, int threads)
+{
+    const kernel &k = *w.of;
+    int count = std::min(threads - first, (int)LANES);
+    w.first = first;
+    w.lanes = (uint32_t)(((uint64_t)1 << count) - 1);
+    w.active = w.waiting = 0;
+    w.at_barrier = false;
+    std::fill_n(w.lane_at, (int)LANES, 0);
+    w.written.assign((size_t)k.registers, 0);
+    for (const auto &of_size : k.constants)
+        for (const auto &constant : of_size)
+            w.written[(size_t)constant.first] = UINT32_MAX;
+    for (const auto &[name, number] : k.specials)
+        set_special(w, name, number);
+}
+
+/* Whether warps wait at a barrier, which opens. */
+static bool open_barrier(size_t warps)
+{
+    bool any = false;
+    for (size_t n = 0; n < warps; n++) {
+        any |= block.warps[n].at_barrier;
+        block.warps[n].at_barrier = false;
+        block.warps[n].waiting = 0;
+    }
+    block_now.time++;
+    return any;
+}
+
+void ptx_block_run(const kernel &k, const std::vector<char> &parameters, const std::vector<int> &threads)
+{
+    size_t warps = (threads.size() + LANES - 1) / LANES;
+    if (k.threads && (int)threads.size() > k.threads) {
+        block_now.thread = k.threads;
+        emulator_fail("its launch bound is %d threads", k.threads);
+    }
+    prepare(k, warps);
+    memset(block.shared, POISON, (size_t)k.shared_bytes);
+    block_now.began = ++block_now.time;
+    for (size_t n = 0; n < warps; n++) {
+        block.warps[n].parameters = parameters.data();
+        begin(block.warps[n], (int)n * LANES, (int)threads.size());
+    }
+    do {
+        for (int thread : threads)
+            if (thread % LANES == 0 && block.warps[(size_t)(thread / LANES)].lanes)
+                warp_run(block.warps[(size_t)(thread / LANES)]);
+    } while (open_barrier(warps));
+}
