@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-bool batch_may_take(struct batch *b, const struct graph_config *c, int64_t bytes, char *error, size_t size)
+bool batch_can_alloc(struct batch *b, const struct graph_config *c, int64_t bytes, char *error, size_t size)
 {
     if (c->limits.memory <= 0 || bytes <= c->limits.memory)
         return true;

@@ -96,8 +96,8 @@ struct batch {
 };
 
 /* Whether making b may take this much; if not, a line in error, and b->peak says what it needs. */
-bool batch_may_take(struct batch *b, const struct graph_config *c, int64_t bytes, char *error,
-                    size_t error_size);
+bool batch_can_alloc(struct batch *b, const struct graph_config *c, int64_t bytes, char *error,
+                     size_t error_size);
 
 /* Peak bytes of making b, beside those of adj (csr_bytes). b may be from batch_shape. */
 int64_t batch_scratch(const struct batch *b);

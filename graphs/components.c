@@ -40,8 +40,8 @@ int64_t components_find(const struct csr *g, const struct csr *out, int64_t *sta
 }
 
 /* Marks the nodes of the largest component of each graph. */
-static void mark_giants(const struct batch *b, const int64_t *start, int64_t count, const int32_t *node,
-                        bool *kept)
+static void mark_giant_components(const struct batch *b, const int64_t *start, int64_t count,
+                                  const int32_t *node, bool *kept)
 {
     int64_t c = 0;
     for (int64_t g = 0; g < b->graphs; g++) {
@@ -86,7 +86,7 @@ int64_t components_bytes(int64_t nodes)
     return nodes * (int64_t)(sizeof(int64_t) + sizeof(int32_t) + sizeof(bool));
 }
 
-bool batch_keep_giants(struct batch *b, char *error, size_t error_size)
+bool batch_keep_giant_components(struct batch *b, char *error, size_t error_size)
 {
     int64_t n = b->adj.nodes;
     int64_t *start = reallocarray(NULL, (size_t)n + 1, sizeof *start);
@@ -95,7 +95,7 @@ bool batch_keep_giants(struct batch *b, char *error, size_t error_size)
     bool done = start && node && seen;
     if (done) {
         int64_t count = components_find(&b->adj, NULL, start, node, seen);
-        mark_giants(b, start, count, node, seen);
+        mark_giant_components(b, start, count, node, seen);
         compact(b, seen, node);
         b->out = b->adj;
         b->peak = max_of(b->peak, csr_bytes(&b->adj) + components_bytes(n));

@@ -24,7 +24,7 @@ int64_t components_visit(const struct csr *g, int64_t node, int32_t *queue, int6
  * Reduces each graph of a symmetric batch to its largest component (of several the one with the smallest
  * node); the nodes keep their order. False with a line in error without memory, in which case b is unchanged.
  */
-bool batch_keep_giants(struct batch *b, char *error, size_t error_size);
+bool batch_keep_giant_components(struct batch *b, char *error, size_t error_size);
 
 /* Bytes that this takes beside the graph. */
 int64_t components_bytes(int64_t nodes);

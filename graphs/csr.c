@@ -30,7 +30,7 @@ static uint64_t node_bits(int64_t nodes)
 }
 
 /* The position of the first edge with an end out of range, or `edges`. */
-static int64_t first_stray(const uint64_t *edge, int64_t edges, int64_t rows, int64_t nodes)
+static int64_t first_out_of_range(const uint64_t *edge, int64_t edges, int64_t rows, int64_t nodes)
 {
     int64_t stray = edges;
 #pragma omp parallel for reduction(min : stray) if (edges >= PARALLEL_FROM)
@@ -91,7 +91,7 @@ bool csr_build_rows(struct csr *g, int64_t rows, int64_t nodes, uint64_t *edge, 
     *g = (struct csr){0};
     if (!validate_sizes(nodes, edges, error, error_size))
         return false;
-    int64_t stray = first_stray(edge, edges, rows, nodes);
+    int64_t stray = first_out_of_range(edge, edges, rows, nodes);
     if (stray < edges) {
         snprintf(error, error_size,
                  "edge %" PRId64 " goes from %" PRId64 " to %" PRId64 ", but there are %" PRId64 " nodes",

@@ -176,7 +176,7 @@ static void say_not_drawn(const struct graph_config *c, int64_t nodes, int64_t e
 bool draw_batch(struct batch *b, const struct graph_config *c, const struct graph_name *n, char *error,
                 size_t error_size)
 {
-    if (!draw_shape(b, c, n, error, error_size) || !batch_may_take(b, c, b->peak, error, error_size))
+    if (!draw_shape(b, c, n, error, error_size) || !batch_can_alloc(b, c, b->peak, error, error_size))
         return false;
     int64_t nodes = b->adj.nodes, edges = b->adj.edges;
     uint64_t *edge = reallocarray(NULL, (size_t)edges, sizeof *edge);
@@ -187,7 +187,7 @@ bool draw_batch(struct batch *b, const struct graph_config *c, const struct grap
         say_not_drawn(c, nodes, edges, error, error_size);
     free(edge);
     b->out = b->adj;
-    return done && (!n->giant || batch_keep_giants(b, error, error_size));
+    return done && (!n->giant || batch_keep_giant_components(b, error, error_size));
 }
 
 /* Undirected edges that are in memory at once. */
@@ -227,7 +227,7 @@ bool draw_in_blocks(struct edge_taker *d, struct batch *b, const struct graph_co
         scratch = max_of(scratch, f->scratch ? f->scratch(&s) : 0);
     }
     d->bytes += 2 * block * (int64_t)sizeof(uint64_t) + scratch;
-    if (!batch_may_take(b, c, d->bytes, error, error_size))
+    if (!batch_can_alloc(b, c, d->bytes, error, error_size))
         return false;
     uint64_t *edge = reallocarray(NULL, (size_t)(2 * block), sizeof *edge);
     bool done = edge;

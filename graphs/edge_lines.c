@@ -34,7 +34,7 @@ static bool flush(struct reader *r)
         if (!collect_edge(&r->to, number[i], number[i + 1]))
             return false;
     r->pending_ids = 0;
-    return collect_may_take(&r->to, 0);
+    return collect_can_alloc(&r->to, 0);
 }
 
 static bool take_graph(struct reader *r, int64_t nodes)

@@ -40,7 +40,7 @@ static int64_t bytes_of(const struct collector *c)
            c->held;
 }
 
-bool collect_may_take(struct collector *c, int64_t more)
+bool collect_can_alloc(struct collector *c, int64_t more)
 {
     int64_t limit = c->source->limits.memory;
     int64_t needs = bytes_of(c) + (c->list->nodes + 1) * (int64_t)sizeof(int64_t) + more;
@@ -59,7 +59,7 @@ static bool push(struct collector *c, int64_t from, int64_t to)
         return collect_fail(c, "the file has more than %" PRId64 " edges", CSR_MAX_EDGES);
     if (l->edges == c->room) {
         int64_t room = c->room ? 2 * c->room : FIRST_EDGES;
-        if (!collect_may_take(c, (room - c->room) * (int64_t)sizeof *l->edge))
+        if (!collect_can_alloc(c, (room - c->room) * (int64_t)sizeof *l->edge))
             return false;
         uint64_t *edge = reallocarray(l->edge, (size_t)room, sizeof *edge);
         if (!edge)
@@ -80,11 +80,11 @@ bool collect_edge(struct collector *c, int64_t from, int64_t to)
 bool collect_graph(struct collector *c, int64_t nodes)
 {
     struct edge_list *l = c->list;
-    if (!collect_may_take(c, nodes * (int64_t)sizeof(int64_t)))
+    if (!collect_can_alloc(c, nodes * (int64_t)sizeof(int64_t)))
         return false;
     if (l->graphs + 2 > c->offsets_room) {
         int64_t room = c->offsets_room ? 2 * c->offsets_room : FIRST_OFFSETS;
-        if (!collect_may_take(c, (room - c->offsets_room) * (int64_t)sizeof *l->offset))
+        if (!collect_can_alloc(c, (room - c->offsets_room) * (int64_t)sizeof *l->offset))
             return false;
         int64_t *offset = reallocarray(l->offset, (size_t)room, sizeof *offset);
         if (!offset)

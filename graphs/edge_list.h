@@ -64,7 +64,7 @@ bool collect_graph(struct collector *c, int64_t nodes);
 
 /* Whether `more` bytes may be taken beside those of the reader and of the rows of its nodes; errors as above.
  */
-bool collect_may_take(struct collector *c, int64_t more);
+bool collect_can_alloc(struct collector *c, int64_t more);
 
 /* False with the error "PATH: ...". */
 bool collect_fail(struct collector *c, const char *format, ...) __attribute__((format(printf, 2, 3)));

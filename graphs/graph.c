@@ -12,7 +12,7 @@
 #include "graphs/batching.h"
 #include "graphs/draw.h"
 #include "graphs/edge_list.h"
-#include "graphs/giants.h"
+#include "graphs/giant_component.h"
 #include "graphs/graph_file.h"
 #include "graphs/halo.h"
 #include "kernels/arithmetic.h"
@@ -112,7 +112,7 @@ static bool read_file(struct batch *b, const struct graph_config *c, char *error
     bool mirrored = list.mirrored, both_listed = list.both_listed;
     take_offset(b, &list);
     b->entries = list.entries;
-    bool done = batch_may_take(b, c, file_peak(b, &list), error, size) &&
+    bool done = batch_can_alloc(b, c, file_peak(b, &list), error, size) &&
                 csr_build(&b->adj, list.nodes, list.edge, list.edges, c->limits.cancel, error, size);
     if (done)
         b->peak = csr_build_peak(&b->adj, list_bytes(b, &list));
@@ -124,7 +124,7 @@ static bool read_file(struct batch *b, const struct graph_config *c, char *error
 }
 
 /* Pads the batch if that is asked for. */
-static bool made_as_asked(struct batch *b, const struct graph_config *c, char *error, size_t size)
+static bool pad_if_asked(struct batch *b, const struct graph_config *c, char *error, size_t size)
 {
     if (c->batching != BATCHING_PADDED || batch_pad(b, error, size))
         return true;
@@ -153,7 +153,7 @@ bool batch_generate(struct batch *b, const struct graph_config *c, char *error, 
                 (n.family ? draw_family(b, c, &n, error, error_size) : read_file(b, c, error, error_size));
     if (!done)
         batch_drop(b);
-    return done && made_as_asked(b, c, error, error_size);
+    return done && pad_if_asked(b, c, error, error_size);
 }
 
 bool batch_shape(struct batch *b, const struct graph_config *c, char *error, size_t error_size)
@@ -167,11 +167,11 @@ bool batch_shape(struct batch *b, const struct graph_config *c, char *error, siz
         batch_drop_arrays(b);
         return read;
     }
-    if (!(n.giant ? giants_shape : draw_shape)(b, c, &n, error, error_size)) {
+    if (!(n.giant ? giant_components_shape : draw_shape)(b, c, &n, error, error_size)) {
         batch_drop(b);
         return false;
     }
-    return made_as_asked(b, c, error, error_size);
+    return pad_if_asked(b, c, error, error_size);
 }
 
 bool batch_number_edges(struct batch *b, const struct graph_config *c, char *error, size_t error_size)
@@ -179,7 +179,7 @@ bool batch_number_edges(struct batch *b, const struct graph_config *c, char *err
     const struct csr *g = &b->adj;
     int64_t graph = csr_bytes(g) + (b->symmetric ? 0 : csr_bytes(&b->out));
     int64_t bytes = graph + (g->edges + g->nodes) * (int64_t)sizeof *b->out_edge;
-    bool done = batch_may_take(b, c, bytes, error, error_size);
+    bool done = batch_can_alloc(b, c, bytes, error, error_size);
     b->peak = max_of(b->peak, bytes);
     if (done && g->row_ptr) {
         b->out_edge = csr_number_transpose(&b->out, g);

@@ -184,7 +184,7 @@ static bool may_reverse(struct cut *d, const struct graph_config *c, int64_t nod
     struct csr out = {.nodes = b->adj.nodes + d->h->ghosts, .edges = b->adj.edges};
     int64_t find = (nodes / WORD + 1) * (int64_t)(sizeof *d->ghost + sizeof *d->before);
     int64_t bytes = csr_bytes(&b->adj) + find + d->h->sends * (int64_t)sizeof *d->h->send + csr_bytes(&out);
-    if (!batch_may_take(b, c, bytes, error, size))
+    if (!batch_can_alloc(b, c, bytes, error, size))
         return false;
     b->peak = max_of(b->peak, bytes);
     return true;
@@ -232,7 +232,7 @@ static bool renumber(struct batch *b, const struct graph_config *c, char *error,
     int64_t bytes = 2 * csr_bytes(&b->adj) + b->adj.nodes * (int64_t)sizeof(int32_t) + relabel_bytes(b);
     if (!c->partition)
         return true;
-    if (!batch_may_take(b, c, bytes, error, size))
+    if (!batch_can_alloc(b, c, bytes, error, size))
         return false;
     int32_t *list = partition_list(c->partition);
     bool done = list && batch_relabel(b, list, c->limits.cancel);
@@ -257,7 +257,7 @@ bool batch_divide(struct batch *b, const struct graph_config *c, char *error, si
     int64_t end = halo_first(c, nodes, c->rank + 1), before = all.adj.row_ptr[begin];
     struct csr own = {.nodes = end - begin, .edges = all.adj.row_ptr[end] - before};
     int64_t bytes = (csr_bytes(&all.adj) + csr_bytes(&own)) * (two ? 2 : 1);
-    bool done = batch_may_take(b, c, bytes, error, error_size);
+    bool done = batch_can_alloc(b, c, bytes, error, error_size);
     if (!done) {
         batch_drop(b);
         return false;

@@ -128,7 +128,7 @@ static bool read_size(struct reader *r)
     if (!scan_size(r, &w))
         return refuse_words(r, &w);
     return collect_graph(&r->to, r->nodes) &&
-           collect_may_take(&r->to, r->entries * (int64_t)sizeof *r->to.list->edge);
+           collect_can_alloc(&r->to, r->entries * (int64_t)sizeof *r->to.list->edge);
 }
 
 static bool scan_entry(const struct reader *r, struct words *w, int64_t *row, int64_t *column)

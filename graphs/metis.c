@@ -86,7 +86,7 @@ static bool read_header(struct reader *r)
     int64_t limit = r->to.source->limits.memory;
     r->lines.longest = limit > 0 ? max_of(LINES_LONGEST, min_of(longest, limit / 2)) : longest;
     return collect_graph(&r->to, r->nodes) &&
-           collect_may_take(&r->to, r->neighbours * (int64_t)sizeof *r->to.list->edge);
+           collect_can_alloc(&r->to, r->neighbours * (int64_t)sizeof *r->to.list->edge);
 }
 
 static bool take_node(struct reader *r, struct words *w, int64_t node)

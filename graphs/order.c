@@ -182,7 +182,7 @@ bool batch_order(struct batch *b, enum order order, const struct graph_config *c
         return true;
     struct cancel cancel = c->limits.cancel;
     int64_t peak = order_peak(b);
-    bool done = may_relabel(b, error, error_size) && batch_may_take(b, c, peak, error, error_size);
+    bool done = may_relabel(b, error, error_size) && batch_can_alloc(b, c, peak, error, error_size);
     b->peak = max_of(b->peak, peak);
     if (done && b->adj.row_ptr) {
         int32_t *list = reallocarray(NULL, (size_t)b->adj.nodes, sizeof *list);

@@ -34,7 +34,7 @@ static bool make_room(struct picked *p, int64_t more, char *error, size_t size)
     if (p->count + more <= p->room)
         return true;
     int64_t room = max_of(p->count + more, p->room + p->room / 2);
-    if (!batch_may_take(p->b, p->config, p->taker.bytes + room * (int64_t)sizeof *p->edge, error, size))
+    if (!batch_can_alloc(p->b, p->config, p->taker.bytes + room * (int64_t)sizeof *p->edge, error, size))
         return false;
     uint64_t *edge = reallocarray(p->edge, (size_t)room, sizeof *edge);
     if (!edge) {
@@ -109,7 +109,7 @@ static bool build_part(struct picked *p, char *error, size_t size)
     int64_t rows = max_of(1, p->end - p->begin), nodes = b->adj.nodes;
     struct csr own = {.nodes = rows, .edges = p->count};
     b->peak = csr_build_peak(&own, p->taker.bytes + p->room * (int64_t)sizeof *p->edge);
-    return batch_may_take(b, p->config, b->peak, error, size) &&
+    return batch_can_alloc(b, p->config, b->peak, error, size) &&
            csr_build_rows(&b->adj, rows, nodes, p->edge, p->count, p->config->limits.cancel, error, size);
 }
 

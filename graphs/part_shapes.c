@@ -111,7 +111,7 @@ static bool make_room(struct counting *k, struct batch *b, const struct graph_co
         most = max_of(most, ((last - first + 1) / WORD + 1) * (rank_of(k, last) - rank_of(k, first) + 1));
     }
     k->taker.bytes = most * (int64_t)sizeof *k->ghost;
-    if (!batch_may_take(b, c, k->taker.bytes, error, size))
+    if (!batch_can_alloc(b, c, k->taker.bytes, error, size))
         return false;
     k->ghost = reallocarray(NULL, (size_t)most, sizeof *k->ghost);
     if (!k->ghost)

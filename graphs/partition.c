@@ -108,7 +108,7 @@ static bool call_metis(const struct csr *g, int parts, uint64_t seed, int32_t *p
 #endif
 
 /* The child's part: it ends with its parent, or by a signal, and frees nothing. */
-static void serve_metis(const struct csr *g, int parts, uint64_t seed, int32_t *part)
+static void run_metis_in_child(const struct csr *g, int parts, uint64_t seed, int32_t *part)
 {
     static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
@@ -134,7 +134,7 @@ static bool wait_for(pid_t child, struct cancel cancel)
  * METIS takes SIGTERM for an error of its own and leaves by longjmp, whichever thread the signal comes to;
  * and it cannot be stopped. So it runs in a child of one thread, which writes the parts to shared memory.
  */
-static bool ask_metis(int32_t *part, const struct csr *g, int parts, const struct graph_config *c)
+static bool run_metis(int32_t *part, const struct csr *g, int parts, const struct graph_config *c)
 {
     size_t bytes = (size_t)g->nodes * sizeof *part;
     int32_t *shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -142,7 +142,7 @@ static bool ask_metis(int32_t *part, const struct csr *g, int parts, const struc
         return false;
     pid_t child = fork();
     if (child == 0)
-        serve_metis(g, parts, c->seed, shared);
+        run_metis_in_child(g, parts, c->seed, shared);
     bool done = child > 0 && wait_for(child, c->limits.cancel);
     if (done)
         memcpy(part, shared, bytes);
@@ -154,7 +154,7 @@ static bool ask_metis(int32_t *part, const struct csr *g, int parts, const struc
 static bool fill_parts(int32_t *part, const struct csr *g, int parts, const struct graph_config *c)
 {
     if (g->edges > 0 && g->nodes > parts)
-        return ask_metis(part, g, parts, c);
+        return run_metis(part, g, parts, c);
     for (int64_t i = 0; i < g->nodes; i++)
         part[i] = (int32_t)(i * parts / g->nodes);
     return true;
@@ -171,7 +171,7 @@ bool partition_make(struct partition *p, struct batch *b, const struct graph_con
                     char *error, size_t error_size)
 {
     int64_t nodes = b->adj.nodes;
-    if (!batch_may_take(b, c, csr_bytes(&b->adj) + bytes_needed(&b->adj), error, error_size))
+    if (!batch_can_alloc(b, c, csr_bytes(&b->adj) + bytes_needed(&b->adj), error, error_size))
         return false;
     int32_t *part = reallocarray(NULL, (size_t)nodes, sizeof *part);
     bool done = part && fill_parts(part, &b->adj, parts, c) && partition_number(p, part, nodes, parts);

@@ -99,7 +99,7 @@ bool words_whole(struct words *w, const char *which, const char *what, uint64_t 
     if (w->at == word || !words_at_separator(w))
         return refuse_whole(w, which, what, word);
     char format[FORMAT];
-    snprintf(format, sizeof format, "%s %%s exceeds 64 bits: number the nodes anew, from 0", what);
+    snprintf(format, sizeof format, "%s %%s exceeds 64 bits: renumber the nodes from 0", what);
     return fits || words_refuse(w, format, word);
 }
 

@@ -249,34 +249,33 @@ static int64_t count_components(const struct csr *g)
 }
 
 /* For each graph one component, with all edges of its nodes; a connected graph is its own giant component. */
-static void giants_are_connected(void **state)
+static void giant_components_are_connected(void **state)
 {
     (void)state;
-    struct batch all = graph_generated("er", 400, 2, 3, 5),
-                 giants = graph_generated("er:giant", 400, 2, 3, 5);
+    struct batch all = graph_generated("er", 400, 2, 3, 5), giant = graph_generated("er:giant", 400, 2, 3, 5);
     assert_true(count_components(&all.adj) > 30);
-    assert_int_equal(giants.graphs, 3);
-    assert_int_equal(count_components(&giants.adj), 3);
-    assert_undirected(&giants.adj);
-    assert_ptr_equal(giants.out.col, giants.adj.col);
+    assert_int_equal(giant.graphs, 3);
+    assert_int_equal(count_components(&giant.adj), 3);
+    assert_undirected(&giant.adj);
+    assert_ptr_equal(giant.out.col, giant.adj.col);
     int64_t pairs = 0;
     for (int64_t g = 0; g < 3; g++) {
-        int64_t size = giants.offset[g + 1] - giants.offset[g], whole = all.offset[g + 1] - all.offset[g];
+        int64_t size = giant.offset[g + 1] - giant.offset[g], whole = all.offset[g + 1] - all.offset[g];
         assert_true(size > whole / 2 && size < whole);
         pairs += size * size;
     }
-    assert_int_equal(giants.pairs, pairs);
-    assert_int_equal(giants.offset[3], giants.adj.nodes);
+    assert_int_equal(giant.pairs, pairs);
+    assert_int_equal(giant.offset[3], giant.adj.nodes);
     struct batch grid = graph_generated("grid", 30, 0, 2, 5),
                  same = graph_generated("grid:giant", 30, 0, 2, 5);
     assert_true(csr_equal(&grid.adj, &same.adj));
-    struct batch *generated[] = {&all, &giants, &grid, &same};
+    struct batch *generated[] = {&all, &giant, &grid, &same};
     for (size_t i = 0; i < LENGTH(generated); i++)
         batch_free(generated[i]);
 }
 
 /* Which is found without the edges of the batch, by one thread or several. */
-static void shapes_of_giants(void **state)
+static void shapes_of_giant_components(void **state)
 {
     static const char *const families[] = {"er:giant", "rmat:giant", "sbm:giant", "ba:giant", "hiv:giant"};
     static const int64_t sizes[][2] = {{400, 3}, {1, 1}, {9, 40}, {2, 5}};
@@ -442,8 +441,8 @@ int main(void)
         cmocka_unit_test(grid3d_joins_neighbours),
         cmocka_unit_test(bits_do_not_depend_on_threads),
         cmocka_unit_test(batches_are_block_diagonal),
-        cmocka_unit_test(giants_are_connected),
-        cmocka_unit_test(shapes_of_giants),
+        cmocka_unit_test(giant_components_are_connected),
+        cmocka_unit_test(shapes_of_giant_components),
         cmocka_unit_test(bits_are_pinned),
         cmocka_unit_test(ba_has_the_tail_of_a_power_law),
         cmocka_unit_test(ba_meets_fractional_degrees),

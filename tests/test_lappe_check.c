@@ -98,7 +98,7 @@ static void test_family(const char *family, enum encoding_kind kind, int64_t nod
         fail_msg("%s of %s: %d of %d planted skips are found", encoding_name(kind), family, found, planted);
 }
 
-/* The first four families also as giants; in a soak all. */
+/* The first four families also reduced to their giant components; in a soak all. */
 static void test_planted_skips(void **state)
 {
     (void)state;
@@ -108,8 +108,8 @@ static void test_planted_skips(void **state)
     for (const struct graph_family *f = graph_families; f->name; f++) {
         bool first = f < graph_family_named("ws");
         int64_t nodes = first && !small ? 400 : first || soak ? 120 : 60;
-        int giants = soak || (first && !small);
-        for (int giant = 0; giant <= giants; giant++)
+        int giant_components = soak || (first && !small);
+        for (int giant = 0; giant <= giant_components; giant++)
             for (int kind = ENCODING_LAP; kind <= ENCODING_LAP_PYG; kind++) {
                 char family[32];
                 snprintf(family, sizeof family, "%s%s", f->name, kinds[giant]);

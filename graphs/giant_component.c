@@ -2,7 +2,7 @@
  * Components by union and find, with halving of paths: a tree of nodes for each component, whose root is its
  * smallest node, so that the first of several largest is the one with the smallest node.
  */
-#include "graphs/giants.h"
+#include "graphs/giant_component.h"
 
 #include <inttypes.h>
 #include <omp.h>
@@ -73,8 +73,8 @@ static void room_close(struct room *r)
 }
 
 /* Sets the giant of each graph; threads as in draw_batch. False without memory, or cancelled. */
-static bool find_giants(struct giant *giant, const struct batch *b, const struct graph_config *c,
-                        const struct graph_name *n, int64_t nodes, int64_t edges)
+static bool find_giant_components(struct giant *giant, const struct batch *b, const struct graph_config *c,
+                                  const struct graph_name *n, int64_t nodes, int64_t edges)
 {
     int threads = b->graphs >= 4 * omp_get_max_threads() ? omp_get_max_threads() : 1;
     bool done = true;
@@ -95,8 +95,9 @@ static bool find_giants(struct giant *giant, const struct batch *b, const struct
     return done;
 }
 
-/* Replaces the graphs by their giants; what draw_batch takes in the end is known of the whole graphs. */
-static void take_giants(struct batch *b, const struct giant *giant)
+/* Replaces the graphs by their giant components; what draw_batch takes in the end is known of the whole
+ * graphs. */
+static void take_giant_components(struct batch *b, const struct giant *giant)
 {
     int64_t whole = b->adj.nodes;
     b->pairs = b->adj.edges = 0;
@@ -110,8 +111,8 @@ static void take_giants(struct batch *b, const struct giant *giant)
     b->peak = max_of(b->peak, csr_bytes(&b->adj) + components_bytes(whole));
 }
 
-bool giants_shape(struct batch *b, const struct graph_config *c, const struct graph_name *n, char *error,
-                  size_t error_size)
+bool giant_components_shape(struct batch *b, const struct graph_config *c, const struct graph_name *n,
+                            char *error, size_t error_size)
 {
     int64_t nodes = 1, edges = 0, threads = omp_get_max_threads();
     if (!draw_shape(b, c, n, error, error_size))
@@ -123,12 +124,12 @@ bool giants_shape(struct batch *b, const struct graph_config *c, const struct gr
     }
     int64_t bytes = b->graphs * (int64_t)sizeof(struct giant) +
                     (b->graphs < 4 * threads ? 1 : threads) * 8 * (nodes + edges);
-    if (!batch_may_take(b, c, bytes, error, error_size))
+    if (!batch_can_alloc(b, c, bytes, error, error_size))
         return false;
     struct giant *giant = reallocarray(NULL, (size_t)b->graphs, sizeof *giant);
-    bool done = giant && find_giants(giant, b, c, n, nodes, edges);
+    bool done = giant && find_giant_components(giant, b, c, n, nodes, edges);
     if (done)
-        take_giants(b, giant);
+        take_giant_components(b, giant);
     else
         snprintf(error, error_size, "%s %" PRId64 " graphs of up to %" PRId64 " nodes",
                  is_cancelled(c->limits.cancel) ? "stopped while drawing" : "no memory to draw", b->graphs,
