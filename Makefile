@@ -365,7 +365,7 @@ score: $(addprefix $(BUILD)/,bench_presets bench_node_scaling score) $(if $(DEVI
 ##   submit       what `score` measured as one archive, and the line for the table of results/README.md
 submit: $(BUILD)/score $(BUILD)/report
 	@bench/sets.sh submit $(BUILD)
-##   results      measures anew what results/MACHINE has; MACHINE=NAME
+##   results      measures again what results/MACHINE has; MACHINE=NAME
 results: all
 	@bench/sets.sh results $(BUILD) '$(DEVICE)' '$(MACHINE)'
 ##   report       results/local/report.html: the results of `bench` and `bench-full` on one page

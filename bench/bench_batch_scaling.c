@@ -4,15 +4,11 @@
 
 int main(int argc, char **argv)
 {
-    static const char *const columns[] = {
-        "forward",         "forward.throughput",  "forward.nodes_per_second", "step",
-        "step.throughput", "step.memory.planned", "graph.padding_waste",      NULL};
     static const struct bench bench = {
         .name = "bench_batch_scaling",
         .doc = "latency and throughput over the number of graphs in a batch",
         .axis = AXIS_BATCH,
         .values = "1,2,4,8,16,32,64,128",
-        .columns = columns,
     };
     waiting_shorten(argv);
     return bench_main(&bench, argc, argv);

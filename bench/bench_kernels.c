@@ -4,14 +4,11 @@
 
 int main(int argc, char **argv)
 {
-    static const char *const columns[] = {
-        "kernel", "kernel.rate", "kernel.roofline.percent", "kernel.bound.ratio", "kernel.cold.median", NULL};
     static const struct bench bench = {
         .name = "bench_kernels",
         .doc = "every op alone, with every kernel of the device, against the roofline",
         .axis = AXIS_NODES,
         .values = "500",
-        .columns = columns,
         .budget = 30,
         .kernels = true,
     };

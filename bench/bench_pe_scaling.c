@@ -8,8 +8,6 @@
 
 int main(int argc, char **argv)
 {
-    static const char *const columns[] = {
-        "encoding", "encoding.peak", "encoding.residual", "step", "encoding.break_even_step", NULL};
     const struct bench bench = {
         .name = "bench_pe_scaling",
         .doc = "time, memory and storage of encodings, and the model with and without them",
@@ -21,7 +19,6 @@ int main(int argc, char **argv)
         .budget = 20,
         .model_nodes = 2000,
         .steps = true,
-        .columns = columns,
     };
     waiting_shorten(argv);
     return bench_main(&bench, argc, argv);

@@ -7,22 +7,11 @@
 
 int main(int argc, char **argv)
 {
-    static const char *const columns[] = {"batch",
-                                          "nodes",
-                                          "forward",
-                                          "step",
-                                          "step.gflops",
-                                          "step.throughput",
-                                          "step.memory.planned",
-                                          "step.flops.analytic",
-                                          "step.flops",
-                                          NULL};
     static const struct bench bench = {
         .name = "bench_presets",
         .doc = "time, memory and FLOPs of published models on graphs shaped like their data",
         .axis = AXIS_PRESET,
         .values = "zinc,pattern,cifar10,malnet,peptides-func,pcqm4m-small",
-        .columns = columns,
         .budget = 120,
     };
     waiting_shorten(argv);

@@ -4,24 +4,12 @@
 
 int main(int argc, char **argv)
 {
-    static const char *const columns[] = {"forward",
-                                          "step",
-                                          "step.throughput",
-                                          "step.communication.bytes",
-                                          "step.communication.time",
-                                          "step.communication.predicted",
-                                          "step.communication.exposed",
-                                          "step.communication.predicted_run",
-                                          "ranks.imbalance",
-                                          "ranks.memory",
-                                          NULL};
     static const struct bench bench = {
         .name = "bench_rank_scaling",
         .doc = "time and memory of a batch over the MPI ranks that share it",
         .axis = AXIS_RANKS,
         .values = "1",
         .also = {[AXIS_BATCH] = "64", [AXIS_NODES] = "32", [AXIS_THREADS] = "1"},
-        .columns = columns,
     };
     waiting_shorten(argv);
     return bench_main(&bench, argc, argv);

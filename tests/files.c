@@ -60,3 +60,13 @@ int lines_of(const char *text)
         lines += *text == '\n';
     return lines;
 }
+
+const char *heading_in(const char *text)
+{
+    const char *at = strstr(text, "  check\n");
+    if (!at)
+        fail_msg("no table in: %s", text);
+    while (at > text && at[-1] != '\n')
+        at--;
+    return at;
+}

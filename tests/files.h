@@ -26,4 +26,7 @@ char *unwrapped(const char *text);
 /* The number of its lines. */
 int lines_of(const char *text);
 
+/* What a table of rows prints below its title: the line that ends with "check", and on. */
+const char *heading_in(const char *text);
+
 #endif

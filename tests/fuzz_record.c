@@ -15,6 +15,7 @@
 #include "analysis/record/result_file.h"
 #include "analysis/tables/csv.h"
 #include "analysis/tables/table.h"
+#include "analysis/tables/title.h"
 #include "bench/sweep/gates.h"
 #include "tests/fuzz.h"
 
@@ -173,7 +174,10 @@ static void show(const struct record *record, FILE *out)
     t.axes_count = axes_varying(rows, t.axes);
     csv_header(out, NULL, 0);
     for (size_t i = 0; i < rows_count(rows); i++) {
-        table_print(&t, &(struct table_line){.row = rows_at(rows, i)}, 1);
+        const struct table_line line = {.row = rows_at(rows, i)};
+        title_print(&t, record_head(record), &line, 1);
+        table_print(&t, &line, 1);
+        table_below(&t);
         csv_row(out, rows_at(rows, i), NULL, 0);
     }
     require(record_write_lines(record, out), "lines are written");
@@ -215,7 +219,7 @@ static void require_equal(const struct record *a, const struct record *b)
         require(row_equal(rows_at(rows, i), rows_at(others, i)), "rows are unchanged");
 }
 
-/* Discards the texts of rows, so that they are made anew. */
+/* Discards the texts of rows, so that they are made again. */
 static void touch(const struct record *record)
 {
     for (size_t i = 0; i < rows_count(record_rows(record)); i++) {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Follows the recipes of docs/contributing.md: applies each patch of tests/recipes to a copy of the tree, builds it,
-# writes the generated files anew, and runs the tests that the patch names and those of the generated files. Twenty
+# writes the generated files again, and runs the tests that the patch names and those of the generated files. Twenty
 # minutes or so; GTMARK_PART=1/2 follows every second recipe.
 set -u
 cd "$(dirname "$0")/.." || exit 1

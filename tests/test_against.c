@@ -145,7 +145,7 @@ static void test_unjudged(void **state)
     assert_says(e.out, "not in A (nodes 4, not 8): 4 nodes");
     assert_says(e.out, "missed: 5 not compared; --gate allow-uncompared accepts this");
     assert_says(e.out, "missed: row 2: not ok by this build");
-    assert_says(e.out, "B, step: 1 faster, 1 inconclusive;");
+    assert_says(e.out, "B, training step: 1 faster, 1 inconclusive;");
     assert_null(strstr(e.out, "  slower"));
     ended_free(&e);
 }
@@ -157,7 +157,7 @@ static void test_strict(void **state)
         skip();
     plant_by(*state, "$((n % 2)) -eq 0", slow, fast);
     struct ended e = run_words(*state, TINY "--against ./old --gate strict", 1);
-    assert_says(e.out, "inconclusive: between");
+    assert_says(e.out, "]  inconclusive\n");
     assert_says(e.out, "missed: 3 inconclusive (--gate strict)");
     ended_free(&e);
 }

@@ -97,7 +97,7 @@ static void test_whole_interval(void **state)
     assert_non_null(strstr(text, "missed: 1 slower\n"));
     free(text);
     assert_int_equal(judged(wide(1, 0.03), wide(1.08, 0.03), &text), 0);
-    assert_non_null(strstr(text, "inconclusive: between 1.0"));
+    assert_non_null(strstr(text, " [1.0"));
     assert_non_null(strstr(text, "note: 1 inconclusive; --gate strict makes this a miss\n"));
     free(text);
     assert_int_equal(judged_as(strict, wide(1, 0.03), wide(1.08, 0.03), &text), 1);
@@ -105,7 +105,7 @@ static void test_whole_interval(void **state)
     free(text);
     /* noisy, but certainly not slower by more than the margin */
     assert_int_equal(judged_as(strict, wide(1, 0.03), wide(0.93, 0.03), &text), 0);
-    assert_non_null(strstr(text, "inconclusive: between 0.8"));
+    assert_non_null(strstr(text, " [0.8"));
     assert_null(strstr(text, "1 inconclusive; --gate"));
     free(text);
     assert_int_equal(judged_as(strict, wide(1, 0.01), wide(1, 0.01), &text), 0);
@@ -123,7 +123,7 @@ static void test_noisy_rows(void **state)
         struct row *now = wide(i ? 0.5 : 1.5, 0.01);
         row_set_text(now, "forward.time.noisy", "6 of 10 turns in one state of the machine, fewer than 7");
         assert_int_equal(judged(wide(1, 0.01), row_copy(now), &text), 0);
-        assert_non_null(strstr(text, "; 6 of"));
+        assert_non_null(strstr(text, "\ninconclusive: 6 of"));
         assert_non_null(strstr(text, "note: 1 inconclusive"));
         free(text);
         assert_int_equal(judged_as(strict, wide(1, 0.01), now, &text), 1);
@@ -170,7 +170,7 @@ static void test_same_is_narrow(void **state)
     (void)state;
     char *text;
     assert_int_equal(judged(row_of(1, 0.5, 0.5, 1), row_of(1.2, 0.5, 0, 2), &text), 0);
-    assert_non_null(strstr(text, "inconclusive: between"));
+    assert_non_null(strstr(text, "  inconclusive\n"));
     free(text);
     assert_int_equal(judged(row_of(1, 0.5, 0, 1), row_of(1, 0.5, 0, 2), &text), 0);
     assert_non_null(strstr(text, "same"));

@@ -279,7 +279,7 @@ static void test_file_that_cannot_be_used(void **state)
 /* Ceilings with these calibrations, in the order of the file. */
 static struct ceilings ceilings_of(struct calibration *list, int count)
 {
-    struct ceilings c = {.missing = "none at all"};
+    struct ceilings c = {.no_ceilings = "none at all"};
     for (int i = 0; i < count; i++)
         ceilings_add(&c, &list[i]);
     return c;

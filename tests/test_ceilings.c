@@ -92,7 +92,7 @@ static void assert_null_because(const struct row *row, const char *reason)
 static void test_state_of_the_row(void **state)
 {
     (void)state;
-    struct ceilings c = {.missing = "not asked for (--no-roofline)"};
+    struct ceilings c = {.no_ceilings = "not asked for (--no-roofline)"};
     struct row *row = row_of_states(&c, 0.02, 1.4e-7, 10, 0);
     assert_null_because(row, "not asked for (--no-roofline)");
     row_free(row);

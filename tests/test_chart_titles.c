@@ -37,7 +37,7 @@ static void test_titles(void **state)
         char *script = content(p, "_time.gp");
         assert_in(script, "label[1] = \"step: 10.0 ns N^2\"\n");
         assert_in(script, "\n100 0.0001 \"100 nodes, step: 100 µs\"\n");
-        assert_int_equal(strstr(script, "crosses: noisy times, in no curve") != NULL, last);
+        assert_int_equal(strstr(script, "crosses: inconclusive, in no curve") != NULL, last);
         free(script);
     }
 }
@@ -58,7 +58,7 @@ static void test_bars(void **state)
     assert_in(script, style_bars);
     assert_in(script, "set ytics (\"step\" 0, \"forward\" 1)");
     assert_in(script, "\n0 0.003 0.003 0.003 1 0 \"3.00 ms\"\n");
-    assert_in(script, "\"1.00 ms (noisy)\"\n");
+    assert_in(script, "\"1.00 ms (inconclusive)\"\n");
     free(script);
 }
 

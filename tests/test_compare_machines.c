@@ -29,10 +29,10 @@ static void test_machines(void **state)
     char *out = compare(*state, "a.json b.json c.json --phase step", 0);
     assert_says(out, "B  Same, cpu, 16 threads: b.json\nC  A GPU, cuda:0, 2 threads: c.json\n");
     assert_says(out, "   device: A cpu; B cpu; C cuda:0\n   threads: A 2; B 16; C 2\n");
-    assert_says(out, "nodes  program        A        B   C A GPU\n  100     step  ");
+    assert_says(out, "nodes        program        A        B   C A GPU\n  100  training step  ");
     assert_int_equal(occurrences(out, "  *"), 3); /* C is the best of every row */
-    assert_says(out, "B, step: 3 same; geometric mean of B / A 1.000 over 3 rows\n");
-    assert_says(out, "C, step: 3 faster; geometric mean of C / A 0.500 over 3 rows\n");
+    assert_says(out, "B, training step: 3 same; geometric mean of B / A 1.000 over 3 rows\n");
+    assert_says(out, "C, training step: 3 faster; geometric mean of C / A 0.500 over 3 rows\n");
     free(out);
     out = compare(*state, "a.json b.json c.json --phase step --format md", 0);
     assert_int_equal(occurrences(out, " ms | **"), 3);
@@ -40,7 +40,7 @@ static void test_machines(void **state)
     static const int64_t first[] = {100, 0};
     save(*state, "a.json", machine("One", first, 1)); /* what others have is compared without it */
     out = compare(*state, "a.json b.json c.json --phase step", 0);
-    assert_says(out, "\n  500     step        -  20.0 ms  *9.98 ms\n");
+    assert_says(out, "\n  500  training step        -  20.0 ms  *9.98 ms\n");
     free(out);
 }
 
@@ -54,7 +54,7 @@ static void test_processors(void **state)
     assert_says(out,
                 "A Emerald Rapids (family 6, model 207, Intel(R) Xeon(R) Processor, stepping 2), cpu, 2");
     assert_says(out, "C  family 6, model 1, Pentium Pro, cpu, 2");
-    assert_says(out, "nodes  program  A Emerald Rapids  B Zen 4  C family 6, model 1\n");
+    assert_says(out, "nodes        program  A Emerald Rapids  B Zen 4  C family 6, model 1\n");
     free(out);
 }
 
@@ -91,7 +91,7 @@ static void test_flips(void **state)
     free(out);
     out = compare_factors(*state, flip, 0.3);
     assert_null(strstr(out, "cross near"));
-    assert_says(out, "B, step: 3 inconclusive;");
+    assert_says(out, "B, training step: 3 inconclusive;");
     free(out);
 }
 

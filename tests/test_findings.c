@@ -87,7 +87,7 @@ static void test_growth(void **state)
     assert_said(rows, "- From 100 to 1600 nodes, a training step takes");
     rows = nodes_rows(flat, 0.01);
     set_noisy(rows_at(rows, 5), "step.time", 1);
-    assert_said(rows, "; 1 row left out: noisy, unchecked or in another state of the machine.\n");
+    assert_said(rows, "; 1 row left out: inconclusive, unchecked or in another state of the machine.\n");
     rows = nodes_rows(flat, 0.01);
     for (int i = 5; i > 1; i--)
         row_free(rows_take(rows, (size_t)i));
@@ -355,7 +355,7 @@ static void test_doubts(void **state)
                 "- Of 3 rows, 1 is not ok (needs 17 GiB); 1 was not checked (--no-check).\n");
     assert_said(
         rows_of(noisy, row_copy(noisy), NULL),
-        "- All 2 rows have noisy times (3 turns, fewer than 7, ...), left out of findings: stop other "
+        "- All 2 rows have inconclusive times (3 turns, fewer than 7, ...), left out of findings: stop other "
         "programs, or take more turns (--budget).\n");
     row_omit(encoded, "encoding.checked", "made up");
     assert_said(rows_of(row_copy(encoded), NULL, NULL), "- The row was not checked (made up).\n");

@@ -104,7 +104,7 @@ static void test_crossovers_of_three(void **state)
                   true);
     assert_answer(kinds_rows(0.9), "overtakes dense", false);
     assert_answer(kinds_rows(0.9),
-                  "- In inference, the rows cannot tell where, or whether, dense attention or "
+                  "- In inference, it is inconclusive where, or whether, dense attention or "
                   "performer attention overtakes the other from 100 to 1600 nodes.\n",
                   true);
     struct rows *rows = kinds_rows(0.01);
@@ -112,7 +112,7 @@ static void test_crossovers_of_three(void **state)
         set_turns(rows_at(rows, i), "forward.time", 200e-6 * (100 << (i / 3)), 0.01);
     }
     assert_answer(rows,
-                  "the rows cannot tell where, or whether, performer attention or sparse attention overtakes",
+                  "it is inconclusive where, or whether, performer attention or sparse attention overtakes",
                   true);
 }
 

@@ -59,7 +59,7 @@ static void test_percentages(void **state)
     assert_in(script, "$cold << END\n5 1 1 0\nEND\ncold = 1\n");
     assert_in(script, "\n1 0 1 1\n"); /* noisy */
     assert_in(script, "not drawn: 1 row without");
-    assert_in(script, "; crosses: noisy times; above 100 %: ");
+    assert_in(script, "; crosses: inconclusive; above 100 %: ");
     assert_in(script, "\"ad%%am\" 3)"); /* labels of ticks are formats */
     free(script);
     record_free(record);
@@ -155,7 +155,7 @@ static void test_worst(void **state)
     record_free(record);
 }
 
-/* Labels of many ops at the same place do not lie upon one another. */
+/* Labels of many ops at the same place do not overlap. */
 static void test_labels_apart(void **state)
 {
     enum { OPS = 10 };

@@ -1,7 +1,7 @@
 /*
  * Sweeps that are killed or interrupted after random steps and resumed: at every moment the result file
  * holds every row once, with all samples that it had before; in the end
- * it has what an undisturbed sweep has. And two sweeps that write one file.
+ * it has what an copy_undisturbed sweep has. And two sweeps that write one file.
  */
 #include <fcntl.h>
 #include <glob.h>
@@ -121,12 +121,12 @@ static void assert_nothing_lost(const struct record *before, const struct record
     }
 }
 
-/* The rows of an undisturbed sweep, in its order, with all turns. */
-static void assert_complete(const struct record *record, const struct record *undisturbed)
+/* The rows of an copy_undisturbed sweep, in its order, with all turns. */
+static void assert_complete(const struct record *record, const struct record *copy_undisturbed)
 {
-    assert_int_equal(row_count(record), row_count(undisturbed));
+    assert_int_equal(row_count(record), row_count(copy_undisturbed));
     for (size_t i = 0; i < row_count(record); i++) {
-        const struct row *row = row_at(record, i), *other = row_at(undisturbed, i);
+        const struct row *row = row_at(record, i), *other = row_at(copy_undisturbed, i);
         assert_true(row_is_ok(row));
         assert_int_equal(row->step.time.blocks.count, other->step.time.blocks.count);
         assert_int_equal(row->step.time.samples.count, other->step.time.samples.count);
@@ -153,7 +153,7 @@ static pid_t start(const struct house *h, const struct killed *k, const char *mo
     return pid;
 }
 
-/* The steps of an undisturbed sweep. */
+/* The steps of an copy_undisturbed sweep. */
 static int steps_of(const struct house *h, const struct killed *k)
 {
     int out, steps = 0;
@@ -185,14 +185,14 @@ static int rows_after(const struct killed *k, int step)
     return !k->on_terminal ? step - 1 : step - 1 < k->rows ? step - 1 : k->rows;
 }
 
-/* Kills or interrupts and resumes a sweep until so many kills have hit it, and starts anew when it is
+/* Kills or interrupts and resumes a sweep until so many kills have hit it, and starts over when it is
  * complete. */
 static void check_kills(const struct house *h, const struct killed *k, const char *key, int hits)
 {
     remove_files(h);
     int steps = steps_of(h, k);
     assert_true(steps >= k->rows);
-    struct record *undisturbed = saved(h), *before = NULL;
+    struct record *copy_undisturbed = saved(h), *before = NULL;
     remove_files(h);
     for (int round = 0; hits > 0; round++) {
         uint64_t bits = rng_bits(rng_key(16, key), (uint64_t)round);
@@ -208,7 +208,7 @@ static void check_kills(const struct house *h, const struct killed *k, const cha
         before = after;
         hits -= status == 128 + SIGKILL;
         if (status == 0) {
-            assert_complete(after, undisturbed);
+            assert_complete(after, copy_undisturbed);
             assert_tidy(h);
             remove_files(h);
             record_free(before);
@@ -221,11 +221,11 @@ static void check_kills(const struct house *h, const struct killed *k, const cha
     ended_free(&e);
     struct record *after = saved(h);
     assert_nothing_lost(before, after);
-    assert_complete(after, undisturbed);
+    assert_complete(after, copy_undisturbed);
     assert_tidy(h);
     record_free(before);
     record_free(after);
-    record_free(undisturbed);
+    record_free(copy_undisturbed);
 }
 
 static void test_killed_in_turns(void **state)

@@ -82,14 +82,14 @@ static void test_cannot_tell(void **state)
     (void)state;
     struct link_point p[LINK_SIZES];
     int n = points_of(p, LINK_EXCHANGE, 2, 0, 0.4);
-    assert_int_equal(link_fit(LINK_EXCHANGE, 2, p, n).verdict, LINK_CANNOT_TELL);
+    assert_int_equal(link_fit(LINK_EXCHANGE, 2, p, n).verdict, LINK_INCONCLUSIVE);
     points_of(p, LINK_EXCHANGE, 2, 0, 0);
     p[3].low = p[3].high = NAN;
-    assert_int_equal(link_fit(LINK_EXCHANGE, 2, p, n).verdict, LINK_CANNOT_TELL);
+    assert_int_equal(link_fit(LINK_EXCHANGE, 2, p, n).verdict, LINK_INCONCLUSIVE);
     points_of(p, LINK_EXCHANGE, 2, 0, 0);
-    assert_int_equal(link_fit(LINK_EXCHANGE, 2, p, 2).verdict, LINK_CANNOT_TELL);
+    assert_int_equal(link_fit(LINK_EXCHANGE, 2, p, 2).verdict, LINK_INCONCLUSIVE);
     struct link_fit none = link_fit(LINK_EXCHANGE, 2, p, 0);
-    assert_true(isnan(none.alpha) && isnan(none.beta) && none.verdict == LINK_CANNOT_TELL);
+    assert_true(isnan(none.alpha) && isnan(none.beta) && none.verdict == LINK_INCONCLUSIVE);
 }
 
 /* Neither parameter is below 0. */

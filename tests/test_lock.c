@@ -63,7 +63,7 @@ static void test_one_writer(void **state)
     assert_false(exists(p)); /* nothing was written */
     struct record *record = empty_record();
     struct writer *writer = writer_open(p->path, stderr, error);
-    for (int i = 0; i < 2; i++) { /* the file is written anew under the same lock */
+    for (int i = 0; i < 2; i++) { /* the file is rewritten under the same lock */
         assert_null(writer_open(p->path, stderr, error));
         assert_true(writer_begin(writer, record, false, error));
     }

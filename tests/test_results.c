@@ -218,10 +218,10 @@ static void test_table_of_every_axis(void **state)
                                               : "--nodes 20";
         snprintf(words, sizeof words, "%s %s", size, sweep);
         struct ended e = run_words(*state, words, 0);
-        char *spared = strstr(e.out, "not shown: ");
-        if (spared)
-            *spared = '\0';
-        assert_int_equal(lines_of(e.out), 3); /* a header and two rows */
+        int rows = 0;
+        for (const char *at = heading_in(e.out); (at = strstr(at, "  ok")) != NULL; at++)
+            rows++;
+        assert_int_equal(rows, 2);
         ended_free(&e);
     }
 }
@@ -269,7 +269,7 @@ static void test_fits(void **state)
             assert_string_equal(text_in(value_at(fits, 0), "program"), "step");
             assert_int_equal(count_in(value_at(fits, 0), "points"), 3);
         }
-        bool printed = strstr(e.out, "\ngrowth of time\n  step over nodes 8-32:\n    ") != NULL;
+        bool printed = strstr(e.out, "\nstep = ") || strstr(e.out, "\nstep: between ");
         assert_int_equal(printed, fitted && f == 0);
         record_free(file);
         ended_free(&e);

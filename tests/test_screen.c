@@ -112,7 +112,7 @@ static void plant_times(struct row *row, const char *group, double median, size_
     plant(row, group, "peak", 1e7 * median);
 }
 
-/* What a benchmark prints for planted times. To be freed. */
+/* What a benchmark prints for planted times, below the title. To be freed. */
 static char *planted_table(size_t i, const char *more)
 {
     static const char *const groups[] = {"forward", "step", "kernel", "encoding"};
@@ -129,6 +129,7 @@ static char *planted_table(size_t i, const char *more)
         for (size_t g = 0; g < 4; g++)
             plant_times(row_at(record, r), groups[g],
                         5.123e-3 * (double)(r + 1) * (double)(g + 1) * (r == 2 ? 9 : 1), r);
+        plant(row_at(record, r), "error", "norm", 1.2e-7);
         row_judge_noise(row_at(record, r));
     }
     snprintf(words, sizeof words, "%s/x.json", h->work);
@@ -136,10 +137,9 @@ static char *planted_table(size_t i, const char *more)
     record_free(record);
     snprintf(words, sizeof words, "%s %s --resume", benchmarks[i].words, more);
     e = run_words(h, words, 0);
-    char *table = strdup(e.out), *growth = strstr(table, "\ngrowth of time");
-    growth = growth ? growth : strstr(table, "\nwhere step goes");
-    if (growth)
-        *growth = '\0';
+    char *table = strdup(heading_in(e.out)), *more_tables = strstr(table, "\nwhere step goes");
+    if (more_tables)
+        *more_tables = '\0';
     ended_free(&e);
     house_teardown(&state);
     return table;
@@ -153,71 +153,76 @@ static void test_planted_tables(void **state)
         const char *more, *expected;
     } tables[] = {
         {0, "",
-         "nodes               forward  GFLOP/s                   step  GFLOP/s  step mem   step work  "
-         "status\n"
-         "    8        5.12 ± 0.03 ms      241          10.2 ± 0.1 ms      120  9.77 MiB  1.23 GFLOP  ok: "
-         "kept\n"
-         "   12  ~10.2 [9.2, 11.3] ms      120  ~20.5 [18.4, 22.5] ms     60.2  19.5 MiB  1.23 GFLOP  ok: "
-         "kept\n"
-         "   16   ~138 [138, 1245] ms     8.92    ~277 [276, 2490] ms     4.46   264 MiB  1.23 GFLOP  ok: "
-         "kept\n"
-         "   20         20.5 ± 0.1 ms     60.2          41.0 ± 0.2 ms     30.1  39.1 MiB  1.23 GFLOP  ok: "
-         "kept\n"
-         "~ no basis for a verdict, a law or a finding (time.noisy in the file): its interval is 20.0 % "
-         "wide,\n"
-         "  more than 10 %; ...\n"},
+         "nodes             inference          training step  GFLOP/s    memory  check\n"
+         "    8        5.12 ± 0.03 ms          10.2 ± 0.1 ms      120  9.77 MiB  ok 1e-07\n"
+         "   12  ~10.2 [9.2, 11.3] ms  ~20.5 [18.4, 22.5] ms     60.2  19.5 MiB  ok 1e-07\n"
+         "   16   ~138 [138, 1245] ms    ~277 [276, 2490] ms     4.46   264 MiB  ok 1e-07\n"
+         "   20         20.5 ± 0.1 ms          41.0 ± 0.2 ms     30.1  39.1 MiB  ok 1e-07\n"
+         "~ inconclusive, no basis for a verdict, a law or a finding: its interval is 20.0 % wide, more "
+         "than\n"
+         "    10 %; ...\n"
+         "4 rows kept from an earlier run\n"},
         {0, "--columns step,step.memory.peak_live,step.time.p95,graph.edges",
-         "nodes                   step  step.memory.peak_live  step.time.p95  edges  status\n"
-         "    8          10.2 ± 0.1 ms               1001 KiB              -     40  ok: kept\n"
-         "   12  ~20.5 [18.4, 22.5] ms               1.95 MiB              -     60  ok: kept\n"
-         "   16    ~277 [276, 2490] ms               26.4 MiB              -     80  ok: kept\n"
-         "   20          41.0 ± 0.2 ms               3.91 MiB              -    100  ok: kept\n"
-         "~ no basis for a verdict, a law or a finding (time.noisy in the file): its interval is 20.0 % "
-         "wide,\n"
-         "  more than 10 %; ...\n"},
+         "nodes          training step  step.memory.peak_live  step.time.p95  edges  check\n"
+         "    8          10.2 ± 0.1 ms               1001 KiB              -     40  ok 1e-07\n"
+         "   12  ~20.5 [18.4, 22.5] ms               1.95 MiB              -     60  ok 1e-07\n"
+         "   16    ~277 [276, 2490] ms               26.4 MiB              -     80  ok 1e-07\n"
+         "   20          41.0 ± 0.2 ms               3.91 MiB              -    100  ok 1e-07\n"
+         "~ inconclusive, no basis for a verdict, a law or a finding: its interval is 20.0 % wide, more "
+         "than\n"
+         "    10 %; ...\n"
+         "4 rows kept from an earlier run\n"},
         {1, "",
-         "layers   act               forward  GFLOP/s                   step  GFLOP/s  step mem  status\n"
-         "     1  gelu        5.12 ± 0.03 ms      241          10.2 ± 0.1 ms      120  9.77 MiB  ok: kept\n"
-         "     1  relu  ~10.2 [9.2, 11.3] ms      120  ~20.5 [18.4, 22.5] ms     60.2  19.5 MiB  ok: kept\n"
-         "     2  gelu   ~138 [138, 1245] ms     8.92    ~277 [276, 2490] ms     4.46   264 MiB  ok: kept\n"
-         "     2  relu         20.5 ± 0.1 ms     60.2          41.0 ± 0.2 ms     30.1  39.1 MiB  ok: kept\n"
-         "not shown: step.flops.analytic (--columns)\n"
-         "~ no basis for a verdict, a law or a finding (time.noisy in the file): its interval is 20.0 % "
-         "wide,\n"
-         "  more than 10 %; ...\n"},
+         "layers   act             inference          training step  GFLOP/s    memory  check\n"
+         "     1  gelu        5.12 ± 0.03 ms          10.2 ± 0.1 ms      120  9.77 MiB  ok 1e-07\n"
+         "     1  relu  ~10.2 [9.2, 11.3] ms  ~20.5 [18.4, 22.5] ms     60.2  19.5 MiB  ok 1e-07\n"
+         "     2  gelu   ~138 [138, 1245] ms    ~277 [276, 2490] ms     4.46   264 MiB  ok 1e-07\n"
+         "     2  relu         20.5 ± 0.1 ms          41.0 ± 0.2 ms     30.1  39.1 MiB  ok 1e-07\n"
+         "~ inconclusive, no basis for a verdict, a law or a finding: its interval is 20.0 % wide, more "
+         "than\n"
+         "    10 %; ...\n"
+         "4 rows kept from an earlier run\n"},
         {2, "",
-         "batch               forward  graphs/s  nodes/s                   step  graphs/s  step mem  status\n"
-         "    1        5.12 ± 0.03 ms       195     1562          10.2 ± 0.1 ms      97.6  9.77 MiB  ok: "
-         "kept\n"
-         "    2  ~10.2 [9.2, 11.3] ms       195     1562  ~20.5 [18.4, 22.5] ms      97.6  19.5 MiB  ok: "
-         "kept\n"
-         "    4   ~138 [138, 1245] ms      28.9      231    ~277 [276, 2490] ms      14.5   264 MiB  ok: "
-         "kept\n"
-         "not shown: graph.padding_waste (--columns)\n"
-         "~ no basis for a verdict, a law or a finding (time.noisy in the file): its interval is 20.0 % "
-         "wide,\n"
-         "  more than 10 %; ...\n"},
+         "batch             inference          training step  graphs/s  GFLOP/s    memory  padding  check\n"
+         "    1        5.12 ± 0.03 ms          10.2 ± 0.1 ms      97.6      120  9.77 MiB    0.0 %  ok "
+         "1e-07\n"
+         "    2  ~10.2 [9.2, 11.3] ms  ~20.5 [18.4, 22.5] ms      97.6     60.2  19.5 MiB     20 %  ok "
+         "1e-07\n"
+         "    4   ~138 [138, 1245] ms    ~277 [276, 2490] ms      14.5     4.46   264 MiB     43 %  ok "
+         "1e-07\n"
+         "~ inconclusive, no basis for a verdict, a law or a finding: its interval is 20.0 % wide, more "
+         "than\n"
+         "    10 %; ...\n"
+         "3 rows kept from an earlier run\n"},
         {3, "",
-         "graph      pe               encoding     peak                   step  pays after  status\n"
-         "   er    none                      -        -          10.2 ± 0.1 ms           -  ok: kept\n"
-         "   er  rwse:8  ~41.0 [36.9, 45.1] ms  400 KiB  ~20.5 [18.4, 22.5] ms         199  ok: kept\n"
-         " grid    none                      -        -    ~277 [276, 2490] ms           -  ok: kept\n"
-         " grid  rwse:8          82.0 ± 0.4 ms  800 KiB          41.0 ± 0.2 ms         199  ok: kept\n"
-         "~ no basis for a verdict, a law or a finding (time.noisy in the file): its interval is 20.0 % "
-         "wide,\n"
-         "  more than 10 %; ...\n"},
+         "graph      pe               encoding       method  pays after          training step  check\n"
+         "   er    none                      -            -           -          10.2 ± 0.1 ms  ok 1e-07\n"
+         "   er  rwse:8  ~41.0 [36.9, 45.1] ms  half powers         199  ~20.5 [18.4, 22.5] ms  ok 1e-07\n"
+         " grid    none                      -            -           -    ~277 [276, 2490] ms  ok 1e-07\n"
+         " grid  rwse:8          82.0 ± 0.4 ms  half powers         199          41.0 ± 0.2 ms  ok 1e-07\n"
+         "not shown: step.memory.planned, step.gflops, encoding.peak (--columns)\n"
+         "~ inconclusive, no basis for a verdict, a law or a finding: its interval is 20.0 % wide, more "
+         "than\n"
+         "    10 %; ...\n"
+         "4 rows kept from an earlier run\n"},
         {4, "",
-         "                       op  variant                   warm          rate     cold  status\n"
-         "sparse_attention_backward     simd          15.4 ± 0.1 ms  80.3 GFLOP/s  26.1 ms  ok: kept\n"
-         "sparse_attention_backward      ref  ~30.7 [27.7, 33.8] ms  40.1 GFLOP/s  52.3 ms  ok: kept\n"
-         "                     spmm     simd    ~415 [415, 3735] ms  2.97 GFLOP/s   705 ms  ok: kept\n"
-         "                     spmm      ref          61.5 ± 0.3 ms  20.1 GFLOP/s   105 ms  ok: kept\n"
-         "~ no basis for a verdict, a law or a finding (time.noisy in the file): its interval is 20.0 % "
-         "wide,\n"
-         "  more than 10 %; ...\n"},
+         "                       op  variant                   time          rate    memory     cold  check\n"
+         "sparse_attention_backward     simd          15.4 ± 0.1 ms  80.3 GFLOP/s  14.7 MiB  26.1 ms  ok "
+         "1e-07\n"
+         "sparse_attention_backward      ref  ~30.7 [27.7, 33.8] ms  40.1 GFLOP/s  29.3 MiB  52.3 ms  ok "
+         "1e-07\n"
+         "                     spmm     simd    ~415 [415, 3735] ms  2.97 GFLOP/s   396 MiB   705 ms  ok "
+         "1e-07\n"
+         "                     spmm      ref          61.5 ± 0.3 ms  20.1 GFLOP/s  58.6 MiB   105 ms  ok "
+         "1e-07\n"
+         "~ inconclusive, no basis for a verdict, a law or a finding: its interval is 20.0 % wide, more "
+         "than\n"
+         "    10 %; ...\n"
+         "4 rows kept from an earlier run\n"},
         {5, "",
-         "nodes         forward  GFLOP/s           step  GFLOP/s  step mem   step work  status\n"
-         "    8  5.12 ± 0.03 ms      241  10.2 ± 0.1 ms      120  9.77 MiB  1.23 GFLOP  ok: kept\n"},
+         "nodes       inference  training step  GFLOP/s    memory  check\n"
+         "    8  5.12 ± 0.03 ms  10.2 ± 0.1 ms      120  9.77 MiB  ok 1e-07\n"
+         "1 row kept from an earlier run\n"},
     };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         char *text = planted_table(tables[i].benchmark, tables[i].more);

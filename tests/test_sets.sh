@@ -58,9 +58,9 @@ check 'what was scored is one archive' \
 echo 1 >"$house/no_score"
 check 'without a score the exit status is 1' "$(run 0 '' score | cut -c1-8)" '1: score'
 check 'and nothing is sent' "$("$house/bench/sets.sh" submit build 2>&1 | grep -c archive)" 0
-check 'only what a machine has is measured anew' \
+check 'only what a machine has is measured again' \
     "$(mkdir "$house/results/some" && touch "$house/results/some/bench_model.jsonl" && run 0 '' results some)" '0: 1 files'
-check 'a machine without results has nothing to measure anew' "$(run 0 '' results none | cut -c1-2)" 2:
+check 'a machine without results has nothing to measure again' "$(run 0 '' results none | cut -c1-2)" 2:
 check 'an interrupt ends the run' "$(run 130)$(run 129)" '130: 129: '
 check 'a crash does not end the run' "$(run 139 | cut -c1-19)" '1: These failed or '
 echo table >"$house/results/local/bench_model.txt"

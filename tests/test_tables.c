@@ -1,4 +1,5 @@
-/* Tables of rows: columns, notes and the status, on a terminal of 100 columns and as Markdown. */
+/* Tables of rows: columns, the check and what is said below, on screens of several widths and as Markdown. */
+#include "analysis/tables/choice.h"
 #include "analysis/tables/kernel_table.h"
 #include "analysis/tables/table.h"
 #include "analysis/tables/units.h"
@@ -7,19 +8,25 @@
 #include "tests/test.h"
 #include "tests/test_analysis_rows.h"
 
-/* What a table prints of these rows, with these columns, null-terminated. To be freed. */
-static char *printed(enum table_style style, const struct rows *rows, const char *const *columns, bool all)
+/* What a table prints of these rows, with these columns, null-terminated; null: the usual ones. To be freed.
+ */
+static char *printed(enum table_style style, int width, const struct rows *rows, const char *const *columns,
+                     bool all)
 {
+    static const bool both[TIMED] = {[TIMED_FORWARD] = true, [TIMED_STEP] = true};
     char *text;
     size_t size;
     struct table_line lines[8] = {{.row = NULL}};
-    struct table t = {.out = open_memstream(&text, &size), .style = style, .all = all};
+    struct table t = {.out = open_memstream(&text, &size), .style = style, .width = width, .all = all};
     t.axes_count = axes_varying(rows, t.axes);
-    for (; columns[t.count]; t.count++)
-        t.columns[t.count] = columns[t.count];
+    if (columns)
+        table_add(&t, columns);
+    else
+        table_choose(&t, both, false);
     for (size_t i = 0; i < rows_count(rows); i++)
         lines[i].row = rows_at(rows, i);
     table_print(&t, lines, rows_count(rows));
+    table_below(&t);
     fclose(t.out);
     return text;
 }
@@ -27,7 +34,7 @@ static char *printed(enum table_style style, const struct rows *rows, const char
 /* The usual columns, on a terminal. */
 static char *terminal_table(const struct rows *rows)
 {
-    return printed(TABLE_TERMINAL, rows, table_usual, false);
+    return printed(TABLE_TERMINAL, SCREEN, rows, NULL, false);
 }
 
 static void test_terminal_table(void **state)
@@ -37,7 +44,7 @@ static void test_terminal_table(void **state)
     char *text = terminal_table(rows), *rest = text, *line;
     size_t status_at = 0, lines = 0;
     while (lines < 4 && (line = strsep(&rest, "\n")) != NULL) {
-        static const char *const expected[] = {"status", "ok", "ok", "oom: needs 17 GiB"};
+        static const char *const expected[] = {"check", "ok", "ok", "oom"};
         char *status = strstr(line, expected[lines]);
         assert_non_null(status);
         *status = '\0';
@@ -75,13 +82,13 @@ static void test_markdown_table(void **state)
 {
     (void)state;
     struct rows *rows = rows_of(good_row(100), failed_row(5000, "failed", "a | b\nc"), NULL);
-    char *text = printed(TABLE_MARKDOWN, rows, table_usual, false), *rest = text, *line;
+    char *text = printed(TABLE_MARKDOWN, SCREEN, rows, NULL, false), *rest = text, *line;
     size_t lines = 0;
     while ((line = strsep(&rest, "\n")) && *line) {
         size_t bars = 0;
         for (const char *c = line; *c; c++)
             bars += *c == '|' && (c == line || c[-1] != '\\');
-        assert_int_equal(bars, 9); /* eight columns: nothing was executed */
+        assert_int_equal(bars, 7); /* six columns: neither a roofline nor executed FLOPs is known */
         assert_int_equal(line[strlen(line) - 1], '|');
         lines++;
     }
@@ -98,37 +105,74 @@ static void assert_fits(char *text)
             fail_msg("%zu columns: %s", units_width(line), line);
 }
 
-/* Columns that fit, without empty ones; long reasons are wrapped, and what was left out is named. */
-static void test_table_on_a_screen(void **state)
+/* Two rows of which most is known, and one that is not ok. */
+static struct rows *known_rows(void)
 {
-    (void)state;
     struct row *even = good_row(100);
     set_equal_turns(even, "forward.time", 0.0126);
     set_equal_turns(even, "step.time", 0.0448);
-    struct rows *rows = rows_of(even, NULL, NULL);
-    char *text = terminal_table(rows);
-    assert_string_equal(text, "      forward  GFLOP/s           step  GFLOP/s  step mem   step work  status\n"
-                              "12.6 ± 0.0 ms     55.0  44.8 ± 0.0 ms     46.5  55.5 MiB  2.08 GFLOP  ok\n");
-    free(text);
-    rows_append(rows, good_row(2000));
-    rows_append(rows, failed_row(5000, "oom",
-                                 "needs 17.2 GiB for the step and its gradients, and 12 GiB are "
-                                 "free: --mem-limit, or a smaller graph"));
-    text = terminal_table(rows);
-    assert_string_equal(
-        text,
-        "nodes            forward  GFLOP/s                 step  GFLOP/s  step mem  status\n"
-        "  100      12.6 ± 0.0 ms     55.0        44.8 ± 0.0 ms     46.5  55.5 MiB  ok\n"
-        " 2000  693 [631, 755] ms     55.0  2.46 [2.24, 2.68] s     46.5   167 MiB  ok\n"
-        " 5000                  -        -                    -        -         -  oom: needs 17.2 GiB for\n"
-        "        the step and its gradients, and 12 GiB are free: --mem-limit, or a smaller graph\n"
-        "not shown: step.flops.analytic (--columns)\n");
-    assert_fits(text);
-    free(text);
-    rows_free(rows);
+    struct rows *rows = rows_of(even, good_row(2000),
+                                failed_row(5000, "oom",
+                                           "needs 17.2 GiB for the step and its gradients, and 12 GiB are "
+                                           "free: --mem-limit, or a smaller graph"));
+    for (size_t i = 0; i < 2; i++) {
+        row_set_real(rows_at(rows, i), "step.roofline.percent", i ? 99.9 : 2.345);
+        row_set_real(rows_at(rows, i), "error.norm", 3.6e-7);
+        rows_at(rows, i)->step.time.lost = 0.015;
+        rows_at(rows, i)->step.time.other_turns = (int64_t)i;
+    }
+    return rows;
 }
 
-/* A rate above the ceiling is marked, and the reason stands below the table. */
+/* Columns give way where the screen is narrow, and what does not fit into a cell is said below, in lines that
+ * fit. */
+static void test_table_on_a_screen(void **state)
+{
+    static const struct {
+        int width;
+        const char *expected;
+    } screens[] = {
+        {100,
+         "nodes          inference        training step  GFLOP/s   roof    memory  check\n"
+         "  100      12.6 ± 0.0 ms        44.8 ± 0.0 ms     46.5  2.3 %  55.5 MiB  ok 4e-07\n"
+         " 2000  693 [631, 755] ms  2.46 [2.24, 2.68] s     46.5  100 %   167 MiB  ok 4e-07\n"
+         " 5000                  -                    -        -      -         -  oom\n"
+         "oom: needs 17.2 GiB for the step and its gradients, and 12 GiB are free: --mem-limit, or a "
+         "smaller\n"
+         "    graph (5000 nodes)\n"
+         "1.5 % of the time went to other programs; 1 turn left out (the machine was in another state)\n"},
+        {80, "nodes          inference        training step  GFLOP/s   roof  check\n"
+             "  100      12.6 ± 0.0 ms        44.8 ± 0.0 ms     46.5  2.3 %  ok 4e-07\n"
+             " 2000  693 [631, 755] ms  2.46 [2.24, 2.68] s     46.5  100 %  ok 4e-07\n"
+             " 5000                  -                    -        -      -  oom\n"
+             "not shown: step.memory.planned (--columns)\n"
+             "oom: needs 17.2 GiB for the step and its gradients, and 12 GiB are free:\n"
+             "    --mem-limit, or a smaller graph (5000 nodes)\n"
+             "1.5 % of the time went to other programs; 1 turn left out (the machine was in\n"
+             "    another state)\n"},
+        {60, "nodes          inference        training step  check\n"
+             "  100      12.6 ± 0.0 ms        44.8 ± 0.0 ms  ok 4e-07\n"
+             " 2000  693 [631, 755] ms  2.46 [2.24, 2.68] s  ok 4e-07\n"
+             " 5000                  -                    -  oom\n"
+             "not shown: step.memory.planned, step.gflops,\n"
+             "    step.roofline.percent (--columns)\n"
+             "oom: needs 17.2 GiB for the step and its gradients, and 12\n"
+             "    GiB are free: --mem-limit, or a smaller graph (5000\n"
+             "    nodes)\n"
+             "1.5 % of the time went to other programs; 1 turn left out\n"
+             "    (the machine was in another state)\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof screens / sizeof *screens; i++) {
+        struct rows *rows = known_rows();
+        char *text = printed(TABLE_TERMINAL, screens[i].width, rows, NULL, false);
+        assert_string_equal(text, screens[i].expected);
+        free(text);
+        rows_free(rows);
+    }
+}
+
+/* Why a rate is above the ceiling is said below the table, once. */
 static void test_rate_above_the_ceiling(void **state)
 {
     (void)state;
@@ -142,17 +186,15 @@ static void test_rate_above_the_ceiling(void **state)
     row_set_real(rows_at(rows, 1), "kernel.cold.percent", 103);
     row_set_real(rows_at(rows, 1), "step.roofline.percent", 107);
     row_set_text(rows_at(rows, 1), "step.roofline.fault", "above the bandwidth of DRAM: ops");
-    char *text = printed(TABLE_TERMINAL, rows, columns, false);
-    assert_non_null(strstr(text, "99.9 %   "));
-    assert_non_null(strstr(text, "112 %¹"));
-    assert_non_null(strstr(text, "103 %²"));
-    assert_non_null(strstr(text, "107 %¹"));
-    assert_non_null(strstr(text, "\n¹ above the bandwidth of DRAM: ops\n² above the ceiling of DRAM: "));
+    char *text = printed(TABLE_TERMINAL, SCREEN, rows, columns, false);
+    assert_non_null(strstr(text, " 2000  112 %      103 %  107 %  ok\n"));
+    assert_non_null(
+        strstr(text, "\nroof above 100 %: above the bandwidth of DRAM: ops\ncold roof above 100 %: "));
     free(text);
     rows_free(rows);
 }
 
-/* A cell that needs an explanation has a mark, and the note is below the table, once. */
+/* What a cell has no room for is said below the table, once. */
 static void test_notes(void **state)
 {
     (void)state;
@@ -165,11 +207,11 @@ static void test_notes(void **state)
         row_set_count(row, "forward.flops.executed", 500000000);
         row_set_text(row, "forward.flops.source", "hardware counters: avx512, 2 threads as timed");
     }
-    char *text = printed(TABLE_TERMINAL, rows, columns, false);
-    assert_string_equal(text, "nodes                  step  executed  executed  status\n"
-                              "  100  44.8 [40.7, 48.8] ms   0.481x¹    0.722x  ok\n"
-                              " 2000   2.46 [2.24, 2.68] s   0.009x¹    0.013x  ok\n"
-                              "¹ executed FLOPs: callgrind: avx2, 1 thread (timed: avx512, 2)\n");
+    char *text = printed(TABLE_TERMINAL, SCREEN, rows, columns, false);
+    assert_string_equal(text, "nodes         training step  executed  executed  check\n"
+                              "  100  44.8 [40.7, 48.8] ms    0.481x    0.722x  ok\n"
+                              " 2000   2.46 [2.24, 2.68] s    0.009x    0.013x  ok\n"
+                              "executed: callgrind: avx2, 1 thread (timed: avx512, 2)\n");
     free(text);
     rows_free(rows);
 }
@@ -181,8 +223,8 @@ static void test_any_column(void **state)
     struct rows *rows = rows_of(good_row(100), good_row(2000), NULL);
     for (size_t i = 0; i < schema_fields_count; i++) {
         const char *columns[] = {schema_fields[i].path, NULL};
-        char *text = printed(TABLE_TERMINAL, rows, columns, true);
-        assert_non_null(strstr(text, i == schema_fields_count ? "" : "status\n"));
+        char *text = printed(TABLE_TERMINAL, SCREEN, rows, columns, true);
+        assert_non_null(strstr(text, "check\n"));
         free(text);
     }
     static const char *const some[] = {"step.time.p95",     "step.memory.resident",
@@ -193,12 +235,12 @@ static void test_any_column(void **state)
     row->step.time.samples = row_keep_items(row, (union item[]){{0.5}, {1.5}}, 2, FIELD_REALS);
     rows_at(rows, 0)->step.time.cpu = 1.5;
     rows_at(rows, 1)->step.time.cpu = NAN;
-    char *text = printed(TABLE_TERMINAL, rows, some, true);
+    char *text = printed(TABLE_TERMINAL, SCREEN, rows, some, true);
     assert_string_equal(
         text,
-        "nodes  step.time.p95  step.memory.resident  step.time.samples     cpu  method  loss  edges  status\n"
-        "  100              -              97.3 MiB           2 values  75.0 %       -  0.25    500  ok\n"
-        " 2000              -               224 MiB          10 values       -       -  0.25  10000  ok\n");
+        "nodes  step.time.p95  step.memory.resident  step.time.samples   cpu  method  loss  edges  check\n"
+        "  100              -              97.3 MiB           2 values  75 %       -  0.25    500  ok\n"
+        " 2000              -               224 MiB          10 values     -       -  0.25  10000  ok\n");
     free(text);
     rows_free(rows);
 }
@@ -213,12 +255,12 @@ static char *line_of(const struct row *row)
                       .count = 2,
                       .columns = {"forward", "step"}};
     table_print(&t, &(struct table_line){.row = row}, 1);
+    table_below(&t);
     fclose(t.out);
-    notes_free(&t.notes);
     return text;
 }
 
-/* Noisy times are marked, and one line says why; the status has a mark if turns were left out. */
+/* Noisy times are marked, and one line says why; another one how many turns were left out. */
 static void test_noisy_times(void **state)
 {
     (void)state;
@@ -227,7 +269,7 @@ static void test_noisy_times(void **state)
     struct row *row = good_row(500);
     char *line = line_of(row);
     assert_null(strstr(line, "~"));
-    assert_null(strstr(line, "¹"));
+    assert_null(strstr(line, "left out"));
     free(line);
     for (int i = 0; i < 10; i++) {
         double ping = i % 5 == 4 ? 5.7e-7 : i % 5 == 3 ? 5.6e-7 : 1.4e-7;
@@ -240,16 +282,17 @@ static void test_noisy_times(void **state)
     row_set_samples(row, "forward.time", samples, 7);
     row_set_times(row, "step.time", &t, &r);
     line = line_of(row);
-    const char *first = strstr(line, "~1.0"), *why = strstr(line, "\n~ no basis for a verdict, ");
+    const char *first = strstr(line, "~1.0"),
+               *why = strstr(line, "\n~ inconclusive, no basis for a verdict, ");
     assert_true(first && why && !strstr(first + 2, "~1.0"));
     assert_non_null(strstr(why, "6 of 10"));
-    assert_non_null(strstr(line, " ok¹\n"));
+    assert_non_null(strstr(line, "\n4 turns left out (the machine was in another state)\n"));
     free(line);
     row_set_times(row, "forward.time", &t, &r);
     line = line_of(row);
     first = strstr(line, "~1.0");
     assert_non_null(strstr(first + 2, "~1.0"));
-    assert_non_null(strstr(line, "7; ...\n"));
+    assert_non_null(strstr(line, "\n8 turns left out "));
     free(line);
     reported_free(&r);
     row_free(row);
@@ -285,6 +328,7 @@ static char *kernel_table(const struct rows *rows, const char *blas)
     for (size_t i = 0; i < n; i++)
         lines[i].row = rows_at(rows, i);
     kernel_table_print(&t, lines, n);
+    table_below(&t);
     fclose(t.out);
     free(lines);
     return text;
@@ -316,8 +360,9 @@ static void test_kernels_worth_a_look(void **state)
     rows_append(rows, timed_kernel("op01", "blas", 0.2e-3, 70));
     row_omit(rows_at(rows, 7), "kernel.time.ci95_high", "too few");
     text = kernel_table(rows, "chosen for Prescott");
-    const char *wrong = strstr(text, "wrong: y: the error");
+    const char *wrong = strstr(text, "  wrong\n");
     assert_true(wrong && wrong < strstr(text, "op29 "));
+    assert_non_null(strstr(text, "\nwrong: y: the error (op00, ref kernel)\n"));
     assert_non_null(strstr(text, "slower than another, 2 of 2\n"));
     assert_non_null(strstr(text, "op01    simd  1.00 ms         blas  5.00x\n"));
     assert_non_null(strstr(text, "op00   steps  5.00 ms          ref  2.50x\n"));
@@ -327,15 +372,16 @@ static void test_kernels_worth_a_look(void **state)
     rows_free(rows);
 }
 
-/* Few kernels are all shown, and so are those without a share; a note stands beside those of a BLAS. */
+/* Few kernels are all shown, and so are those without a share; a note says what kernels of the BLAS are for.
+ */
 static void test_few_kernels(void **state)
 {
     (void)state;
     struct rows *rows =
         rows_of(timed_kernel("linear", "simd", 1e-3, 50), timed_kernel("linear", "blas", 1e-4, 90), NULL);
     char *text = kernel_table(rows, "chosen for Prescott");
-    assert_non_null(strstr(text, "linear    blas¹  "));
-    assert_non_null(strstr(text, "\n¹ chosen for Prescott\n"));
+    assert_non_null(strstr(text, "linear     blas  "));
+    assert_non_null(strstr(text, "\nchosen for Prescott\n"));
     free(text);
     for (int i = 0; i < 30; i++)
         rows_append(rows, timed_kernel("copy", "ref", 1e-3, 0));

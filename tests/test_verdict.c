@@ -296,7 +296,8 @@ static void test_clocks(void **state)
 
     assert_inconclusive(judge_clocks(1.05, 1.05, limits), "the clock was 4.8 % lower");
     assert_inconclusive(judge_clocks(0.95, 0.95, limits), "the clock was 5.3 % higher");
-    assert_inconclusive(judge_clocks(1.05, 1.04, limits), "the clock was 3.8 % lower"); /* cannot tell */
+    assert_inconclusive(judge_clocks(1.05, 1.04, limits),
+                        "the clock was 3.8 % lower"); /* neither explains it */
     assert_int_equal(judge_clocks(1.05, 1, limits).kind, VERDICT_SLOWER);
     assert_int_equal(judge_clocks(1, 1.04, limits).kind, VERDICT_SAME); /* bound by memory */
 

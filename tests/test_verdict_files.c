@@ -29,24 +29,24 @@ static void test_files(void **state)
     (void)state;
     const double one[] = {1}, two[] = {2, 2.1, 1.9}, near[] = {1.2, 1.25, 1.15, 1.2},
                  four[] = {0.98, 1, 1, 1.02};
-    char text[MESSAGE_SIZE];
+    char text[UNITS_TEXT];
     struct verdict v = judge_files(one, 1, two, 3, 1);
-    verdict_text(&v, text);
-    assert_string_equal(text, "at least 1.50 times slower"); /* 1.9 / 1.1 / 1.1 / 1.05 */
+    verdict_ratio_text(&v, text);
+    assert_string_equal(text, "at least 1.495"); /* 1.9 / 1.1 / 1.1 / 1.05 */
     v = judge_files(two, 3, one, 1, 1);
-    verdict_text(&v, text);
-    assert_string_equal(text, "at least 1.50 times faster");
+    verdict_ratio_text(&v, text);
+    assert_string_equal(text, "at most 0.669");
     v = judge_files(one, 1, near, 4, 1); /* of a single turn little is known */
-    verdict_text(&v, text);
-    assert_string_equal(text, "inconclusive: between 0.996 and 1.444");
+    verdict_ratio_text(&v, text);
+    assert_string_equal(text, "1.200 [0.996, 1.444]");
     assert_int_equal(judge_files(four, 4, near, 4, 1).kind, VERDICT_SLOWER);
     v = judge_files(four, 4, four, 4, 1);
-    verdict_text(&v, text);
-    assert_string_equal(text, "same: between 0.915 and 1.093");
+    verdict_ratio_text(&v, text);
+    assert_string_equal(text, "1.000 [0.915, 1.093]");
     /* Four runs each of one turn show by themselves how runs differ. */
     v = judge_files(four, 1, four, 1, 4);
-    verdict_text(&v, text);
-    assert_string_equal(text, "same: between 0.961 and 1.041");
+    verdict_ratio_text(&v, text);
+    assert_string_equal(text, "1.000 [0.961, 1.041]");
     assert_int_equal(judge_files(four, 1, near, 1, 3).kind, VERDICT_INCONCLUSIVE);
     assert_int_equal(judge_files(four, 1, near, 1, 4).kind, VERDICT_SLOWER);
 }

@@ -82,7 +82,7 @@ static void add_chart(struct figures *f, const struct chart *chart, const struct
     struct chart_data data = {
         chart, d, series_collect(d->sources, d->count, d->axis, chart->quantities, chart->count), ""};
     if (chart->no_equals)
-        chart_drop_equals(&data);
+        chart_drop_duplicates(&data);
     bool bars = series_has_one_x(&data.set);
     if (data.set.count > 0)
         figures_add(f, chart->name, bars ? style_bars : style_scaling,

@@ -56,7 +56,7 @@ static void notes_of(char text[CHART_TEXT], const struct chart_data *d, size_t d
                    d->chart->quantities[0].program == TIMED_ENCODING);
     snprintf(text, CHART_TEXT, "%s%s%s%s%.200s%s%.500s", d->chart->note,
              law ? "; curves: polynomials with the terms of the work" : "",
-             noisy && !bars ? "; crosses: noisy times, in no curve" : "",
+             noisy && !bars ? "; crosses: inconclusive, in no curve" : "",
              *d->equal ? "; the same for all within 1 %: " : "", d->equal, *left_out ? "; " : "", left_out);
 }
 
@@ -190,7 +190,8 @@ static double write_legend(FILE *out, const struct series *series, size_t n, con
     return widest;
 }
 
-/* The values of the points of a series, of many some: "2000 nodes, step: 729 ms [695 ms, 785 ms]; noisy" */
+/* The values of the points of a series, of many some: "2000 nodes, step: 729 ms [695 ms, 785 ms];
+ * inconclusive" */
 static void write_hints(FILE *out, const struct chart_data *d, const struct series *s)
 {
     enum { MOST = 80 };
@@ -207,7 +208,7 @@ static void write_hints(FILE *out, const struct chart_data *d, const struct seri
         gnuplot_put_label(out, p->at.x, p->at.y, "%.10g %s, %.500s: %s%s%s%s%s%s%s", p->at.x,
                           *axis->unit ? axis->unit : axis->path, label, value, interval ? " [" : "",
                           interval ? low : "", interval ? ", " : "", interval ? high : "",
-                          interval ? "]" : "", p->noisy ? "; noisy" : "");
+                          interval ? "]" : "", p->noisy ? "; inconclusive" : "");
     }
 }
 
@@ -280,7 +281,7 @@ static bool is_equal_in_all(const struct series_set *set, const struct quantity 
     return n > 1;
 }
 
-void chart_drop_equals(struct chart_data *d)
+void chart_drop_duplicates(struct chart_data *d)
 {
     for (size_t q = 0; q < d->chart->count; q++) {
         const struct quantity *quantity = &d->chart->quantities[q];
@@ -318,7 +319,7 @@ static struct bar bar_of(const struct chart_data *d, size_t i, double longest)
     chart_value(end, b.high, d->chart);
     bool far = b.high > most;
     snprintf(b.value, sizeof b.value, "%s%s%s%s%s", value, far ? " (interval to " : "", far ? end : "",
-             far ? ")" : "", p->noisy ? " (noisy)" : "");
+             far ? ")" : "", p->noisy ? " (inconclusive)" : "");
     b.high = far ? most : b.high;
     return b;
 }

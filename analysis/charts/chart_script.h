@@ -26,7 +26,7 @@ struct chart_data {
     const struct chart *chart;
     const struct drawing *drawing;
     struct series_set set;
-    char equal[CHART_TEXT]; /* the quantities that chart_drop_equals dropped */
+    char equal[CHART_TEXT]; /* the quantities that chart_drop_duplicates dropped */
 };
 
 enum {
@@ -39,6 +39,6 @@ void chart_write_lines(FILE *out, const void *what);
 void chart_write_bars(FILE *out, const void *what);
 
 /* Drops each quantity that several groups have, with the same values within 1 %. */
-void chart_drop_equals(struct chart_data *d);
+void chart_drop_duplicates(struct chart_data *d);
 
 #endif

@@ -50,7 +50,7 @@ static const struct row *first_ok(const struct rows *rows)
 
 /* Whether a value says that something is not there: "no pe", "0 dropout", how the work of one rank is shared.
  */
-static bool says_nothing(const struct row *row, const struct field *axis, const char *value)
+static bool is_absence(const struct row *row, const struct field *axis, const char *value)
 {
     bool alone = strncmp(axis->path, "ranks.", strlen("ranks.")) == 0 &&
                  (!row || row->ranks.count == COUNT_ABSENT || row->ranks.count == 1);
@@ -62,7 +62,7 @@ static void append_constant(char text[CHART_TEXT], const struct row *row, const 
 {
     char value[AXES_TEXT];
     axes_describe(row, axis, value);
-    if (!says_nothing(row, axis, value))
+    if (!is_absence(row, axis, value))
         append_text(text, "%s%s", *text ? ", " : "", value);
 }
 

@@ -84,7 +84,7 @@ static void add_stack(struct figures *f, const char *name, struct stack *s, cons
     s->x_axis = *l->axis->unit ? l->axis->unit : l->axis->path;
     gnuplot_escape(group, sizeof group, l->group);
     snprintf(title, sizeof title, "%s over %s%s%.500s", noun, s->x_axis, *group ? ", " : "", group);
-    snprintf(note, sizeof note, "%s%s", s->note, noisy ? "; some times are noisy" : "");
+    snprintf(note, sizeof note, "%s%s", s->note, noisy ? "; some times are inconclusive" : "");
     s->title = title;
     s->note = note;
     s->record = record;

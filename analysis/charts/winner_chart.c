@@ -198,15 +198,15 @@ static void write_map(FILE *out, const void *what)
     chart_work(work, record_rows(c->record));
     snprintf(title, sizeof title, "The fastest attention in %s, by nodes and neighbours",
              m->program == TIMED_STEP ? "a training step" : "inference");
-    frame_write(out,
-                &(struct frame){.title = title,
-                                .subtitle = machine,
-                                .axis = "neighbours",
-                                .notes = {"number: how much longer the next one takes; open: intervals "
-                                          "overlap, or a time is noisy; alone: the others need more memory",
-                                          work},
-                                .legend_rows = frame_legend_rows(m->kinds, widest),
-                                .height = 56 + 44 * m->lines});
+    frame_write(out, &(struct frame){
+                         .title = title,
+                         .subtitle = machine,
+                         .axis = "neighbours",
+                         .notes = {"number: how much longer the next one takes; open: intervals "
+                                   "overlap, or a time is inconclusive; alone: the others need more memory",
+                                   work},
+                         .legend_rows = frame_legend_rows(m->kinds, widest),
+                         .height = 56 + 44 * m->lines});
 }
 
 void winner_chart_add(struct figures *f, const struct record *record)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/compare/compare_notes.h"
+#include "analysis/compare/compare_table.h"
 
 /* What two files measured of a program: the pairs, and the rows of the first file among them. */
 struct measured {
@@ -114,7 +115,7 @@ static void print_flip(FILE *out, const struct crossing *f)
     fprintf(out,
             "%s%s%s: %s is %.2f times faster than %s at %.10g %s, %.2f times slower at %.10g; they cross "
             "near %.10g\n",
-            program_name(f->program[0]), *f->group ? ", " : "", f->group, f->name[!base_first], before,
+            compare_program(f->program[0]), *f->group ? ", " : "", f->group, f->name[!base_first], before,
             f->name[base_first], from->x, f->axis->unit, after, to->x, round(f->at / digit) * digit);
 }
 

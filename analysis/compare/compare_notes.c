@@ -141,7 +141,7 @@ static void put_tally(FILE *out, const struct comparison *c, size_t file, size_t
     const char *separator = "";
     if (t.pairs == 0)
         return;
-    fprintf(out, "%c, %s: ", c->files[file].letter, program_name(program));
+    fprintf(out, "%c, %s: ", c->files[file].letter, compare_program(program));
     for (int k = VERDICT_SLOWER; k >= VERDICT_INCONCLUSIVE; k--)
         if (t.verdicts[k] > 0) {
             fprintf(out, "%s%zu %s", separator, t.verdicts[k], verdict_name((enum verdict_kind)k));

@@ -1,4 +1,5 @@
 #include "analysis/compare/compare_profile.h"
+#include "analysis/compare/compare_table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -71,7 +72,7 @@ static void print_pair(FILE *out, const struct comparison *c, const struct pair 
     for (size_t i = 0; i < after; i++)
         change_of(list, &n, to[i].key)->after = to[i].seconds;
     axes_describe_all(comparison_row(c, c->lead, pair->line), varying, axes_varying(rows, varying), name);
-    fprintf(out, "%c, %s%s%s, by op: ", c->files[pair->file].letter, program_name(pair->program),
+    fprintf(out, "%c, %s%s%s, by op: ", c->files[pair->file].letter, compare_program(pair->program),
             *name ? ", " : "", name);
     print_changes(out, list, n);
     free(list);

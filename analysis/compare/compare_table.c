@@ -1,13 +1,16 @@
 #include "analysis/compare/compare_table.h"
 
 #include "analysis/record/axes.h"
+#include "analysis/tables/columns.h"
 #include "analysis/tables/grid.h"
 #include "analysis/tables/units.h"
+#include "analysis/tables/wrap.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { AFTER = 3 }; /* columns after the times: the ratio, the margin, the verdict */
+/* Columns after the times: the ratio, the margin, the verdict; bytes of a time with its mark. */
+enum { AFTER = 3, CELL_TIME = UNITS_TEXT + 8 };
 
 size_t compare_axes(const struct comparison *c, const struct field *axes[AXES_MAX])
 {
@@ -38,38 +41,45 @@ bool compare_is_best(const struct comparison *c, size_t line, size_t program, si
     return slower;
 }
 
-/* With its interval if there is room for it, of two files. */
+const char *compare_program(size_t kind)
+{
+    return kind == TIMED_KERNEL ? program_name(kind) : column_named(program_name(kind)).title;
+}
+
 static void add_time(struct grid *g, enum table_style style, const struct comparison *c, const struct pair *p,
                      size_t file)
 {
     const struct row *row = comparison_row(c, file, p->line);
-    char time[UNITS_TEXT] = "-";
+    char time[UNITS_TEXT] = "-", text[CELL_TIME] = "-";
     if (row && !row_is_ok(row) && row->status)
-        snprintf(time, sizeof time, "%s", row->status);
-    else if (row && c->count == 2)
-        cell_time(time, sizeof time, row, p->program);
-    else if (!isnan(comparison_time(c, file, p->line, p->program)))
+        snprintf(text, sizeof text, "%s", row->status);
+    else if (!isnan(comparison_time(c, file, p->line, p->program))) {
         units_format(time, comparison_time(c, file, p->line, p->program), UNITS_SI, "s");
+        snprintf(text, sizeof text, "%s%s", row && row_noisy(row, p->program) ? "~" : "", time);
+    }
     if (!compare_is_best(c, p->line, p->program, file))
-        grid_add(g, "%s", time);
+        grid_add(g, "%s", text);
     else
-        grid_add(g, style == TABLE_MARKDOWN ? "**%s**" : "*%s", time);
+        grid_add(g, style == TABLE_MARKDOWN ? "**%s**" : "*%s", text);
 }
 
-static void add_verdict(struct grid *g, const struct comparison *c, const struct pair *p)
+static void add_verdict(struct grid *g, const struct comparison *c, const struct pair *p, const char *name,
+                        struct notes *reasons)
 {
     struct verdict v = comparison_judge(c, p);
-    char text[MESSAGE_SIZE];
-    verdict_text(&v, text);
-    if (isnan(v.ratio))
-        grid_add(g, "-");
-    else
-        grid_add(g, "%.*f", v.ratio < 9.9995 ? 3 : v.ratio < 99.95 ? 1 : 0, v.ratio);
+    char ratio[UNITS_TEXT];
+    verdict_ratio_text(&v, ratio);
+    grid_add(g, "%s", ratio);
     if (c->margins && v.margin > 0)
         grid_add(g, "%.1f %%", 100 * v.margin);
     else
         grid_add(g, "-");
-    grid_add(g, "%s", text);
+    grid_add(g, "%s", verdict_name(v.kind));
+    if (*v.reason) {
+        char text[MESSAGE_SIZE];
+        snprintf(text, sizeof text, "%s: %.480s", verdict_name(v.kind), v.reason);
+        notes_add(reasons, text, name);
+    }
 }
 
 static void name_columns(struct grid *g, const struct comparison *c, const struct field *const *axes,
@@ -86,18 +96,23 @@ static void name_columns(struct grid *g, const struct comparison *c, const struc
 }
 
 static void put_program_line(struct grid *g, enum table_style style, const struct comparison *c,
-                             const struct pair *p, const struct field *const *axes, size_t n)
+                             const struct pair *p, const struct field *const *axes, size_t n,
+                             struct notes *reasons)
 {
+    const char *program = compare_program(p->program);
+    char axes_of_line[AXES_TEXT], name[2 * AXES_TEXT];
+    axes_describe_all(comparison_any(c, p->line), axes, n, axes_of_line);
+    snprintf(name, sizeof name, "%s%s%s", axes_of_line, *axes_of_line ? ", " : "", program);
     for (size_t i = 0; i < n; i++) {
         char text[AXES_TEXT];
         axes_text(comparison_any(c, p->line), axes[i], text);
         grid_add(g, "%s", *text ? text : "-");
     }
-    grid_add(g, "%s", program_name(p->program));
+    grid_add(g, "%s", program);
     for (size_t f = 0; f < c->count; f++)
         add_time(g, style, c, p, f);
     if (c->count == 2)
-        add_verdict(g, c, p);
+        add_verdict(g, c, p, name, reasons);
     else
         for (int i = 0; i < AFTER; i++)
             grid_add(g, "-");
@@ -107,12 +122,17 @@ void compare_table(FILE *out, enum table_style style, const struct comparison *c
 {
     const struct field *axes[AXES_MAX];
     size_t n = compare_axes(c, axes);
-    struct grid g = {.columns = n + 1 + c->count + AFTER};
+    struct notes reasons = {0};
+    size_t margin = n + 1 + c->count + 1;
+    struct grid g = {.columns = n + 1 + c->count + AFTER, .spare = &margin, .spares = 1};
     name_columns(&g, c, axes, n);
     for (struct pair p = {.file = 1}; p.line < comparison_lines(c); p.line++)
         for (p.program = 0; p.program < TIMED; p.program++)
             if (comparison_shows(c, p.line, p.program))
-                put_program_line(&g, style, c, &p, axes, n);
+                put_program_line(&g, style, c, &p, axes, n, &reasons);
     grid_print(&g, style, out);
     grid_free(&g);
+    if (style == TABLE_MARKDOWN && reasons.count > 0)
+        putc('\n', out);
+    notes_print(&reasons, out, screen_width(out));
 }

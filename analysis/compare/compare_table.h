@@ -18,4 +18,7 @@ bool compare_is_best(const struct comparison *c, size_t line, size_t program, si
 
 void compare_table(FILE *out, enum table_style style, const struct comparison *c);
 
+/* "inference", "training step", "kernel", "encoding". */
+const char *compare_program(size_t kind);
+
 #endif

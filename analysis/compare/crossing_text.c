@@ -51,7 +51,7 @@ void crossing_print(FILE *out, const struct crossing *c)
     case CROSSING_OPEN:
         fprintf(out,
                 c->changes > 1 ? "%s and %s overtake each other more than once from %.10g to %.10g %s."
-                               : "the rows cannot tell where, or whether, %s or %s overtakes the other "
+                               : "it is inconclusive where, or whether, %s or %s overtakes the other "
                                  "from %.10g to %.10g %s.",
                 c->name[0], c->name[1], first, last, unit);
         break;

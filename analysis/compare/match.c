@@ -88,7 +88,7 @@ static void add_difference(char text[AXES_TEXT], const struct row *row, const st
 }
 
 /* Whether one of the two lacks the axis. */
-static bool is_lacking(const struct row *a, const struct row *b, const struct field *axis)
+static bool only_one_has(const struct row *a, const struct row *b, const struct field *axis)
 {
     return row_has_field(a, axis) != row_has_field(b, axis);
 }
@@ -119,7 +119,7 @@ void match_explain(const struct match_rule *rule, const struct rows *rows, const
     for (int pass = 0; pass < 4 && nearest && !*text; pass++)
         for (size_t i = 0; i < rule->count; i++)
             if (!agree(rule, row, nearest, rule->axes[i]) &&
-                is_lacking(row, nearest, rule->axes[i]) == (pass >= 2) &&
+                only_one_has(row, nearest, rule->axes[i]) == (pass >= 2) &&
                 axes_vary(rows, rule->axes[i]) == (pass % 2 == 1))
                 add_difference(text, row, nearest, rule->axes[i]);
     if (!nearest)

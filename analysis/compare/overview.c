@@ -15,6 +15,7 @@
 enum {
     ROWS_SHOWN = 8,
     LABEL_WIDTH = 26,
+    NARROWEST = 4,
     WIDEST = 22,
     CELL_TEXT = 2 * UNITS_TEXT,
     VERSIONS_TEXT = 128,
@@ -194,8 +195,8 @@ static void print_machines(FILE *out, struct overview *o)
     int compared = 0;
     for (size_t h = 0; h < o->hosts; h++)
         compared += o->host[h].compared;
-    o->width = compared > 0 && (SCREEN - LABEL_WIDTH) / compared < WIDEST ? (SCREEN - LABEL_WIDTH) / compared
-                                                                          : WIDEST;
+    int room = compared > 0 ? (screen_width(out) - LABEL_WIDTH) / compared : WIDEST;
+    o->width = room > WIDEST ? WIDEST : room < NARROWEST ? NARROWEST : room;
     for (size_t h = 0; h < o->hosts; h++)
         snprintf(titles[h], CELL_TEXT, "%c %.*s", (int)('A' + h), o->width - 3, o->host[h].brand);
     print_cells(out, o, "", titles);

@@ -24,6 +24,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double confidence = 0.975; /* of each median's interval */
 
@@ -47,17 +48,20 @@ const char *verdict_name(enum verdict_kind kind)
     return names[kind];
 }
 
-void verdict_text(const struct verdict *v, char text[MESSAGE_SIZE])
+void verdict_ratio_text(const struct verdict *v, char text[UNITS_TEXT])
 {
-    const char *name = verdict_name(v->kind);
     bool differs = v->kind == VERDICT_FASTER || v->kind == VERDICT_SLOWER;
-    if (isnan(v->low))
-        snprintf(text, MESSAGE_SIZE, "%s: %.450s", name, v->reason);
+    int decimals = v->ratio < 9.9995 ? 3 : v->ratio < 99.95 ? 1 : 0;
+    if (isnan(v->ratio))
+        strcpy(text, "-");
+    else if (isnan(v->low))
+        snprintf(text, UNITS_TEXT, "%.*f", decimals, v->ratio);
     else if (v->bound && differs)
-        snprintf(text, MESSAGE_SIZE, "at least %.2f times %s", v->ratio > 1 ? v->low : 1 / v->high, name);
+        snprintf(text, UNITS_TEXT, "%s %.*f", v->ratio > 1 ? "at least" : "at most", decimals,
+                 v->ratio > 1 ? v->low : v->high);
     else
-        snprintf(text, MESSAGE_SIZE, "%s: between %.3f and %.3f%s%.400s", name, v->low, v->high,
-                 *v->reason ? "; " : "", v->reason);
+        snprintf(text, UNITS_TEXT, "%.*f [%.*f, %.*f]", decimals, v->ratio, decimals, v->low, decimals,
+                 v->high);
 }
 
 __attribute__((format(printf, 2, 3))) static struct verdict inconclusive(struct verdict v, const char *format,

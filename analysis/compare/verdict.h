@@ -7,6 +7,7 @@
 #include "analysis/record/row.h"
 #include "analysis/statistics/robust.h"
 #include "analysis/statistics/states.h"
+#include "analysis/tables/units.h"
 
 #include <stddef.h>
 
@@ -70,7 +71,8 @@ struct verdict verdict_files(const struct rows *base, const struct rows *rows, s
 /* "inconclusive", "same", "faster", "slower" */
 const char *verdict_name(enum verdict_kind kind);
 
-/* "faster: between 0.71 and 0.79", "at least 1.4 times faster", "inconclusive: between 0.9 and 1.3". */
-void verdict_text(const struct verdict *v, char text[MESSAGE_SIZE]);
+/* "1.003 [0.785, 1.835]"; of ranges, where it differs from 1, the nearer end: "at least 1.41", "at most
+ * 0.71". */
+void verdict_ratio_text(const struct verdict *v, char text[UNITS_TEXT]);
 
 #endif

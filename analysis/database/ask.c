@@ -5,6 +5,8 @@
 #include "analysis/database/database.h"
 #include "analysis/database/draft.h"
 #include "analysis/record/axes.h"
+#include "analysis/tables/below.h"
+#include "analysis/tables/columns.h"
 #include "analysis/tables/grid.h"
 #include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"
@@ -67,8 +69,6 @@ static char *describe_line(const struct shown *s, size_t line)
     const char *separator = ftell(out) > 0 ? "; " : "";
     if (strcmp(status, "ok") != 0)
         fprintf(out, "%s%s", separator, status);
-    else if (*answer_cell(s->answer, line, NOISY))
-        fprintf(out, "%snoisy", separator);
     if (fclose(out) != 0)
         abort();
     return text;
@@ -88,9 +88,12 @@ enum { TIME_COLUMN, RATE_COLUMN, MEMORY_COLUMN, ROOF_COLUMN, DATE_COLUMN, NAME_C
 static void put_titles(struct grid *g, const struct question *q)
 {
     const char *const titles[SHOWN] = {
-        [TIME_COLUMN] = q->program,      [RATE_COLUMN] = "graphs/s",
-        [MEMORY_COLUMN] = "memory",      [ROOF_COLUMN] = "roof",
-        [DATE_COLUMN] = "measured",      [NAME_COLUMN] = q->history ? "commit" : "work",
+        [TIME_COLUMN] = column_named(q->program).title,
+        [RATE_COLUMN] = "graphs/s",
+        [MEMORY_COLUMN] = "memory",
+        [ROOF_COLUMN] = "roof",
+        [DATE_COLUMN] = "measured",
+        [NAME_COLUMN] = q->history ? "commit" : "work",
         [LAST_COLUMN] = "configuration",
     };
     for (size_t i = 0; i < SHOWN; i++)
@@ -108,15 +111,15 @@ static void put_cells(struct grid *g, const struct question *q, const struct sho
     const struct answer *a = s->answer;
     char time[UNITS_TEXT] = "-", memory[UNITS_TEXT] = "-", *text = describe_line(s, i);
     double median = number_at(a, i, MEDIAN), bytes = number_at(a, i, MEMORY),
-           rate = is_of_op(q) ? NAN : number_at(a, i, THROUGHPUT);
+           rate = is_of_op(q) ? NAN : number_at(a, i, THROUGHPUT), roof = number_at(a, i, EFFICIENCY);
     if (!isnan(median))
         units_format_interval(time, median, number_at(a, i, LOW), number_at(a, i, HIGH), "s");
     if (!isnan(bytes))
         units_format(memory, bytes, UNITS_BINARY, "B");
-    grid_add(g, "%s", time);
+    grid_add(g, "%s%s", *answer_cell(a, i, NOISY) ? "~" : "", time);
     put_rounded(g, rate, units_decimals(rate), "");
     grid_add(g, "%s", memory);
-    put_rounded(g, number_at(a, i, EFFICIENCY), 1, " %");
+    put_rounded(g, roof, roof < 9.95 ? 1 : 0, " %");
     grid_add(g, "%.10s", answer_cell(a, i, STARTED));
     if (q->history)
         grid_add(g, "%.12s", answer_cell(a, i, COMMIT));
@@ -124,6 +127,16 @@ static void put_cells(struct grid *g, const struct question *q, const struct sho
         grid_add(g, "%.8s", answer_cell(a, i, WORK));
     grid_add(g, "%s", *text ? text : "-");
     free(text);
+}
+
+/* Explains the mark of times. */
+static void explain_marks(const struct asking *how, const struct answer *a)
+{
+    struct below below = {0};
+    for (size_t i = 0; i < a->count; i++)
+        if (*answer_cell(a, i, NOISY))
+            below_add_noisy(&below, answer_cell(a, i, NOISY));
+    below_print(&below, how->out, screen_width(how->out), how->format == FORMAT_MARKDOWN);
 }
 
 /* Prints the answer of a machine: its name, what the rows have in common, and a line for each. */
@@ -147,6 +160,7 @@ static void print_machine(const struct asking *how, const struct question *q, co
         put_cells(&g, q, &s, i);
     grid_print(&g, how->format == FORMAT_MARKDOWN ? TABLE_MARKDOWN : TABLE_TERMINAL, how->out);
     grid_free(&g);
+    explain_marks(how, a);
 }
 
 /* Answers a question for one machine. */

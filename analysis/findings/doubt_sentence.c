@@ -14,7 +14,7 @@ static const struct {
 } words[DOUBTS] = {
     [NOT_OK] = {"is not ok", "are not ok", ""},
     [UNCHECKED] = {"was not checked", "were not checked", ""},
-    [NOISY] = {"has a noisy time", "have noisy times",
+    [NOISY] = {"has an inconclusive time", "have inconclusive times",
                ", left out of findings: stop other programs, or take more turns (--budget)"},
     [ABOVE_ROOF] = {"is faster than its ceiling", "are faster than their ceilings",
                     ": measure them again (--ceilings measure)"},

@@ -59,7 +59,7 @@ static void describe_size(const struct row *row, char text[AXES_TEXT])
 }
 
 /* Whether a row is better named without this varying axis. */
-static bool tells_nothing(const struct rows *rows, const struct field *axis)
+static bool is_redundant(const struct rows *rows, const struct field *axis)
 {
     const struct field *preset = schema_find("preset");
     return strcmp(axis->path, "op") == 0 || strcmp(axis->path, "variant") == 0 ||
@@ -71,7 +71,7 @@ void describe_row(const struct rows *rows, const struct row *row, char text[AXES
     const struct field *axes[AXES_MAX];
     size_t n = axes_varying(rows, axes), kept = 0;
     for (size_t i = 0; i < n; i++)
-        if (!tells_nothing(rows, axes[i]))
+        if (!is_redundant(rows, axes[i]))
             axes[kept++] = axes[i];
     axes_describe_all(row, axes, kept, text);
     if (!*text)

@@ -80,7 +80,7 @@ double sentence_growth(FILE *out, const struct facts *facts)
     if (fit_rise_text(text, fit))
         fprintf(out, "; %s", text);
     if (fit->left_out > 0)
-        fprintf(out, "; %zu row%s left out: noisy, unchecked or in another state of the machine",
+        fprintf(out, "; %zu row%s left out: inconclusive, unchecked or in another state of the machine",
                 fit->left_out, fit->left_out == 1 ? "" : "s");
     fputs(".", out);
     return work_at_end(fit) + 1;

@@ -76,7 +76,7 @@ static bool is_bound_by_memory(const struct fit_point *p)
     return p->bound && strcmp(p->bound, "memory") == 0;
 }
 
-const char *fit_work_missing(const struct fit *fit)
+const char *fit_no_work(const struct fit *fit)
 {
     bool changes = false;
     for (size_t i = 0; i < fit->count; i++) {
@@ -90,7 +90,7 @@ const char *fit_work_missing(const struct fit *fit)
 
 static void find_law(struct fit *fit)
 {
-    fit->no_law = fit_work_missing(fit);
+    fit->no_law = fit_no_work(fit);
     if (fit->no_law)
         return;
     struct law_point *times = malloc(fit->count * sizeof *times);
@@ -140,7 +140,7 @@ static enum fit_verdict judge_pair(const struct fit *fit, const struct fit_chang
     bool beyond = least > tolerance;
     *distance = (beyond ? least : most) - tolerance;
     return beyond             ? one_level ? FIT_CONTRADICTS : FIT_CROSSES
-           : most > tolerance ? FIT_CANNOT_TELL
+           : most > tolerance ? FIT_INCONCLUSIVE
                               : FIT_AGREES;
 }
 
@@ -151,7 +151,7 @@ static void judge_fit(struct fit *fit)
     enum { JUDGED = 256 };
     size_t last = fit->count - 1, stride = 1 + last / JUDGED;
     double furthest = -INFINITY, highest = -INFINITY;
-    fit->no_verdict = fit->count < 3 ? "needs 3 values of the axis" : fit_work_missing(fit);
+    fit->no_verdict = fit->count < 3 ? "needs 3 values of the axis" : fit_no_work(fit);
     for (size_t i = 0; !fit->no_verdict && i < last; i += stride) {
         bool one_level = true; /* from i to j */
         for (size_t before = i, j; before < last; before = j) {

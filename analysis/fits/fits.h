@@ -22,7 +22,7 @@ struct fit_point {
 
 /* CROSSES is a contradiction between rows in several levels of memory or under several bounds, or without a
  * roofline. */
-enum fit_verdict { FIT_AGREES, FIT_CANNOT_TELL, FIT_CROSSES, FIT_CONTRADICTS, FIT_VERDICTS };
+enum fit_verdict { FIT_AGREES, FIT_INCONCLUSIVE, FIT_CROSSES, FIT_CONTRADICTS, FIT_VERDICTS };
 
 /* How time / work changes between two points: a ratio, and its 95 % interval. */
 struct fit_change {
@@ -67,13 +67,13 @@ const char *fit_work_name(const struct fit *fit);
 /* The work of a point; the exponent of the work between two points; why work and time are not compared, null
  * if they are. */
 double fit_work(const struct fit *fit, const struct fit_point *p);
-const char *fit_work_missing(const struct fit *fit);
+const char *fit_no_work(const struct fit *fit);
 struct exponent fit_work_exponent(const struct fit *fit, size_t from, size_t to);
 
 /* The array for the record. */
 struct value *fits_value(const struct fits *fits);
 
-/* Prints the fits of at least 3 points, for below the table. */
+/* Prints the laws of at least 3 points, a line each: of the training step, or else of inference. */
 void fits_print(const struct fits *fits, FILE *out);
 
 /* Warns of each fit whose time per work rises between points in one level of memory and under one bound. What
@@ -82,7 +82,7 @@ void fits_print(const struct fits *fits, FILE *out);
 void fits_warn(const struct fits *fits, FILE *out);
 
 /* "time per FLOP rises by 40 % from 2000 nodes on", and where it rises across levels of memory or bounds,
- * which. False, with an empty text, if it does not rise, or if the rows cannot tell. */
+ * which. False, with an empty text, if it does not rise, or if that is inconclusive. */
 bool fit_rise_text(char text[AXES_TEXT], const struct fit *fit);
 
 #endif

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LAW_POINTS = 3 }; /* fewer are not worth a line */
+
 const char *fit_work_name(const struct fit *fit)
 {
     return fit->by_bytes ? "byte" : "FLOP";
@@ -22,30 +24,31 @@ static void print_subject(const struct fit *fit, FILE *out)
             fit->points[fit->count - 1].time.x);
 }
 
+/* "between 500 and 1000 nodes N^1.33 [1.23, 1.59]": other exponents are in the record. */
+static void print_exponent(const struct fit *fit, FILE *out)
+{
+    const struct fit_point *from = &fit->points[fit->count - 2], *to = from + 1;
+    char text[LAW_TEXT];
+    struct exponent time = exponent_between(&from->time, &to->time);
+    exponent_text(text, &time, axes_symbol(fit->axis));
+    fprintf(out, "between %.10g and %.10g %s %s", from->time.x, to->time.x, fit->axis->unit, text);
+}
+
+/* "step, gelu = 5.8 ms + 94 µs N + 83 ns N^2", or why there is no law, and how time grows at the end. */
 static void print_law(const struct fit *fit, FILE *out)
 {
     char text[LAW_TEXT];
+    fprintf(out, "%s%s", fit->program == TIMED_FORWARD ? "inference" : program_name(fit->program),
+            *fit->group ? ", " : "");
+    plain_put(out, fit->group);
     law_text(text, &fit->law, axes_symbol(fit->axis));
-    if (fit->no_law)
-        fputs(fit->no_law, out);
-    else
-        fprintf(out, "%s, within %.2g %% of every row", text, 100 * fit->law.error);
-}
-
-/* "between 2000 and 5000 nodes: time N^1.70 [1.69, 1.71], FLOPs N^1.74": the others are in the record. */
-static void print_exponents(const struct fit *fit, FILE *out)
-{
-    size_t last = fit->count - 1;
-    char time_text[LAW_TEXT], work_text[LAW_TEXT];
-    struct exponent time = exponent_between(&fit->points[last - 1].time, &fit->points[last].time);
-    exponent_text(time_text, &time, axes_symbol(fit->axis));
-    fprintf(out, "between %.10g and %.10g %s: time %s", fit->points[last - 1].time.x,
-            fit->points[last].time.x, fit->axis->unit, time_text);
-    if (fit_work_missing(fit))
+    if (!fit->no_law) {
+        fprintf(out, " = %s, within %.2g %%", text, 100 * fit->law.error);
         return;
-    struct exponent work = fit_work_exponent(fit, last - 1, last);
-    exponent_text(work_text, &work, axes_symbol(fit->axis));
-    fprintf(out, ", %ss %s", fit_work_name(fit), work_text);
+    }
+    fputs(": ", out);
+    print_exponent(fit, out);
+    fprintf(out, "; no law: %s", fit->no_law);
 }
 
 /* Prints what `print` prints, in lines of the screen's width. */
@@ -64,26 +67,24 @@ static void print_wrapped(const struct fit *fit, void (*print)(const struct fit 
     free(text);
 }
 
+/* Whether it is of the program that the question is mostly about: the training step, if it was timed. */
+static bool leads(const struct fits *fits, const struct fit *fit)
+{
+    bool has_step = false;
+    for (size_t i = 0; i < fits->count; i++)
+        has_step = has_step || (fits->list[i].count >= LAW_POINTS && fits->list[i].program == TIMED_STEP);
+    return fit->count >= LAW_POINTS && (fit->program == TIMED_STEP || !has_step);
+}
+
 void fits_print(const struct fits *fits, FILE *out)
 {
     enum { SHOWN = 6 };
-    size_t shown = 0, more = 0;
-    for (size_t i = 0; i < fits->count; i++) {
-        const struct fit *fit = &fits->list[i];
-        if (fit->count < 3)
-            continue;
-        if (shown == SHOWN) {
-            more++;
-            continue;
-        }
-        fputs(shown++ ? "  " : "\ngrowth of time\n  ", out);
-        print_subject(fit, out);
-        fputs(":\n", out);
-        print_wrapped(fit, print_law, 4, out);
-        print_wrapped(fit, print_exponents, 4, out);
-    }
-    if (more)
-        fprintf(out, "  and %zu more in the result file\n", more);
+    size_t found = 0;
+    for (size_t i = 0; i < fits->count; i++)
+        if (leads(fits, &fits->list[i]) && found++ < SHOWN)
+            print_wrapped(&fits->list[i], print_law, 0, out);
+    if (found > SHOWN)
+        fprintf(out, "%zu more laws are in the result file\n", found - SHOWN);
 }
 
 /* "time per FLOP rises by 40 % from 2000 nodes on" */

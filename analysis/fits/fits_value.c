@@ -17,10 +17,10 @@ static struct value *list_of(struct value *v, const char *name)
 
 static void set_exponent_fields(struct value *v, const struct fit *fit)
 {
-    const char *missing = fit_work_missing(fit);
+    const char *no_work = fit_no_work(fit);
     struct value *values = list_of(v, "values"), *exponents = list_of(v, "exponents");
     struct value *lows = list_of(v, "exponents_low"), *highs = list_of(v, "exponents_high");
-    struct value *work = missing ? NULL : list_of(v, "cost_exponents");
+    struct value *work = no_work ? NULL : list_of(v, "cost_exponents");
     for (size_t i = 0; i < fit->count; i++) {
         value_append(values, value_new_real(fit->points[i].time.x));
         if (i == 0)
@@ -29,11 +29,11 @@ static void set_exponent_fields(struct value *v, const struct fit *fit)
         value_append(exponents, value_new_real(e.value));
         value_append(lows, value_new_real(e.low));
         value_append(highs, value_new_real(e.high));
-        if (!missing)
+        if (!no_work)
             value_append(work, value_new_real(fit_work_exponent(fit, i - 1, i).value));
     }
-    if (missing)
-        set_absent(v, "cost_exponents", missing);
+    if (no_work)
+        set_absent(v, "cost_exponents", no_work);
 }
 
 static void set_law_fields(struct value *v, const struct fit *fit)
@@ -55,7 +55,7 @@ static void set_law_fields(struct value *v, const struct fit *fit)
 
 static void set_verdict_fields(struct value *v, const struct fit *fit)
 {
-    static const char *const names[] = {"agrees", "cannot tell", "crosses", "contradicts"};
+    static const char *const names[] = {"agrees", "inconclusive", "crosses", "contradicts"};
     if (fit->no_verdict)
         return set_absent(v, "verdict", fit->no_verdict);
     value_set_real(v, "change", fit->change.ratio);

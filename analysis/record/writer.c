@@ -18,7 +18,7 @@ struct writer {
     char *path;
     int file;
     const struct record *record; /* null: not begun */
-    bool behind;                 /* a line is missing: only writing the file anew helps */
+    bool behind;                 /* a line is missing: the whole file must be rewritten */
     double synced;               /* when data was last flushed to disk */
 };
 
@@ -66,8 +66,8 @@ struct writer *writer_open(const char *path, FILE *warnings, char *error)
     return NULL;
 }
 
-/* Writes the file anew; the lock is then that of the new file. */
-static bool write_anew(struct writer *writer, char *error)
+/* Rewrites the file; the lock is then that of the new file. */
+static bool rewrite(struct writer *writer, char *error)
 {
     int file;
     if (!record_replace(writer->record, writer->path, &file, error))
@@ -115,7 +115,7 @@ static bool sync_sometimes(struct writer *writer, char *error)
 /* Adds a line, and frees it. */
 static bool save_line(struct writer *writer, struct buffer line, char *error)
 {
-    bool good = writer->behind ? write_anew(writer, error) : append(writer, &line, error);
+    bool good = writer->behind ? rewrite(writer, error) : append(writer, &line, error);
     free(line.text);
     writer->behind = !good;
     return good && sync_sometimes(writer, error);
@@ -124,7 +124,7 @@ static bool save_line(struct writer *writer, struct buffer line, char *error)
 bool writer_begin(struct writer *writer, const struct record *record, bool keep, char *error)
 {
     writer->record = record;
-    return (!keep || record_keep(writer->path, error)) && write_anew(writer, error);
+    return (!keep || record_keep(writer->path, error)) && rewrite(writer, error);
 }
 
 bool writer_row(struct writer *writer, size_t index, char *error)
@@ -153,7 +153,7 @@ bool writer_close(struct writer *writer, char *error)
 {
     if (!writer)
         return true;
-    bool good = !writer->record || write_anew(writer, error);
+    bool good = !writer->record || rewrite(writer, error);
     remove_empty(writer);
     close(writer->file);
     free_writer(writer);

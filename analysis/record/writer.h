@@ -31,8 +31,8 @@ bool writer_row(struct writer *writer, size_t index, char *error);
 bool writer_head(struct writer *writer, const char *name, char *error);
 
 /*
- * Leaves one line of each row, if it was begun: the file is written anew beside, and renamed. Releases the
- * lock and frees the writer in any case. Null is allowed.
+ * Leaves one line of each row, if it was begun: the file is rewritten beside its place, and renamed. Releases
+ * the lock and frees the writer in any case. Null is allowed.
  */
 bool writer_close(struct writer *writer, char *error);
 

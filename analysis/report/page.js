@@ -39,7 +39,7 @@ function makeFilter(table, rows) {
     const count = document.createElement("output");
     label.className = "filter";
     box.type = "search";
-    box.placeholder = "words in a row, as: sparse noisy";
+    box.placeholder = "words in a row, as: sparse wrong";
     label.append("filter", box, count);
     table.parentNode.before(label);
     box.addEventListener("input", () => {

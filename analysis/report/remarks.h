@@ -21,7 +21,7 @@ enum remark_kind {
     REMARKS
 };
 
-/* "noisy"; "noisy time, which supports no finding" */
+/* "inconclusive"; "inconclusive time, which supports no finding" */
 const char *remark_word(enum remark_kind kind);
 const char *remark_text(enum remark_kind kind);
 

@@ -16,13 +16,13 @@ static const struct {
                   {"forward.gflops", NULL},
                   {"forward.roofline.percent", NULL},
                   {"forward.throughput", NULL},
-                  {"forward.memory.planned", "forward mem"},
+                  {"forward.memory.planned", NULL},
                   {"step", NULL},
                   {"step.gflops", NULL},
                   {"step.roofline.percent", NULL},
                   {"step.throughput", NULL},
                   {"step.memory.planned", NULL},
-                  {"step.memory.resident", "step resident"},
+                  {"step.memory.resident", "resident"},
                   {"step.flops.analytic", NULL},
                   {"step.flops", NULL},
                   {"kernel", NULL},
@@ -62,13 +62,13 @@ static bool has_value(const struct part *p, const struct column *c)
     return any;
 }
 
-/* The program above a column's title, unless the title says it. */
+/* The program above a column's title, unless the title is the program's or that of the graph. */
 static void put_title_cell(FILE *out, const struct column *c)
 {
     char program[SCHEMA_PATH];
     snprintf(program, sizeof program, "%s", c->path);
     program[strcspn(program, ".")] = '\0';
-    bool told = strncmp(c->title, program, strlen(program)) == 0 || strcmp(program, "graph") == 0;
+    bool told = strcmp(c->path, program) == 0 || strcmp(program, "graph") == 0;
     fputs("<th scope=\"col\" class=\"n\">", out);
     if (!told)
         html(out, "<small>%s</small> ", program);
@@ -166,11 +166,7 @@ void part_rows(FILE *out, const struct part *p)
     fputs("</tbody></table></div>\n", out);
     if (rows_count(p->rows) > p->shown)
         html(out, "<p class=\"note\">and %zu more in the file</p>\n", rows_count(p->rows) - p->shown);
-    if (t.notes.count > 0) {
-        fputs("<ol class=\"notes\">", out);
-        for (size_t i = 0; i < t.notes.count; i++)
-            html(out, "<li>%s</li>", t.notes.texts[i]);
-        fputs("</ol>\n", out);
-    }
+    for (size_t i = 0; i < t.notes.count; i++)
+        html(out, "<p class=\"note\">%s</p>\n", t.notes.list[i].text);
     notes_free(&t.notes);
 }

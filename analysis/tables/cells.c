@@ -67,11 +67,3 @@ bool cell_time(char *cell, size_t size, const struct row *row, size_t kind)
     snprintf(cell, size, "%s%s", row_noisy(row, kind) ? "~" : "", text);
     return true;
 }
-
-void cell_mark_roof(char *cell, size_t size, const struct row *row, size_t kind, struct notes *notes)
-{
-    const struct row_program *program = row_program(row, kind);
-    const char *fault = program ? program->roofline.fault : NULL;
-    if (fault && *fault)
-        notes_mark(notes, fault, cell, size);
-}

@@ -3,7 +3,6 @@
 #define GTMARK_ANALYSIS_CELLS_H
 
 #include "analysis/record/row.h"
-#include "analysis/tables/notes.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,9 +23,5 @@ void cell_put_last(FILE *out, enum table_style style, const char *text, int at, 
  * alone if it has none. Returns false and leaves `cell` unchanged if it was not measured.
  */
 bool cell_time(char *cell, size_t size, const struct row *row, size_t kind);
-
-/* Appends a mark to a cell with a program's share of the roofline if that is above 100 %; the note says why.
- */
-void cell_mark_roof(char *cell, size_t size, const struct row *row, size_t kind, struct notes *notes);
 
 #endif

@@ -37,9 +37,7 @@ static void format_samples(struct table_cell *cell, const struct row *row, const
 
 static void format_time(struct table_cell *cell, const struct row *row, const struct column *c)
 {
-    if (cell_time(cell->text, CELL_TEXT, row, c->program) && c->program == TIMED_ENCODING &&
-        row_solved_nothing(row))
-        notes_mark(cell->notes, "null space only: no solver ran", cell->text, CELL_TEXT);
+    cell_time(cell->text, CELL_TEXT, row, c->program);
 }
 
 static void format_small(struct table_cell *cell, const struct row *row, const struct column *c)
@@ -85,12 +83,12 @@ static void format_bound(struct table_cell *cell, const struct row *row, const s
     if (row_has_field(row, c->field) || !why)
         return;
     snprintf(cell->text, CELL_TEXT, "unknown");
-    notes_mark(cell->notes, why, cell->text, CELL_TEXT);
+    notes_add(cell->notes, why, NULL);
 }
 
 static void put_percent(struct table_cell *cell, double percent)
 {
-    snprintf(cell->text, CELL_TEXT, "%.*f %%", percent < 99.95 ? 1 : 0, percent);
+    snprintf(cell->text, CELL_TEXT, "%.*f %%", percent < 9.95 ? 1 : 0, percent);
 }
 
 /* CPU time as a share of what the threads could take in the time of a run. */
@@ -114,8 +112,8 @@ static void format_executed(struct table_cell *cell, const struct row *row, cons
     snprintf(cell->text, CELL_TEXT, "%.3fx", multiple);
     if (p->flops.source && !strstr(p->flops.source, "as timed")) {
         char note[MESSAGE_SIZE];
-        snprintf(note, sizeof note, "executed FLOPs: %.480s", p->flops.source);
-        notes_mark(cell->notes, note, cell->text, CELL_TEXT);
+        snprintf(note, sizeof note, "executed: %.480s", p->flops.source);
+        notes_add(cell->notes, note, NULL);
     }
 }
 
@@ -137,8 +135,14 @@ static void format_percent(struct table_cell *cell, const struct row *row, const
 /* With the reason if it is above 100. */
 static void format_roof(struct table_cell *cell, const struct row *row, const struct column *c)
 {
+    const struct row_program *program = row_program(row, c->program);
+    const char *fault = program ? program->roofline.fault : NULL;
+    char note[MESSAGE_SIZE];
     format_percent(cell, row, c);
-    cell_mark_roof(cell->text, CELL_TEXT, row, c->program, cell->notes);
+    if (!fault || !*fault)
+        return;
+    snprintf(note, sizeof note, "roof above 100 %%: %.480s", fault);
+    notes_add(cell->notes, note, NULL);
 }
 
 static void format_cold_roof(struct table_cell *cell, const struct row *row, const struct column *c)
@@ -146,8 +150,10 @@ static void format_cold_roof(struct table_cell *cell, const struct row *row, con
     double percent;
     format_percent(cell, row, c);
     if (field_number(row, c->field, &percent) && percent > 100)
-        notes_mark(cell->notes, "above the ceiling of DRAM: what was written last is still in a cache",
-                   cell->text, CELL_TEXT);
+        notes_add(
+            cell->notes,
+            "cold roof above 100 %: above the ceiling of DRAM, what was written last is still in a cache",
+            NULL);
 }
 
 static void format_seconds(struct table_cell *cell, const struct row *row, const struct column *c)
@@ -159,6 +165,15 @@ static void format_text(struct table_cell *cell, const struct row *row, const st
 {
     if (row_has_field(row, c->field))
         snprintf(cell->text, CELL_TEXT, "%s", *field_text(row, c->field));
+}
+
+/* The solver that ran, or how walks and heat were computed. */
+static void format_method(struct table_cell *cell, const struct row *row, const struct column *c)
+{
+    if (row_solved_nothing(row))
+        strcpy(cell->text, "none needed");
+    else
+        format_text(cell, row, c);
 }
 
 /* The rate whose ceiling is the lower one. */
@@ -180,17 +195,17 @@ static const struct {
     const char *path;
 } columns[] = {
     {"edges", format_count, "graph.edges"},
-    {"forward", format_time, "forward"},
+    {"inference", format_time, "forward"},
     {"GFLOP/s", format_rate, "forward.gflops"},
     {"graphs/s", format_rate, "forward.throughput"},
     {"nodes/s", format_rate, "forward.nodes_per_second"},
     {"edges/s", format_rate, "forward.edges_per_second"},
-    {"step", format_time, "step"},
+    {"training step", format_time, "step"},
     {"GFLOP/s", format_rate, "step.gflops"},
     {"graphs/s", format_rate, "step.throughput"},
-    {"step mem", format_bytes, "step.memory.planned"},
-    {"step work", format_flops, "step.flops.analytic"},
-    {"forward work", format_flops, "forward.flops.analytic"},
+    {"memory", format_bytes, "step.memory.planned"},
+    {"work", format_flops, "step.flops.analytic"},
+    {"work", format_flops, "forward.flops.analytic"},
     {"work", format_flops, "kernel.flops.analytic"},
     {"bytes", format_bytes, "forward.bytes"},
     {"bytes", format_bytes, "step.bytes"},
@@ -199,10 +214,10 @@ static const struct {
     {"FLOP/B", format_rate, "step.intensity"},
     {"memory", format_bytes, "forward.memory.planned"},
     {"memory", format_bytes, "kernel.memory.planned"},
-    {"predicted", format_seconds, "forward.predicted.time"},
-    {"predicted", format_seconds, "step.predicted.time"},
-    {"predicted", format_seconds, "kernel.predicted.time"},
-    {"encoding ≤", format_bound, "encoding.bound.flops"},
+    {"inference >=", format_seconds, "forward.predicted.time"},
+    {"step >=", format_seconds, "step.predicted.time"},
+    {"time >=", format_seconds, "kernel.predicted.time"},
+    {"encoding <=", format_bound, "encoding.bound.flops"},
     {"cpu", format_cpu, "forward.time.cpu"},
     {"cpu", format_cpu, "step.time.cpu"},
     {"cpu", format_cpu, "kernel.time.cpu"},
@@ -210,14 +225,14 @@ static const struct {
     {"executed", format_executed, "step.flops"},
     {"executed", format_executed, "kernel.flops"},
     {"encoding", format_time, "encoding"},
-    {"method", format_text, "encoding.method"},
+    {"method", format_method, "encoding.method"},
     {"peak", format_bytes, "encoding.peak"},
     {"storage", format_bytes, "encoding.storage"},
     {"solved", format_count, "encoding.iterated"},
     {"residual", format_small, "encoding.residual"},
     {"pays after", format_count, "encoding.break_even_step"},
     {"padding", format_share, "graph.padding_waste"},
-    {"warm", format_time, "kernel"},
+    {"time", format_time, "kernel"},
     {"rate", format_bounded, "kernel.rate"},
     {"cold", format_seconds, "kernel.cold.median"},
     {"GFLOP/s", format_rate, "kernel.gflops"},

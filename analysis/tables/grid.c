@@ -60,9 +60,30 @@ static void print_line(const struct grid *g, char *const *cells, const int *widt
         cell_put_last(out, style, cells[columns - 1], at, first, g->phrases);
 }
 
+/* Hides spare columns until a line fits, and shows again, of the last one first, what fits after all. Moves
+ * the hidden ones to the front of `spare`, and returns how many. */
+static size_t make_fit(const struct grid *g, int *widths, int screen)
+{
+    int all[GRID_COLUMNS];
+    size_t hidden = 0, spared = 0;
+    memcpy(all, widths, g->columns * sizeof *all);
+    for (; hidden < g->spares && line_width(g, widths) > screen; hidden++)
+        widths[g->spare[hidden]] = HIDDEN;
+    for (size_t s = hidden; s-- > 0;) {
+        widths[g->spare[s]] = all[g->spare[s]];
+        if (line_width(g, widths) > screen)
+            widths[g->spare[s]] = HIDDEN;
+    }
+    for (size_t s = 0; s < hidden; s++)
+        if (widths[g->spare[s]] != all[g->spare[s]])
+            g->spare[spared++] = g->spare[s];
+    return spared;
+}
+
 size_t grid_print(const struct grid *g, enum table_style style, FILE *out)
 {
     size_t n = g->columns, spared = 0;
+    int screen = g->width ? g->width : screen_width(out);
     int widths[GRID_COLUMNS];
     char *rule[GRID_COLUMNS];
     if (g->count <= n)
@@ -71,11 +92,8 @@ size_t grid_print(const struct grid *g, enum table_style style, FILE *out)
         widths[i] = width_of(g, i);
         rule[i] = (char *)(i + 1 < n ? "--:" : ":--");
     }
-    for (size_t s = 0; s < g->spares && style == TABLE_TERMINAL && line_width(g, widths) > SCREEN; s++)
-        if (widths[g->spare[s]] != HIDDEN) {
-            widths[g->spare[s]] = HIDDEN;
-            g->spare[spared++] = g->spare[s];
-        }
+    if (style == TABLE_TERMINAL)
+        spared = make_fit(g, widths, screen);
     for (size_t i = 0; i < g->count; i += n) {
         print_line(g, g->cells + i, widths, style, out);
         if (i == 0 && style == TABLE_MARKDOWN)

@@ -1,6 +1,6 @@
 /*
  * Tables that are printed as a whole: columns are as wide as their cells, and left out if they are empty. On
- * a terminal lines have at most SCREEN columns.
+ * a terminal lines fit on the screen (wrap.h).
  */
 #ifndef GTMARK_ANALYSIS_GRID_H
 #define GTMARK_ANALYSIS_GRID_H
@@ -12,7 +12,8 @@ enum { GRID_COLUMNS = 64 }; /* at most */
 struct grid {
     size_t columns, count; /* columns, and cells of all lines */
     char **cells;          /* line by line; the first line is the titles */
-    size_t *spare, spares; /* columns to leave out, in this order, until the lines fit: see grid_print */
+    size_t *spare, spares; /* columns that give way, in this order, until the lines fit: see grid_print */
+    int width;             /* of the screen; 0: that of the stream */
     bool all;              /* show empty columns too */
     bool phrases;          /* wrap the last column by wrap_phrases */
 };
@@ -23,7 +24,7 @@ void grid_add(struct grid *g, const char *format, ...) __attribute__((format(pri
 /*
  * Prints the lines, the last column left-aligned and on a terminal wrapped, without columns whose cells below
  * the title are all "-". Nothing if there are only titles. Moves the spare columns that it left out for want
- * of room to the front of `spare`, and returns how many.
+ * of room, and that did not fit once others had been left out, to the front of `spare`; returns how many.
  */
 size_t grid_print(const struct grid *g, enum table_style style, FILE *out);
 

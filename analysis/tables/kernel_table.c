@@ -42,7 +42,7 @@ static struct timed_kernel kernel_of(const struct table *t, const struct table_l
     return k;
 }
 
-static int alike_together(const void *a, const void *b)
+static int by_work_and_index(const void *a, const void *b)
 {
     const struct timed_kernel *x = a, *y = b;
     int order = strcmp(x->work, y->work);
@@ -93,7 +93,7 @@ static struct timed_kernels kernels_of(const struct table *t, const struct table
         abort();
     for (size_t i = 0; i < n; i++)
         all.list[i] = kernel_of(t, &lines[i], i);
-    qsort(all.list, n, sizeof *all.list, alike_together);
+    qsort(all.list, n, sizeof *all.list, by_work_and_index);
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && strcmp(all.list[i].work, all.list[end].work) == 0;)
             end++;

@@ -94,12 +94,12 @@ static const char *next_op(const struct model *models, size_t n, const char *con
 enum { OP_WIDTH = 26, NAME_WIDTH = 9, SHARE_WIDTH = 11 };
 
 /* Names that are too long together become numbers of rows, whose places are in the table above. */
-static void shorten_names(struct model *models, size_t n, size_t first)
+static void shorten_names(struct model *models, size_t n, size_t first, size_t screen)
 {
     size_t width = OP_WIDTH;
     for (size_t i = 0; i < n; i++)
         width += SHARE_WIDTH + (size_t)fmax(NAME_WIDTH, (double)units_width(models[i].name));
-    for (size_t i = 0; i < n && width > SCREEN; i++)
+    for (size_t i = 0; i < n && width > screen; i++)
         snprintf(models[i].name, sizeof models[i].name, "row %zu", first + i + 1);
 }
 
@@ -237,7 +237,7 @@ void model_table_print(FILE *out, const struct rows *rows, const struct field *c
         size_t some = count - first < MODEL_TABLE_ROWS ? count - first : MODEL_TABLE_ROWS;
         for (size_t i = 0; i < some; i++)
             models[i] = model_of(rows_at(rows, first + i), kind, axes, n);
-        shorten_names(models, some, first);
+        shorten_names(models, some, first, (size_t)screen_width(out));
         print_models(out, models, some, kind);
         for (size_t i = 0; i < some; i++)
             free(models[i].ops);

@@ -5,54 +5,59 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void mark_of(size_t number, char mark[NOTES_MARK])
+static char *copy_of(const char *text)
 {
-    static const char *const raised[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
-    char digits[NOTES_MARK];
-    size_t used = 0;
-    snprintf(digits, sizeof digits, "%zu", number);
-    mark[0] = '\0';
-    for (const char *d = digits; *d && used + 4 < NOTES_MARK; d++)
-        used += (size_t)snprintf(mark + used, NOTES_MARK - used, "%s", raised[*d - '0']);
+    char *copy = strdup(text);
+    if (!copy)
+        abort();
+    return copy;
 }
 
-static size_t number_of(struct notes *n, const char *text)
+static struct note *find_note(struct notes *n, const char *text)
 {
-    size_t i = 0;
-    while (i < n->count && strcmp(n->texts[i], text) != 0)
-        i++;
-    if (i == n->count) {
-        n->texts = realloc(n->texts, (i + 1) * sizeof *n->texts);
-        if (!n->texts || !(n->texts[i] = strdup(text)))
-            abort();
-        n->count++;
-    }
-    return i + 1;
+    for (size_t i = 0; i < n->count; i++)
+        if (strcmp(n->list[i].text, text) == 0)
+            return &n->list[i];
+    n->list = realloc(n->list, (n->count + 1) * sizeof *n->list);
+    if (!n->list)
+        abort();
+    n->list[n->count] = (struct note){copy_of(text), copy_of(""), 0};
+    return &n->list[n->count++];
 }
 
-void notes_mark(struct notes *n, const char *text, char *cell, size_t size)
+void notes_add(struct notes *n, const char *text, const char *row)
 {
-    char mark[NOTES_MARK];
-    size_t used = strlen(cell);
-    mark_of(number_of(n, text), mark);
-    if (used + strlen(mark) < size)
-        strcpy(cell + used, mark);
+    struct note *note = find_note(n, text);
+    char *rows;
+    if (!row || !*row || note->count++ >= NOTES_ROWS)
+        return;
+    if (asprintf(&rows, "%s%s%s", note->rows, *note->rows ? "; " : "", row) < 0)
+        abort();
+    free(note->rows);
+    note->rows = rows;
 }
 
-void notes_print(const struct notes *n, FILE *out)
+void notes_print(struct notes *n, FILE *out, int width)
 {
     for (size_t i = 0; i < n->count; i++) {
-        char mark[NOTES_MARK];
-        mark_of(i + 1, mark);
-        fprintf(out, "%s ", mark);
-        wrap_text(out, n->texts[i], 2, 2);
+        const struct note *note = &n->list[i];
+        char *line, more[32] = "";
+        if (note->count > NOTES_ROWS)
+            snprintf(more, sizeof more, "; %zu more", note->count - NOTES_ROWS);
+        if (asprintf(&line, note->count ? "%s (%s%s)" : "%s", note->text, note->rows, more) < 0)
+            abort();
+        wrap_within(out, line, width, 4);
+        free(line);
     }
+    notes_free(n);
 }
 
 void notes_free(struct notes *n)
 {
-    for (size_t i = 0; i < n->count; i++)
-        free(n->texts[i]);
-    free(n->texts);
+    for (size_t i = 0; i < n->count; i++) {
+        free(n->list[i].text);
+        free(n->list[i].rows);
+    }
+    free(n->list);
     *n = (struct notes){0};
 }

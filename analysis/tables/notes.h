@@ -1,23 +1,29 @@
-/* Notes below a table. A cell refers to its note by a mark, a raised number: "112 %¹". */
+/* Notes below a table: distinct texts, and of which rows each is. */
 #ifndef GTMARK_ANALYSIS_NOTES_H
 #define GTMARK_ANALYSIS_NOTES_H
 
 #include <stddef.h>
 #include <stdio.h>
 
-enum { NOTES_MARK = 16 }; /* bytes of the longest mark, terminator included */
+struct note {
+    char *text,
+        *rows; /* "5000 nodes; 10000 nodes": the first NOTES_ROWS of them; empty: of no row in particular */
+    size_t count; /* of rows */
+};
 
-/* Distinct texts, in the order of their marks. */
+enum { NOTES_ROWS = 4 };
+
+/* In the order in which they were added. */
 struct notes {
-    char **texts;
+    struct note *list;
     size_t count;
 };
 
-/* Appends the mark of a text to a cell; a new text becomes the last note. */
-void notes_mark(struct notes *n, const char *text, char *cell, size_t size);
+/* Adds a text, if it is new, and to its rows the one that is called `row`; "" or null: none in particular. */
+void notes_add(struct notes *n, const char *text, const char *row);
 
-/* Prints the notes, one below the other. */
-void notes_print(const struct notes *n, FILE *out);
+/* Prints "text (rows)", a line each, and forgets them. */
+void notes_print(struct notes *n, FILE *out, int width);
 
 void notes_free(struct notes *n);
 

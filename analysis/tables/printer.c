@@ -6,6 +6,7 @@
 #include "analysis/tables/csv.h"
 #include "analysis/tables/kernel_table.h"
 #include "analysis/tables/profile_table.h"
+#include "analysis/tables/title.h"
 #include "analysis/tables/tracked.h"
 
 const char *const format_names[] = {"table", "md",    "csv", "csv-full", "csv-profile",
@@ -74,8 +75,16 @@ void printer_row(struct printer *p, const struct table_line *line)
 
 void printer_table(struct printer *p)
 {
+    if (!printer_is_table(p))
+        return;
+    title_print(&p->table, record_head(p->record), p->lines, p->count);
+    (p->kernels ? kernel_table_print : table_print)(&p->table, p->lines, p->count);
+}
+
+void printer_below(struct printer *p)
+{
     if (printer_is_table(p))
-        (p->kernels ? kernel_table_print : table_print)(&p->table, p->lines, p->count);
+        table_below(&p->table);
 }
 
 void printer_document(struct printer *p)
@@ -89,6 +98,5 @@ void printer_document(struct printer *p)
 
 void printer_free(struct printer *p)
 {
-    notes_free(&p->table.notes);
     free(p->lines);
 }

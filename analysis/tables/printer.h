@@ -44,8 +44,11 @@ void printer_begin(struct printer *p);
 /* Takes a row, which must live until the end. Write errors are those of the stream. */
 void printer_row(struct printer *p, const struct table_line *line);
 
-/* Prints the table, if it is one. */
+/* Prints the table, if it is one, below its title. */
 void printer_table(struct printer *p);
+
+/* Prints what is said below the table. */
+void printer_below(struct printer *p);
 
 /* Writes the document, if it is one: the record as JSON, or the times for others' programs (tracked.h). */
 void printer_document(struct printer *p);

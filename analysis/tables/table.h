@@ -1,19 +1,20 @@
 /*
  * The table of a sweep, for a terminal or as Markdown: the axes, then the columns that the caller chooses,
- * then the status. What a cell has no room for is in the notes below the table.
+ * then the check: "ok" with the largest error, "wrong", "unchecked" or another status. What a cell has no
+ * room for is said below the table.
  */
 #ifndef GTMARK_ANALYSIS_TABLE_H
 #define GTMARK_ANALYSIS_TABLE_H
 
 #include "analysis/record/axes.h"
 #include "analysis/record/row.h"
+#include "analysis/tables/below.h"
 #include "analysis/tables/cells.h"
-#include "analysis/tables/notes.h"
 
 #include <stddef.h>
 #include <stdio.h>
 
-enum { TABLE_COLUMNS = 40 }; /* at most, beside the axes and the status */
+enum { TABLE_COLUMNS = 40 }; /* at most, beside the axes and the check */
 
 struct table {
     FILE *out;
@@ -23,9 +24,9 @@ struct table {
     size_t count;
     const char *columns[TABLE_COLUMNS]; /* the others, by name (analysis/tables/columns.h) */
     bool all;                           /* show all of them, even empty ones and beyond the screen */
-    const char *blas;                   /* a note about the times of "blas" kernels; null: none */
-    struct notes notes;
-    const char *noisy[2]; /* why the first and the last time marked "~" are; null: none are */
+    const char *blas;                   /* a note about kernels of the BLAS; null: none */
+    int width;                          /* of the screen; 0: that of the stream */
+    struct below below;
 };
 
 /* A row of the table. */
@@ -34,17 +35,17 @@ struct table_line {
     bool kept; /* of an earlier run */
 };
 
-/* Columns of programs and encodings, null-terminated: times, rates, memory, FLOPs. */
-extern const char *const table_usual[];
-
-/* The same of what is known without running anything, with predicted times. */
-extern const char *const table_planned[];
-
 /* Adds columns, null-terminated, that the table has not yet; those that no row has are left out in the end.
  */
 void table_add(struct table *t, const char *const *columns);
 
-/* Prints the lines without empty columns, and without those for which there is no room; then the notes. */
+/* The columns of the screen. */
+int table_width(const struct table *t);
+
+/* Prints the lines without empty columns, and without those for which there is no room. */
 void table_print(struct table *t, const struct table_line *lines, size_t n);
+
+/* Prints what is to be said of the lines printed so far. */
+void table_below(struct table *t);
 
 #endif

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct scale {
     double factor; /* value of one prefixed unit */
@@ -32,6 +34,24 @@ static struct scale scale_of(double value, enum unit_base base)
     return table[i];
 }
 
+/* Whether the locale has another character set than UTF-8. None at all is that of most containers, whose
+ * terminals have UTF-8. */
+static bool is_ascii_only(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"}; /* the first that is set decides */
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *locale = getenv(names[i]);
+        if (locale && *locale)
+            return !strcasestr(locale, "utf-8") && !strcasestr(locale, "utf8");
+    }
+    return false;
+}
+
+static const char *prefix_of(const struct scale *s)
+{
+    return s->factor == 1e-6 && is_ascii_only() ? "u" : s->prefix;
+}
+
 int units_decimals(double value)
 {
     return fabs(value) < 9.995 ? 2 : fabs(value) < 99.95 ? 1 : 0;
@@ -42,13 +62,13 @@ void units_format(char text[UNITS_TEXT], double value, enum unit_base base, cons
     struct scale s = scale_of(value, base);
     double scaled = value / s.factor;
     int decimals = s.factor == 1 && base == UNITS_BINARY ? 0 /* bytes are whole */ : units_decimals(scaled);
-    snprintf(text, UNITS_TEXT, "%.*f %s%s", decimals, scaled, s.prefix, unit);
+    snprintf(text, UNITS_TEXT, "%.*f %s%s", decimals, scaled, prefix_of(&s), unit);
 }
 
 void units_format_short(char text[UNITS_TEXT], double value, enum unit_base base, const char *unit)
 {
     struct scale s = scale_of(value, base);
-    snprintf(text, UNITS_TEXT, "%g%s%s%s", value / s.factor, *unit ? " " : "", s.prefix, unit);
+    snprintf(text, UNITS_TEXT, "%g%s%s%s", value / s.factor, *unit ? " " : "", prefix_of(&s), unit);
 }
 
 /* Whether "± half" describes an interval: it is narrow, and symmetric as far as the digits show. */
@@ -72,12 +92,12 @@ void units_format_interval(char text[UNITS_TEXT], double value, double low, doub
         high_decimals = units_decimals(high / s.factor);
     double digit = pow(10, -decimals), half = fmax(below, above);
     if (is_plain(scaled, below, above, digit)) /* rounded up; 1e-6: 0.3 / 0.1 is above 3 */
-        snprintf(text, UNITS_TEXT, "%.*f ± %.*f %s%s", decimals, scaled, decimals,
-                 fmax(0, ceil(half / digit - 1e-6)) * digit, s.prefix, unit);
+        snprintf(text, UNITS_TEXT, "%.*f %s %.*f %s%s", decimals, scaled, is_ascii_only() ? "+-" : "±",
+                 decimals, fmax(0, ceil(half / digit - 1e-6)) * digit, prefix_of(&s), unit);
     else
         snprintf(text, UNITS_TEXT, "%.*f [%.*f, %.*f] %s%s", decimals, scaled,
                  low_decimals < decimals ? low_decimals : decimals, low / s.factor,
-                 high_decimals < decimals ? high_decimals : decimals, high / s.factor, s.prefix, unit);
+                 high_decimals < decimals ? high_decimals : decimals, high / s.factor, prefix_of(&s), unit);
 }
 
 size_t units_width(const char *text)

@@ -1,4 +1,5 @@
-/* Numbers for display: a few significant digits, a prefix, a unit. UTF-8. */
+/* Numbers for display: a few significant digits, a prefix, a unit. In UTF-8, or, if the locale has another
+ * character set, in ASCII: "us", "+-". */
 #ifndef GTMARK_ANALYSIS_UNITS_H
 #define GTMARK_ANALYSIS_UNITS_H
 

@@ -5,6 +5,17 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+int screen_width(FILE *out)
+{
+    struct winsize w;
+    int file = fileno(out);
+    bool narrow =
+        file >= 0 && isatty(file) && ioctl(file, TIOCGWINSZ, &w) == 0 && w.ws_col > 0 && w.ws_col < SCREEN;
+    return narrow ? w.ws_col : SCREEN;
+}
 
 static int columns_of(const char *word, size_t length)
 {
@@ -31,7 +42,7 @@ static size_t phrase(const char *text)
     return length;
 }
 
-static void wrap(FILE *out, const char *text, int at, int indent, size_t measure(const char *))
+static void wrap(FILE *out, const char *text, int at, int screen, int indent, size_t measure(const char *))
 {
     int column = at;
     const char *separator = "";
@@ -39,7 +50,7 @@ static void wrap(FILE *out, const char *text, int at, int indent, size_t measure
         text += strspn(text, " \r\n");
         length = measure(text);
         int width = columns_of(text, length), blank = *separator != '\0';
-        if (length > 0 && column + blank + width > SCREEN && column > indent) {
+        if (length > 0 && column + blank + width > screen && column > indent) {
             fprintf(out, "\n%*s", indent, "");
             column = indent;
             blank = 0;
@@ -54,12 +65,17 @@ static void wrap(FILE *out, const char *text, int at, int indent, size_t measure
 
 void wrap_text(FILE *out, const char *text, int at, int indent)
 {
-    wrap(out, text, at, indent, word);
+    wrap(out, text, at, screen_width(out), indent, word);
+}
+
+void wrap_within(FILE *out, const char *text, int width, int indent)
+{
+    wrap(out, text, 0, width, indent, word);
 }
 
 void wrap_phrases(FILE *out, const char *text, int at, int indent)
 {
-    wrap(out, text, at, indent, phrase);
+    wrap(out, text, at, screen_width(out), indent, phrase);
 }
 
 FILE *wrap_begin(struct wrap *w, FILE *out)
@@ -80,10 +96,11 @@ FILE *wrap_items(struct wrap *w, FILE *out)
 
 void wrap_end(struct wrap *w)
 {
+    int screen = screen_width(w->out);
     fclose(w->lines);
     for (char *line, *rest = w->text; (line = strsep(&rest, "\n")) != NULL && rest;) {
         int indent = w->items ? 2 : (int)strspn(line, " ");
-        if (!w->items && units_width(line) <= SCREEN) {
+        if (!w->items && (int)units_width(line) <= screen) {
             plain_put(w->out, line);
             putc('\n', w->out);
             continue;

@@ -1,4 +1,4 @@
-/* Text broken into lines of at most SCREEN columns, at blanks. */
+/* Text broken into lines that fit on the screen, at blanks. */
 #ifndef GTMARK_ANALYSIS_WRAP_H
 #define GTMARK_ANALYSIS_WRAP_H
 
@@ -7,11 +7,17 @@
 
 enum { SCREEN = 100 };
 
+/* The columns of a terminal, but at most SCREEN; SCREEN if `out` is none. */
+int screen_width(FILE *out);
+
 /*
  * Writes the words of a text and a newline. The first line begins in column `at`, counted from 0, where the
  * caller's output stands; the others are indented. A word longer than a line keeps a line of its own.
  */
 void wrap_text(FILE *out, const char *text, int at, int indent);
+
+/* The same from column 0 on, in lines of `width` columns. */
+void wrap_within(FILE *out, const char *text, int width, int indent);
 
 /* The same, broken only after commas and semicolons. */
 void wrap_phrases(FILE *out, const char *text, int at, int indent);

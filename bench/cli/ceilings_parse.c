@@ -132,7 +132,7 @@ bool link_parse(const char *text, struct links *all, struct message *error)
                     text, why);
 }
 
-void given_ceilings_keep_most(struct given_ceilings *g)
+void given_ceilings_keep_largest(struct given_ceilings *g)
 {
     int most = 0;
     for (int i = 1; i < g->count; i++)

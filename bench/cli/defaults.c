@@ -72,7 +72,7 @@ static void default_ceilings(struct options *o)
     if (o->ceilings.count == 0)
         return;
     if (!o->given[AXIS_THREADS])
-        given_ceilings_keep_most(&o->ceilings);
+        given_ceilings_keep_largest(&o->ceilings);
     o->summed = !o->profile && o->links.count == 0;
     o->profile = o->profile || o->summed;
 }

@@ -14,9 +14,9 @@ struct ceilings_request options_ceilings(const struct options *o)
 {
     const struct axis_values *threads = &o->axes[AXIS_THREADS];
     return (struct ceilings_request){.peak = peak_of(o->device.backend),
-                                     .unwanted = !o->roofline     ? "not asked for (--no-roofline)"
-                                                 : o->device.meta ? "planned only (--device meta)"
-                                                                  : NULL,
+                                     .no_ceilings = !o->roofline     ? "not asked for (--no-roofline)"
+                                                    : o->device.meta ? "planned only (--device meta)"
+                                                                     : NULL,
                                      .threads = threads->values,
                                      .count = threads->count,
                                      .calibrate = o->calibrate,

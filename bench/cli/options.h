@@ -23,10 +23,9 @@ struct bench {
     double budget;          /* seconds; 0: 60 */
     /* Without --phase, larger graphs, and solvers after the first, only encode; 0: no limit. */
     int64_t model_nodes;
-    bool steps;                 /* without --phase: only training steps are timed */
-    const char *const *columns; /* of the table (analysis/tables/columns.h); null: the default */
-    bool whole;                 /* reports everything: profile, memory, cold start */
-    bool kernels;               /* times single ops (bench/cli/kernels.h) */
+    bool steps;   /* without --phase: only training steps are timed */
+    bool whole;   /* reports everything: profile, memory, cold start */
+    bool kernels; /* times single ops (bench/cli/kernels.h) */
 };
 
 enum action {

@@ -110,7 +110,7 @@ static struct config expand(const struct options *o, int64_t position, enum axis
          whole = !o->model_nodes || (c.graph.nodes <= o->model_nodes && first);
     for (enum program_kind p = 0; p < PROGRAMS; p++)
         c.runs[p] = o->programs[p] && whole;
-    c.lacks = config_lacks(o, &c);
+    c.lacks = config_missing_op(o, &c);
     config_work(&c, o->seed, c.work);
     return c;
 }
@@ -152,7 +152,7 @@ struct config plan_with(const struct options *o, int64_t index, enum axis search
     return c;
 }
 
-enum op config_lacks(const struct options *o, const struct config *c)
+enum op config_missing_op(const struct options *o, const struct config *c)
 {
     enum op lacks = OPS;
     bool all = !o->device.backend->device || o->kernels; /* the host has the reference */

@@ -22,7 +22,7 @@ struct config plan_with(const struct options *o, int64_t index, enum axis search
 int64_t config_step(const struct options *o, const struct config *c);
 
 /* The op of these programs for which the device has no kernel; OPS: none, or the model is impossible. */
-enum op config_lacks(const struct options *o, const struct config *c);
+enum op config_missing_op(const struct options *o, const struct config *c);
 
 /* Whether a sweep skips the row of the configuration, for want of a kernel or of work for all ranks, and why.
  */

@@ -45,7 +45,7 @@
 #define TRAINED  "learning rates and decay, clipping of gradients"
 #define SIGNS    TRAINED ", signs of eigenvectors flipped at random"
 #define WEIGHTED SIGNS ", weights of the classes in the loss"
-#define DRAWN    SIGNS ", negative pairs drawn anew in every step"
+#define DRAWN    SIGNS ", negative pairs redrawn in every step"
 
 /* clang-format off */
 const struct preset presets[] = {

@@ -73,7 +73,7 @@ static bool check_output(const struct options *o, struct message *error)
 }
 
 /* Flags that mean nothing beside others. */
-static bool check_together(const struct options *o, struct message *error)
+static bool check_combinations(const struct options *o, struct message *error)
 {
     const struct output_options *out = &o->output;
     bool step = o->programs[PROGRAM_STEP], meta = o->device.meta;
@@ -135,8 +135,8 @@ static bool check_scratch(const struct options *o, struct message *error)
 bool flags_are_possible(const struct options *o, struct message *error)
 {
     static bool (*const checks[])(const struct options *, struct message *) = {
-        check_find,     tables_are_possible, check_variants, check_output,
-        check_together, check_ceilings,      check_files,    check_scratch};
+        check_find,         tables_are_possible, check_variants, check_output,
+        check_combinations, check_ceilings,      check_files,    check_scratch};
     bool good = true;
     for (size_t i = 0; i < sizeof checks / sizeof *checks && good; i++)
         good = checks[i](o, error);

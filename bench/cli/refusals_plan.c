@@ -218,7 +218,7 @@ static bool list_possible(const struct options *o, const struct config *c, enum 
         bool name = axis->kind == AXIS_NAME;
         config_set(&other, a, &v, name ? i : v.values[0]);
         config_complete(&other);
-        if (!model_refuses(&other.parts) && config_lacks(o, &other) == OPS)
+        if (!model_refuses(&other.parts) && config_missing_op(o, &other) == OPS)
             used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
                                      name ? axis->choice(i) : axis->standard);
     }
@@ -226,7 +226,7 @@ static bool list_possible(const struct options *o, const struct config *c, enum 
     return used > 0;
 }
 
-static bool say_lacking(const struct options *o, const struct config *c, struct message *error)
+static bool refuse_missing_op(const struct options *o, const struct config *c, struct message *error)
 {
     const char *op = op_info(c->lacks)->name;
     struct axis_value v;
@@ -249,7 +249,7 @@ static bool say_lacking(const struct options *o, const struct config *c, struct 
 
 static bool config_is_possible(const struct options *o, const struct config *c, struct message *error)
 {
-    return (c->lacks == OPS || say_lacking(o, c, error)) && check_model(o, c, error) &&
+    return (c->lacks == OPS || refuse_missing_op(o, c, error)) && check_model(o, c, error) &&
            check_source(o, c, error) && check_size(o, c, error) && check_ranks(o, c, error);
 }
 

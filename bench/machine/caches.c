@@ -77,7 +77,7 @@ static bool read_cache(const char *root, int cpu, int index, const cpu_set_t *gr
 }
 
 /* The total size of a cache for `threads` threads, if every `sharers` processors share one. */
-static int64_t together(const struct cache *cache, int processors, int threads)
+static int64_t total_size(const struct cache *cache, int processors, int threads)
 {
     int sharers = cache->sharers > 0 ? cache->sharers : 1;
     return cache->size * min_of(threads, max_of(1, processors / sharers));
@@ -102,8 +102,8 @@ struct caches caches_find(const char *root, int threads)
         second = (struct cache){2, sysconf(_SC_LEVEL2_CACHE_SIZE), 1};
         last = (struct cache){3, sysconf(_SC_LEVEL3_CACHE_SIZE), CPU_COUNT(&granted)};
     }
-    struct caches found = {together(&second, CPU_COUNT(&granted), threads),
-                           together(&last, CPU_COUNT(&granted), threads)};
+    struct caches found = {total_size(&second, CPU_COUNT(&granted), threads),
+                           total_size(&last, CPU_COUNT(&granted), threads)};
     if (found.l2 < 0)
         found.l2 = 0;
     if (found.llc <= found.l2)

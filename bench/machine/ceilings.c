@@ -82,10 +82,10 @@ static void save(const struct ceilings *c, int threads)
 
 void ceilings_add(struct ceilings *c, struct calibration *new)
 {
-    const char *missing;
+    const char *reason;
     struct probe state = calibration_state(new);
     const struct calibration *same =
-        ceilings_in(c, new->threads, new->turn, (size_t) new->turns, &state, &missing);
+        ceilings_in(c, new->threads, new->turn, (size_t) new->turns, &state, &reason);
     int old = same ? (int)(same - c->list) : -1, count = 0;
     if (same)
         calibration_merge(new, same);
@@ -116,22 +116,22 @@ static bool calibrate_now(struct ceilings *c, int threads)
 /* The calibration of the machine's present state; null if there is none. */
 static const struct calibration *present(const struct ceilings *c, int threads)
 {
-    const char *missing;
+    const char *reason;
     struct turn turns[BURST];
     for (int i = 0; i < BURST; i++) {
         turns[i].before = probe_take(c->peak, threads);
         turns[i].after = probe_take(c->peak, threads);
     }
     struct probe state = states_median(turns, BURST, NULL);
-    return ceilings_in(c, threads, turns, BURST, &state, &missing);
+    return ceilings_in(c, threads, turns, BURST, &state, &reason);
 }
 
-static struct ceilings start(const struct ceilings_request *r, const char *missing)
+static struct ceilings start(const struct ceilings_request *r, const char *reason)
 {
-    struct ceilings c = {.peak = r->unwanted ? NULL : r->peak,
-                         .missing = r->unwanted ? r->unwanted
-                                    : !r->peak  ? "this device has no calibration"
-                                                : missing,
+    struct ceilings c = {.peak = r->no_ceilings ? NULL : r->peak,
+                         .no_ceilings = r->no_ceilings ? r->no_ceilings
+                                        : !r->peak     ? "this device has no calibration"
+                                                       : reason,
                          .given = r->given && r->given->count > 0};
     for (int i = 0; c.given && i < r->given->count; i++)
         add(&c, &r->given->list[i]);
@@ -214,7 +214,7 @@ static bool is_state(const struct states *states, const struct probe *a, const s
 }
 
 const struct calibration *ceilings_in(const struct ceilings *c, int threads, const struct turn *turns,
-                                      size_t n, const struct probe *probe, const char **missing)
+                                      size_t n, const struct probe *probe, const char **reason)
 {
     struct turn *all = malloc((n + (size_t)c->count * CALIBRATION_TURNS) * sizeof *all);
     const struct calibration *found = NULL;
@@ -228,8 +228,8 @@ const struct calibration *ceilings_in(const struct ceilings *c, int threads, con
         }
     struct states states = states_find(all, n);
     free(all);
-    *missing =
-        ceilings_for(c, threads) ? "the ceilings were measured in another state of the machine" : c->missing;
+    *reason = ceilings_for(c, threads) ? "the ceilings were measured in another state of the machine"
+                                       : c->no_ceilings;
     for (int i = c->count - 1; i >= 0 && !found; i--) {
         struct probe state = calibration_state(&c->list[i]);
         if (is_for(&c->list[i], threads) && is_state(&states, probe, &state))
@@ -238,7 +238,7 @@ const struct calibration *ceilings_in(const struct ceilings *c, int threads, con
     return found;
 }
 
-bool ceilings_look(struct ceilings *c, int threads)
+bool ceilings_refresh(struct ceilings *c, int threads)
 {
     struct calibrated *done = calibrated_for(c, threads);
     if (!c->peak || done->count >= CALIBRATIONS_MOST || clock_now() - done->looked < look_seconds)

@@ -12,7 +12,7 @@
 struct ceilings {
     struct calibration *list;
     int count;
-    const char *missing; /* why there are none */
+    const char *no_ceilings; /* why there are none */
     const struct peak *peak;
     char path[PATH_MAX];           /* of the calibration file; empty: none */
     bool given;                    /* by --ceilings: of another machine, for any number of threads */
@@ -29,7 +29,7 @@ struct given_ceilings {
 
 struct ceilings_request {
     const struct peak *peak; /* null: the device has no calibration */
-    const char *unwanted;    /* why there are to be no ceilings; null: they are wanted */
+    const char *no_ceilings; /* why there are to be no ceilings; null: they are wanted */
     const double *threads;   /* `count` of them, as in --threads */
     int count;
     bool calibrate;                     /* measure even if the calibration file has them */
@@ -58,14 +58,14 @@ bool ceilings_were_exceeded(const struct ceilings *c);
 
 /*
  * The calibration of the state `probe`, as told apart by turns[n] and the probes of all calibrations
- * together. Null if there is none; *missing says why.
+ * together. Null if there is none; *reason says why.
  */
 const struct calibration *ceilings_in(const struct ceilings *c, int threads, const struct turn *turns,
-                                      size_t n, const struct probe *probe, const char **missing);
+                                      size_t n, const struct probe *probe, const char **reason);
 
 /* Between turns, at most once a second: measures the ceilings of the present state if there are none. True if
  * it did. */
-bool ceilings_look(struct ceilings *c, int threads);
+bool ceilings_refresh(struct ceilings *c, int threads);
 
 /* A program reached `percent` > 100 of the calibration of this time, which is marked: whether it was
  * not before. It is not measured again: all rows and runs of a state have the same ceilings. */

@@ -83,7 +83,7 @@ static void add_level(struct bandwidth *level, const struct bandwidth *sweep, in
 
 /* Copies the points that are not clearly slower than a larger working set, which only a disturbance explains;
  * returns how many. */
-static int undisturbed(struct bandwidth *to, const struct bandwidth *sweep, int n)
+static int copy_undisturbed(struct bandwidth *to, const struct bandwidth *sweep, int n)
 {
     int count = 0;
     for (int i = 0; i < n; i++)
@@ -96,7 +96,7 @@ void levels_find(struct bandwidth level[MEMORY_LEVELS], const struct bandwidth *
                  int64_t memory)
 {
     struct bandwidth sweep[SWEEP_MOST];
-    int n = undisturbed(sweep, all, points);
+    int n = copy_undisturbed(sweep, all, points);
     struct bandwidth *llc = &level[MEMORY_LLC], *second = &level[MEMORY_L2];
     *llc = *second = (struct bandwidth){0};
     level[MEMORY_DRAM] = sweep[n - 1];

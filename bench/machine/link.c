@@ -18,7 +18,7 @@ const char *link_kind_name(enum link_kind kind)
 
 const char *link_verdict_name(enum link_verdict verdict)
 {
-    static const char *const names[] = {"cannot tell", "holds", "fails"};
+    static const char *const names[] = {"inconclusive", "holds", "fails"};
     return names[verdict];
 }
 
@@ -65,12 +65,12 @@ static void judge(struct link_fit *f, enum link_kind kind, int ranks, const stru
         all = all && model / p[i].high <= 1 + LINK_MISS && model / p[i].low >= 1 - LINK_MISS;
         beyond = beyond || model / p[i].high > 1 + LINK_MISS || model / p[i].low < 1 - LINK_MISS;
     }
-    f->verdict = count > 2 && beyond ? LINK_FAILS : all ? LINK_HOLDS : LINK_CANNOT_TELL;
+    f->verdict = count > 2 && beyond ? LINK_FAILS : all ? LINK_HOLDS : LINK_INCONCLUSIVE;
 }
 
 struct link_fit link_fit(enum link_kind kind, int ranks, const struct link_point *points, int count)
 {
-    struct link_fit f = {NAN, NAN, NAN, LINK_CANNOT_TELL};
+    struct link_fit f = {NAN, NAN, NAN, LINK_INCONCLUSIVE};
     double xx = 0, xy = 0, yy = 0, x = 0, y = 0;
     for (int i = 0; i < count; i++) {
         struct link_load load = link_load(kind, ranks, (double)points[i].bytes);

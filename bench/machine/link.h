@@ -41,7 +41,7 @@ struct link_point {
 };
 
 /* HOLDS: within LINK_MISS of all times, with their intervals; FAILS: a whole interval is beyond. */
-enum link_verdict { LINK_CANNOT_TELL, LINK_HOLDS, LINK_FAILS };
+enum link_verdict { LINK_INCONCLUSIVE, LINK_HOLDS, LINK_FAILS };
 #define LINK_MISS 0.25
 const char *link_verdict_name(enum link_verdict verdict);
 

@@ -101,7 +101,7 @@ static const struct {
     {"avx512", " SkylakeX Cooperlake Sapphirerapids ", "SkylakeX"},
 };
 
-bool machine_blas_lags(const char *core, const char *backend, struct message *note)
+bool machine_blas_is_outdated(const char *core, const char *backend, struct message *note)
 {
     char word[64];
     int sets = sizeof instruction_sets / sizeof *instruction_sets, ours = -1, theirs = sets;

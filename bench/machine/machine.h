@@ -31,7 +31,7 @@ struct value *machine_context(struct value *devices, uint64_t seed);
  * Whether OpenBLAS's kernels for the processor `core` use less than the instruction set that `backend` is
  * compiled for, with a note that says so: their times are then about that choice. False for an unknown core.
  */
-bool machine_blas_lags(const char *core, const char *backend, struct message *note);
+bool machine_blas_is_outdated(const char *core, const char *backend, struct message *note);
 
 /* What --version prints. */
 void machine_version(const char *program, FILE *out);

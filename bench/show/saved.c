@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/fits/fits.h"
+#include "analysis/tables/choice.h"
 #include "analysis/tables/model_table.h"
 
 /* --- which rows */
@@ -97,21 +98,23 @@ static bool find_timed(const struct rows *rows, bool timed[TIMED])
 
 static void find_columns(struct printer *p, const struct rows *rows, const struct saved_format *how)
 {
-    static const char *const more[] = {
-        "encoding",           "encoding.peak",      "kernel", "kernel.rate", "kernel.roofline.percent",
-        "kernel.bound.ratio", "kernel.cold.median", NULL};
     bool ran = find_timed(rows, p->timed);
     p->table.all = how->count > 0;
     for (int i = 0; i < how->count; i++)
         p->table.columns[p->table.count++] = how->columns[i];
     if (how->count == 0)
-        table_add(&p->table, ran ? table_usual : table_planned);
-    if (how->count == 0 && ran)
-        table_add(&p->table, more);
+        table_choose(&p->table, p->timed, !ran);
 }
 
-/* Where time and memory go, of as few rows as stand side by side, and how the times grow. */
-static void print_below(const struct table *t, const struct rows *rows)
+static void print_laws(const struct rows *rows, FILE *out)
+{
+    struct fits fits = fits_find(rows);
+    fits_print(&fits, out);
+    fits_free(&fits);
+}
+
+/* Where time and memory go, of as few rows as stand side by side. */
+static void print_models(const struct table *t, const struct rows *rows)
 {
     bool profiled = false;
     for (size_t i = 0; i < rows_count(rows); i++)
@@ -119,9 +122,6 @@ static void print_below(const struct table *t, const struct rows *rows)
             profiled || rows_at(rows, i)->step.profile.op.count || rows_at(rows, i)->forward.profile.op.count;
     if (profiled && rows_count(rows) <= MODEL_TABLE_ROWS)
         model_table_print(t->out, rows, t->axes, t->axes_count);
-    struct fits fits = fits_find(rows);
-    fits_print(&fits, t->out);
-    fits_free(&fits);
 }
 
 void saved_print(const struct record *record, const struct saved_format *how)
@@ -133,9 +133,13 @@ void saved_print(const struct record *record, const struct saved_format *how)
     printer_begin(&p);
     for (size_t i = 0; i < rows_count(rows); i++)
         printer_row(&p, &(struct table_line){.row = rows_at(rows, i)});
+    bool whole = how->format == FORMAT_TABLE && how->count == 0;
     printer_table(&p);
-    if (how->format == FORMAT_TABLE && how->count == 0)
-        print_below(&p.table, rows);
+    if (whole)
+        print_laws(rows, p.table.out);
+    printer_below(&p);
+    if (whole)
+        print_models(&p.table, rows);
     printer_document(&p);
     printer_free(&p);
 }

@@ -150,7 +150,7 @@ static void print_crossing(FILE *out, struct search *s, const struct bracket *b,
     }
     if (isnan(b->at_low) || isnan(b->at_high)) {
         fputs(s->way == BY_TIME ? "not known, since at some value a variant does not fit or takes too long"
-              : s->way == BY_CEILINGS && s->ceilings->count == 0 ? s->ceilings->missing
+              : s->way == BY_CEILINGS && s->ceilings->count == 0 ? s->ceilings->no_ceilings
                                                                  : "not known",
               out);
     } else if (b->found) {

@@ -279,7 +279,7 @@ static void print_notes(const struct options *o, const struct ceilings *ceilings
         fprintf(out, "time: lower bounds, from analytic FLOPs and bytes and the ceilings measured %s\n",
                 ceilings->list[0].time);
     else
-        fprintf(out, "time: unknown, %s\n", ceilings->missing);
+        fprintf(out, "time: unknown, %s\n", ceilings->no_ceilings);
     fprintf(out, "memory: exact, of the larger program; checking a whole program needs more\n");
     if (all->encodes)
         fprintf(out, "encodings: not included; what a solver needs is known only after it has run\n");

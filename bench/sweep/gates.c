@@ -42,7 +42,7 @@ static void judge_gate(struct judging *j, const struct gate *g, const struct row
 
 /* Whether a row did not have to run what other rows of the sweep run: it has no encoding, or its graph is
  * only encoded, and then it has no plan of the program either. */
-static bool is_spared(const struct row *row, size_t kind)
+static bool was_not_required(const struct row *row, size_t kind)
 {
     if (kind == TIMED_ENCODING)
         return !row->pe || strcmp(row->pe, "none") == 0;
@@ -58,7 +58,7 @@ static bool judge_programs(struct judging *j, const struct gate *g, const bool p
     for (size_t p = 0; p < TIMED; p++) {
         bool asked = p == TIMED_ENCODING || programs[p];
         bool meant = g->program == (int)p || (g->program == GATE_ALL && p != TIMED_ENCODING && asked);
-        if (!meant || (asked && is_spared(row, p)))
+        if (!meant || (asked && was_not_required(row, p)))
             continue;
         judge_gate(j, g, row, program_name(p), p == TIMED_ENCODING ? k->of_encoding : k->field);
         any = true;
@@ -67,12 +67,12 @@ static bool judge_programs(struct judging *j, const struct gate *g, const bool p
 }
 
 /* Whether a row did not have to run any program. */
-static bool is_spared_all(const struct row *row, const bool programs[PROGRAMS])
+static bool nothing_was_required(const struct row *row, const bool programs[PROGRAMS])
 {
     int asked = 0, spared = 0;
     for (size_t p = 0; p < PROGRAMS; p++) {
         asked += programs[p];
-        spared += programs[p] && is_spared(row, p);
+        spared += programs[p] && was_not_required(row, p);
     }
     return asked > 0 && spared == asked;
 }
@@ -80,7 +80,7 @@ static bool is_spared_all(const struct row *row, const bool programs[PROGRAMS])
 static bool judge_of_row(struct judging *j, const struct gate *g, const bool programs[PROGRAMS],
                          const struct row *row)
 {
-    bool spared = is_spared_all(row, programs);
+    bool spared = nothing_was_required(row, programs);
     if (!spared)
         judge_gate(j, g, row, "", gate_kinds[g->kind].field);
     return !spared;

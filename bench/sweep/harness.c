@@ -62,21 +62,8 @@ static struct record *new_record(const struct bench *b, struct options *o, int a
     return record;
 }
 
-static void print_context(const struct bench *b, const struct options *o, const char *path)
+static void print_context(const struct options *o, const char *path)
 {
-    const struct config *c = o->plan.list;
-    char text[MESSAGE_SIZE], degree[32] = "";
-    if (!graph_is_file(c->graph.family))
-        snprintf(degree, sizeof degree, " degree %g,", c->graph.degree);
-    snprintf(text, sizeof text,
-             "%s: %s, %lld layer%s of width %lld, %lld head%s, FFN %lld, %s,%s %s, seed %llu; %s, "
-             "%d thread%s; work of the first row %s",
-             b->name, models[c->model].name, (long long)c->parts.layers, c->parts.layers == 1 ? "" : "s",
-             (long long)c->parts.hidden, (long long)c->parts.heads, c->parts.heads == 1 ? "" : "s",
-             (long long)c->parts.ffn, activation_name((int)c->parts.act), degree, dtype_name(MODEL_DTYPE),
-             (unsigned long long)o->seed, o->device.meta ? "planned only" : o->device.backend->doc,
-             c->threads, c->threads == 1 ? "" : "s", c->work);
-    wrap_text(stderr, text, 0, 4);
     const char *no_state =
         o->device.nvml && isnan(nvml_clock(o->device.nvml)) ? "NVML does not answer" : o->device.no_nvml;
     if (o->device.context && no_state)
@@ -267,7 +254,7 @@ static int run_sweep(const struct bench *b, struct options *o, int argc, char **
     if (resume_open(&resume, o, path, &record, &error) && can_save(path, &error)) {
         struct ceilings ceilings;
         struct ceilings_request request = options_ceilings(o);
-        print_context(b, o, path);
+        print_context(o, path);
         if (!o->device.meta)
             estimate_say(o, stderr);
         ceilings_get(&ceilings, &request);
@@ -383,7 +370,7 @@ static int bench_run(const struct bench *b, const struct ranks *world, int argc,
 
 /*
  * Every row takes and frees the same megabytes, which otherwise go back to the system each time; so does MPI
- * for every sum, whose pages would be mapped anew in half of its time.
+ * for every sum, half of whose time it would take to map the pages again.
  */
 static void keep_heap(bool of_rank)
 {

@@ -5,7 +5,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "analysis/tables/title.h"
 #include "analysis/tables/units.h"
+#include "analysis/tables/wrap.h"
 #include "bench/base/progress.h"
 
 /* The lines that a text takes on a terminal; long ones wrap. */
@@ -25,7 +27,7 @@ static int lines_of(const char *text, int columns)
 }
 
 /* The rows as a table; to be freed. */
-static char *render(const struct report *r, int64_t first, int64_t count)
+static char *render(const struct report *r, int64_t first, int64_t count, int screen)
 {
     char *text = NULL;
     size_t size, n = 0;
@@ -37,7 +39,10 @@ static char *render(const struct report *r, int64_t first, int64_t count)
     for (int64_t i = first; i < first + count; i++)
         if (report_has(r, i))
             lines[n++] = (struct table_line){.row = report_at(r, i)};
+    table.width = screen < SCREEN ? screen : SCREEN;
+    title_print(&table, record_head(r->record), lines, n);
     table_print(&table, lines, n);
+    table_below(&table);
     fclose(table.out);
     free(lines);
     return text;
@@ -49,7 +54,7 @@ void live_show(struct live *l, int64_t first, int64_t count)
     if (l->report->options->output.format != FORMAT_TABLE || !progress_terminal(STDOUT_FILENO) ||
         ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) != 0 || w.ws_col == 0)
         return;
-    char *text = render(l->report, first, count);
+    char *text = render(l->report, first, count, w.ws_col);
     int lines = lines_of(text, w.ws_col);
     live_clear(l);
     if (lines + 1 < w.ws_row) { /* a line is left for the progress */

@@ -34,7 +34,7 @@ bool report_start(struct report *r, const struct options *o, struct record *reco
                          .trace = o->output.trace ? trace_new(o->bench->name) : NULL};
     struct printer *p = &r->printer;
     p->kernels = o->kernels && !o->device.meta && !o->output.all && o->output.columns_count == 0;
-    if (machine_blas_lags(blas_core(), backend_cpu()->doc, &r->blas))
+    if (machine_blas_is_outdated(blas_core(), backend_cpu()->doc, &r->blas))
         p->table.blas = r->blas.text;
     columns_of_run(o, p);
     if (printer_is_table(p) && !(r->profiles = open_memstream(&r->profile, &r->profile_size)))
@@ -106,10 +106,13 @@ static void describe(const void *report, int64_t index, char text[AXES_TEXT])
     axes_describe_all(report_at(r, index), r->printer.table.axes, r->printer.table.axes_count, text);
 }
 
-/* Prints what belongs below the rows, and before that the rows if they were kept for the end. */
-static bool print_end(struct report *r)
+/* Prints the rows, if they were kept for the end, and what belongs below them. */
+static bool print_end(struct report *r, const struct fits *fits)
 {
     printer_table(&r->printer);
+    if (r->options->output.format == FORMAT_TABLE)
+        fits_print(fits, stdout);
+    printer_below(&r->printer);
     bool printed = fflush(stdout) == 0 && !ferror(stdout);
     warnings_print(&r->warnings, describe, r, stderr);
     if (r->profiles)
@@ -126,15 +129,15 @@ static bool print_end(struct report *r)
 
 bool report_end(struct report *r, bool complete, struct message *error)
 {
-    if (!print_end(r))
-        return complain(error, "stdout: cannot be written");
     struct fits fits = fits_find(record_rows(r->record));
+    bool printed = print_end(r, &fits);
     if (complete)
         value_set(record_head(r->record), "fits", fits_value(&fits));
-    if (r->options->output.format == FORMAT_TABLE)
-        fits_print(&fits, stdout);
-    fits_warn(&fits, stderr);
+    if (printed)
+        fits_warn(&fits, stderr);
     fits_free(&fits);
+    if (!printed)
+        return complain(error, "stdout: cannot be written");
     printer_document(&r->printer);
     if (fflush(stdout) != 0 || ferror(stdout))
         return complain(error, "stdout: cannot be written");

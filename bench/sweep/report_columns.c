@@ -1,5 +1,7 @@
 #include "bench/sweep/report_columns.h"
 
+#include "analysis/tables/choice.h"
+
 #include <string.h>
 
 /* Whether an axis is a column: it has several values, or names what was measured. */
@@ -45,8 +47,6 @@ void columns_of_run(const struct options *o, struct printer *p)
     t->all = o->output.columns_count > 0;
     for (int i = 0; i < o->output.columns_count; i++)
         t->columns[t->count++] = o->output.columns[i];
-    if (o->device.meta && !t->all)
-        table_add(t, table_planned);
     if (!t->all)
-        table_add(t, o->bench->columns ? o->bench->columns : table_usual);
+        table_choose(t, p->timed, o->device.meta);
 }

@@ -6,9 +6,7 @@
 #include "analysis/tables/printer.h"
 #include "bench/cli/options.h"
 
-/* Sets what rows can have, axes and columns: those of --columns, or those of the benchmark, under --device
- * meta of a plan first.
- */
+/* Sets what rows can have, axes and columns: those of --columns, or the usual ones. */
 void columns_of_run(const struct options *o, struct printer *p);
 
 #endif

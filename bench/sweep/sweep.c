@@ -81,7 +81,7 @@ static bool take_turn(struct run *s, struct work *w, const struct turn_plan *pla
         any = any || plan->block[i].wanted;
     if (!any)
         return false;
-    if (ceilings_look(s->ceilings, w->job.config->threads))
+    if (ceilings_refresh(s->ceilings, w->job.config->threads))
         report_ceilings(s->report, s->ceilings);
     s->last = w;
     measurement_turn(w->m, plan);
@@ -334,7 +334,7 @@ static bool finish_rows(struct run *s, bool *all_good, struct message *error)
 }
 
 /* False with a message if the device was lost: the row, what was said, and how to continue. */
-static bool kept_device(const struct run *s, struct message *error)
+static bool device_survived(const struct run *s, struct message *error)
 {
     const struct options *o = s->options;
     struct fault f = device_fault(&o->device);
@@ -376,7 +376,7 @@ static bool run_work(const struct job *common, struct ceilings *ceilings, struct
                         : complain(error, "no memory for %lld rows", (long long)s.rows);
     if (going && o->sampling.turns > 1)
         going = later_turns(&s, error) && finish_rows(&s, all_good, error);
-    going = going && kept_device(&s, error);
+    going = going && device_survived(&s, error);
     work_free(s.work, s.rows);
     flush_close(&flush);
     common->progress->before += s.rows;

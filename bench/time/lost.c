@@ -27,7 +27,7 @@ static double waited_of(const char *tasks, const char *thread)
 }
 
 /* A thread that has ended meanwhile has no file. */
-static double waited_together(const char *root)
+static double waited_by_all_threads(const char *root)
 {
     char tasks[PATH_SIZE - 64];
     double all = NAN;
@@ -60,7 +60,7 @@ static void read_ticks(const char *root, struct lost *l)
 
 struct lost lost_now(const char *root)
 {
-    struct lost l = {.waited = waited_together(root)};
+    struct lost l = {.waited = waited_by_all_threads(root)};
     read_ticks(root, &l);
     return l;
 }

@@ -111,7 +111,7 @@ void noise_read_frequency(const char *root, int cpu, struct noise *n)
 
 /* Reads the load as often as fits into `seconds`, at least once, and keeps the fewest runnable threads: those
  * that are runnable at every reading. */
-static void look_at_load(struct noise *n, double seconds)
+static void sample_load(struct noise *n, double seconds)
 {
     struct timespec pause = {.tv_nsec = (long)(LOOK * 1e9)};
     int fewest = -1, looks = 1 + (int)fmax(0, seconds / LOOK - 1);
@@ -149,7 +149,7 @@ static void spin(double seconds, double *lost, double *largest)
 struct noise noise_probe(int threads, double seconds)
 {
     struct noise n = {.cores = (int)sysconf(_SC_NPROCESSORS_ONLN), .threads = threads};
-    look_at_load(&n, seconds / 2);
+    sample_load(&n, seconds / 2);
     double lost = 0, largest = 0;
     int64_t switches = 0;
     int spun = 0;

@@ -1,0 +1,90 @@
+#include "analysis/tables/below.h"
+
+#include "analysis/record/message.h"
+#include "analysis/tables/wrap.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double least_lost = 0.001; /* that is worth a word */
+
+static void count_time(struct below *b, const struct row_times *time)
+{
+    double seconds = time->mean * count_real(time->n);
+    if (seconds > 0 && time->lost >= 0) {
+        b->sampled += seconds;
+        b->lost += time->lost * seconds;
+    }
+    if (time->other_turns != COUNT_ABSENT)
+        b->left_out += time->other_turns;
+}
+
+void below_add(struct below *b, const struct row *row, const char *name, bool kept)
+{
+    const char *unchecked = row_unchecked(row);
+    char text[MESSAGE_SIZE];
+    if (row->reason && *row->reason) {
+        snprintf(text, sizeof text, "%s: %.480s", row->status ? row->status : "?", row->reason);
+        notes_add(&b->reasons, text, name);
+    }
+    if (unchecked) {
+        snprintf(text, sizeof text, "unchecked: %.480s", unchecked);
+        notes_add(&b->reasons, text, name);
+    }
+    for (size_t kind = 0; kind < TIMED; kind++)
+        count_time(b, row_timed(row, kind));
+    b->kept += kept;
+}
+
+void below_add_noisy(struct below *b, const char *reason)
+{
+    if (!b->noisy[0])
+        b->noisy[0] = reason;
+    else if (strcmp(b->noisy[0], reason) != 0)
+        b->noisy[1] = reason;
+}
+
+/* "1.5 % of the time went to other programs; 3 turns left out (the machine was in another state)" */
+static void print_conditions(const struct below *b, FILE *out, int width)
+{
+    char lost[64] = "", left_out[96] = "", kept[64] = "", text[256];
+    bool was_lost = b->lost >= least_lost * b->sampled && b->sampled > 0;
+    if (was_lost)
+        snprintf(lost, sizeof lost, "%.1f %% of the time went to other programs", 100 * b->lost / b->sampled);
+    if (b->left_out > 0)
+        snprintf(left_out, sizeof left_out, "%s%lld turn%s left out (the machine was in another state)",
+                 was_lost ? "; " : "", (long long)b->left_out, b->left_out == 1 ? "" : "s");
+    if (b->kept > 0)
+        snprintf(kept, sizeof kept, "%s%zu row%s kept from an earlier run",
+                 was_lost || b->left_out > 0 ? "; " : "", b->kept, b->kept == 1 ? "" : "s");
+    snprintf(text, sizeof text, "%s%s%s", lost, left_out, kept);
+    if (*text)
+        wrap_within(out, text, width, 4);
+}
+
+static void print_inconclusive(const struct below *b, FILE *out, int width)
+{
+    char text[MESSAGE_SIZE];
+    snprintf(text, sizeof text, "~ inconclusive, no basis for a verdict, a law or a finding: %.400s%s",
+             b->noisy[0] ? b->noisy[0] : "", b->noisy[1] ? "; ..." : "");
+    if (b->noisy[0])
+        wrap_within(out, text, width, 4);
+}
+
+void below_print(struct below *b, FILE *out, int width, bool markdown)
+{
+    char *text;
+    size_t size;
+    FILE *lines = open_memstream(&text, &size);
+    if (!lines)
+        abort();
+    notes_print(&b->reasons, lines, width);
+    print_inconclusive(b, lines, width);
+    print_conditions(b, lines, width);
+    notes_print(&b->notes, lines, width);
+    fclose(lines);
+    fprintf(out, "%s%s", markdown && size > 0 ? "\n" : "", text);
+    free(text);
+    *b = (struct below){0};
+}

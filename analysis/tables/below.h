@@ -1,0 +1,29 @@
+/* What is said in words below a table: what its cells have no room for. */
+#ifndef GTMARK_ANALYSIS_BELOW_H
+#define GTMARK_ANALYSIS_BELOW_H
+
+#include "analysis/record/row.h"
+#include "analysis/tables/notes.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+struct below {
+    struct notes reasons; /* of rows that are not ok, or unchecked */
+    struct notes notes;   /* about columns */
+    const char *noisy[2]; /* why the first time marked "~" is, and another for another reason; null: none */
+    double sampled, lost; /* seconds of all programs, and of these to other programs */
+    int64_t left_out;     /* turns */
+    size_t kept;          /* rows */
+};
+
+/* Adds a row, called `name`; kept: of an earlier run. */
+void below_add(struct below *b, const struct row *row, const char *name, bool kept);
+
+/* Adds a time that is marked, and why. */
+void below_add_noisy(struct below *b, const char *reason);
+
+/* Prints all of it and forgets it; markdown: with an empty line before it, or it would be rows. */
+void below_print(struct below *b, FILE *out, int width, bool markdown);
+
+#endif
