@@ -172,41 +172,43 @@ static struct whole_time whole_time_of(const struct options *o)
     return t;
 }
 
-/* Seconds of samples if the fewest take this long. */
-static double samples_time(const struct options *o, double least)
+/* Of samples and of the whole run, if what is not limited by time takes so many times as long. */
+static double samples_seconds(const struct options *o, const struct whole_time *t, double slower)
 {
-    return o->sampling.runs > 0 ? least : fmax(o->sampling.budget, least);
+    return o->sampling.runs > 0 ? slower * t->least : fmax(o->sampling.budget, slower * t->least);
 }
 
-/* ", up to 80 s beside the load of 6.1 now", or nothing. */
+static double whole_seconds(const struct options *o, const struct whole_time *t, double slower)
+{
+    return samples_seconds(o, t, slower) + t->around + slower * t->checks + t->calibration;
+}
+
+/* " and 80 s beside the present load of 6.1", or nothing where that makes no difference. */
 static void load_text(const struct options *o, const struct whole_time *t, char text[MESSAGE_SIZE])
 {
     struct noise n = {.cores = o->cores, .threads = o->plan.list[0].threads};
     char whole[UNITS_TEXT];
     noise_read_load("", &n);
-    double slower = noise_slowdown(&n);
-    double all = samples_time(o, slower * t->least) + t->around + slower * t->checks + t->calibration;
+    double all = whole_seconds(o, t, noise_slowdown(&n));
     estimate_time_text(whole, all);
     *text = '\0';
-    if (slower > 1 && o->action == ACTION_RUN)
-        snprintf(text, MESSAGE_SIZE, ", up to %s beside the load of %.1f now", whole, n.load);
+    if (o->action == ACTION_RUN && all > 1.1 * whole_seconds(o, t, 1))
+        snprintf(text, MESSAGE_SIZE, " and %s beside the present load of %.1f", whole, n.load);
 }
 
 void estimate_say(const struct options *o, FILE *out)
 {
     struct whole_time t = whole_time_of(o);
-    double samples = samples_time(o, t.least);
     char whole[UNITS_TEXT], part[4][UNITS_TEXT], load[MESSAGE_SIZE], text[2 * MESSAGE_SIZE];
-    estimate_time_text(whole, samples + t.around + t.checks + t.calibration);
+    estimate_time_text(whole, whole_seconds(o, &t, 1));
     load_text(o, &t, load);
-    estimate_time_text(part[0], samples);
+    estimate_time_text(part[0], samples_seconds(o, &t, 1));
     estimate_time_text(part[1], t.around);
     estimate_time_text(part[2], t.checks);
     estimate_time_text(part[3], t.calibration);
     snprintf(text, sizeof text,
              "about %s on a quiet machine%.100s: %s of samples (%s), %s of warm-ups and probes, up to %s of "
-             "checks, %s "
-             "of calibration; graphs, encodings and other passes are not estimated",
+             "checks, %s of calibration; graphs, encodings and other passes are not estimated",
              whole, load, part[0], o->sampling.runs > 0 ? "--runs" : "--budget", part[1], part[2], part[3]);
     wrap_text(out, text, 0, 4);
 }

@@ -34,7 +34,7 @@ double estimate_check(const struct options *o, const struct config *config, cons
 
 /*
  * Prints what a run takes on a quiet machine, samples, what is around them, checks and calibration; and,
- * unless it is a dry run, what it takes at most beside the present load.
+ * unless it is a dry run, about what it takes beside the present load.
  */
 void estimate_say(const struct options *o, FILE *out);
 
