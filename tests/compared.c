@@ -22,12 +22,10 @@ struct row *timed_row(int64_t nodes, double forward, double step)
 
 struct record *machine(const char *cpu, const int64_t *nodes, double slower)
 {
-    char error[MESSAGE_SIZE];
     struct record *record = empty_record();
     value_set_text(value_get(record_head(record), "host"), "cpu", cpu);
     for (; *nodes; nodes++)
-        assert_true(record_add(
-            record, timed_row(*nodes, 1e-5 * (double)*nodes, 4e-5 * (double)*nodes * slower), error));
+        add_row(record, timed_row(*nodes, 1e-5 * (double)*nodes, 4e-5 * (double)*nodes * slower));
     return record;
 }
 

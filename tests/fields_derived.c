@@ -164,14 +164,14 @@ static struct samples_of reported_of(const struct row *row, struct memory *m, co
     double values[4096];
     assert_true(t->samples.count <= sizeof values / sizeof *values);
     for (size_t i = 0; i < t->samples.count; i++)
-        values[i] = t->samples.list[i].real;
+        values[i] = t->samples.reals[i];
     all = value_of_numbers(m, values, t->samples.count);
     s.reported = value_of_numbers(m, values, t->samples.count).number;
     for (size_t i = 0; i < whole->blocks.count; i++) {
-        size_t n = (size_t)whole->blocks.list[i].real;
+        size_t n = (size_t)whole->blocks.reals[i];
         assert_true(first + n <= all.count);
         if (s.turns < t->turn_medians.count &&
-            fabs(middle(m, all.number + first, n) / t->turn_medians.list[s.turns].real - 1) < 1e-12) {
+            fabs(middle(m, all.number + first, n) / t->turn_medians.reals[s.turns] - 1) < 1e-12) {
             memcpy(s.reported + s.count, all.number + first, n * sizeof *s.reported);
             s.count += n;
             s.turns++;

@@ -67,27 +67,24 @@ static struct operand_value value_at_path(const struct row *row, struct memory *
     const struct field *f = schema_find(path);
     if (!f)
         fail_msg("no field %s", path);
-    const char *text;
     double number;
-    if (row_get_text(row, path, &text))
-        return value_of_texts(m, &text, 1);
-    if (row_get_real(row, path, &number))
-        return value_of_numbers(m, &number, 1);
-    size_t n;
-    const union item *items = is_list(f->type) ? row_items(row, path, &n) : NULL;
-    if (!items)
+    if (!row_has_field(row, f))
         return unknown;
-    double *numbers = calloc(n + 1, sizeof *numbers);
-    const char **texts = calloc(n + 1, sizeof *texts);
-    assert_true(numbers && texts);
-    for (size_t i = 0; i < n; i++) {
-        texts[i] = f->type == FIELD_TEXTS ? items[i].text : NULL;
-        numbers[i] = f->type == FIELD_COUNTS ? (double)items[i].count : items[i].real;
-    }
-    struct operand_value v =
-        f->type == FIELD_TEXTS ? value_of_texts(m, texts, n) : value_of_numbers(m, numbers, n);
+    if (f->type == FIELD_TEXT)
+        return value_of_texts(m, field_text(row, f), 1);
+    if (field_number(row, f, &number))
+        return value_of_numbers(m, &number, 1);
+    const struct items *items = field_items(row, f);
+    if (f->type == FIELD_TEXTS)
+        return value_of_texts(m, items->texts, items->count);
+    if (f->type == FIELD_REALS)
+        return value_of_numbers(m, items->reals, items->count);
+    double *numbers = calloc(items->count + 1, sizeof *numbers);
+    assert_non_null(numbers);
+    for (size_t i = 0; i < items->count; i++)
+        numbers[i] = (double)items->counts[i];
+    struct operand_value v = value_of_numbers(m, numbers, items->count);
     free(numbers);
-    free(texts);
     return v;
 }
 

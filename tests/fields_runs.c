@@ -54,7 +54,7 @@ static struct record *shaped(void)
     assert_int_equal(row->forward.time.other_turns, 5);
     assert_int_equal(row->forward.time.slow_start, 3);
     assert_true(row->forward.time.drift_p < 1e-9 && row->forward.time.outliers > 3);
-    assert_true(record_add(record, row, error));
+    assert_true(record_put(record, 0, false, row, error));
     return record;
 }
 

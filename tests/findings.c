@@ -58,13 +58,12 @@ char *in_single_lines(char *text)
 
 char *said(struct rows *rows)
 {
-    char *text = NULL, error[MESSAGE_SIZE];
+    char *text = NULL;
     size_t size = 0;
     struct record *record = empty_record();
     value_set_count(value_get(record_head(record), "host"), "memory", 64LL << 30);
     for (size_t i = 0; i < rows_count(rows); i++)
-        if (!record_add(record, row_copy(rows_at(rows, i)), error))
-            fail_msg("%s", error);
+        add_row(record, row_copy(rows_at(rows, i)));
     rows_free(rows);
     FILE *out = open_memstream(&text, &size);
     findings_print(out, (const struct record *const *)&record, (const char *[]){"name"}, 1);

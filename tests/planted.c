@@ -16,11 +16,9 @@ static int quietly(int (*program)(int, char **), int argc, char **argv)
     return status;
 }
 
-static void copy_text(const struct row *row, const char *path, char *to, size_t size)
+static void copy_text(const char *text, char *to, size_t size)
 {
-    const char *text = "";
-    row_get_text(row, path, &text);
-    snprintf(to, size, "%s", text);
+    snprintf(to, size, "%s", text ? text : "");
 }
 
 static struct planted_row read_row(const char *file)
@@ -31,10 +29,10 @@ static struct planted_row read_row(const char *file)
     if (!record)
         fail_msg("%s", error);
     const struct row *row = rows_at(record_rows(record), 0);
-    copy_text(row, "status", planted.status, sizeof planted.status);
-    copy_text(row, "checked", planted.checked, sizeof planted.checked);
-    copy_text(row, "encoding.checked", planted.encoding, sizeof planted.encoding);
-    copy_text(row, row_is_ok(row) ? "error.exceptions" : "reason", planted.reason, sizeof planted.reason);
+    copy_text(row->status, planted.status, sizeof planted.status);
+    copy_text(row->checked, planted.checked, sizeof planted.checked);
+    copy_text(row->encoding.checked, planted.encoding, sizeof planted.encoding);
+    copy_text(row_is_ok(row) ? row->error.exceptions : row->reason, planted.reason, sizeof planted.reason);
     record_free(record);
     return planted;
 }

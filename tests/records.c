@@ -21,11 +21,22 @@ struct record *record_of(const char *text)
     return record;
 }
 
+bool rows_equal(const struct row *a, const struct row *b)
+{
+    struct buffer x = {0}, y = {0};
+    row_put_members(a, &x);
+    row_put_members(b, &y);
+    bool equal = x.size == y.size && memcmp(x.text, y.text, x.size) == 0;
+    free(x.text);
+    free(y.text);
+    return equal;
+}
+
 bool records_equal(const struct record *a, const struct record *b)
 {
     bool equal = value_equal(record_head(a), record_head(b)) && row_count(a) == row_count(b);
     for (size_t i = 0; equal && i < row_count(a); i++)
-        equal = row_equal(row_at(a, i), row_at(b, i));
+        equal = rows_equal(row_at(a, i), row_at(b, i));
     return equal;
 }
 
@@ -61,12 +72,17 @@ struct row *row_at(const struct record *record, size_t index)
     return row;
 }
 
+static const struct field *field_at(const struct row *row, const char *path, enum field_type type)
+{
+    const struct field *field = schema_find(path);
+    if (!field || field->type != type || !row_has_field(row, field))
+        fail_msg("%s: not %s, but %s", path, field_type_name(type), row_reason(row, path));
+    return field;
+}
+
 int64_t count_at(const struct row *row, const char *path)
 {
-    int64_t value;
-    if (!row_get_count(row, path, &value))
-        fail_msg("%s: no count, but %s", path, row_reason(row, path));
-    return value;
+    return *field_count(row, field_at(row, path, FIELD_COUNT));
 }
 
 double real_at(const struct row *row, const char *path)
@@ -79,9 +95,7 @@ double real_at(const struct row *row, const char *path)
 
 const char *text_at(const struct row *row, const char *path)
 {
-    const char *text;
-    assert_true(row_get_text(row, path, &text));
-    return text;
+    return *field_text(row, field_at(row, path, FIELD_TEXT));
 }
 
 void assert_absent(const struct row *row, const char *path)

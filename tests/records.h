@@ -18,6 +18,9 @@ struct record *record_of(const char *text);
 struct record *record_in(const struct house *h, const char *name);
 struct record *run_json(const struct house *h, const char *words, int status);
 
+/* Whether a file says the same of both rows. */
+bool rows_equal(const struct row *a, const struct row *b);
+
 /* Whether heads and rows are equal; then rows of a record, and their fields, which must not be null. */
 bool records_equal(const struct record *a, const struct record *b);
 size_t row_count(const struct record *record);

@@ -4,6 +4,7 @@
 
 #include "analysis/record/record.h"
 #include "analysis/record/schema.h"
+#include "tests/test.h"
 
 #include <math.h>
 #include <string.h>
@@ -113,6 +114,13 @@ static inline struct record *empty_record(void)
     value_set_text(context, "commit", "unknown");
     value_set_count(context, "seed", 42);
     return record_new("bench_node_scaling", "bench_node_scaling --nodes 100,500", context);
+}
+
+static inline void add_row(struct record *record, struct row *row)
+{
+    char error[MESSAGE_SIZE];
+    if (!record_put(record, rows_count(record_rows(record)), false, row, error))
+        fail_msg("%s", error);
 }
 
 #endif

@@ -198,11 +198,11 @@ static struct row *encoded(double factor, uint64_t key)
 {
     double samples[SAMPLES];
     struct row *row = row_of(1, 0.5, 0, key);
-    size_t n;
-    assert_true(row_get_reals(row, "forward.time.samples", samples, SAMPLES, &n));
-    for (size_t i = 0; i < n; i++)
-        samples[i] *= factor;
-    row_set_samples(row, "encoding.time", samples, n);
+    const struct items forward = row->forward.time.samples;
+    assert_true(forward.count > 0 && forward.count <= SAMPLES);
+    for (size_t i = 0; i < forward.count; i++)
+        samples[i] = factor * forward.reals[i];
+    row_set_samples(row, "encoding.time", samples, forward.count);
     return row;
 }
 
@@ -248,13 +248,12 @@ static void plant(const struct house *h, double factor)
         for (enum program_kind p = 0; p < MODEL_PROGRAMS; p++) {
             char path[SCHEMA_PATH];
             double samples[10];
-            size_t n;
-            snprintf(path, sizeof path, "%s.time.samples", program_name(p));
-            assert_true(row_get_reals(row, path, samples, 10, &n));
-            for (size_t i = 0; i < n; i++)
-                samples[i] *= factor;
+            const struct items measured = row_timed(row, p)->samples;
+            assert_true(measured.count > 0 && measured.count <= 10);
+            for (size_t i = 0; i < measured.count; i++)
+                samples[i] = factor * measured.reals[i];
             snprintf(path, sizeof path, "%s.time", program_name(p));
-            row_set_samples(row, path, samples, n);
+            row_set_samples(row, path, samples, measured.count);
         }
     }
     char path[160], error[MESSAGE_SIZE];

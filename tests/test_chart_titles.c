@@ -19,7 +19,6 @@ static const struct chart_directory *drawn(void **state, struct record *record)
 /* Titles say what is drawn, whatever the times are; laws stand in the legend. */
 static void test_titles(void **state)
 {
-    char message[MESSAGE_SIZE];
     for (int last = 0; last < 2; last++) { /* the last row is noisy */
         struct record *record = empty_record();
         for (int64_t nodes = 100; nodes <= 1600; nodes *= 2) {
@@ -28,7 +27,7 @@ static void test_titles(void **state)
             row_set_count(row, "step.flops.analytic", 7 * nodes * nodes);
             if (nodes == 1600 && last)
                 row_set_text(row, "step.time.noisy", "made up");
-            assert_true(record_add(record, row, message));
+            add_row(record, row);
         }
         const struct chart_directory *p = drawn(state, record);
         assert_title(p, "_time.gp", "Time of a training step and of inference over nodes");
@@ -45,13 +44,12 @@ static void test_titles(void **state)
 /* One size: bars. */
 static void test_bars(void **state)
 {
-    char message[MESSAGE_SIZE];
     struct record *record = empty_record();
     struct row *row = good_row(1); /* the singular */
     set_time(row, "step.time", 3e-3, 0);
     set_time(row, "forward.time", 1e-3, 0);
     row_set_text(row, "forward.time.noisy", "made up");
-    assert_true(record_add(record, row, message));
+    add_row(record, row);
     const struct chart_directory *p = drawn(state, record);
     assert_title(p, "_time.gp", "Time of a training step and of inference, 1 node");
     char *script = content(p, "_time.gp");
@@ -65,7 +63,7 @@ static void test_bars(void **state)
 /* What is not drawn is named. */
 static void test_many_series(void **state)
 {
-    char message[MESSAGE_SIZE], name[AXES_TEXT];
+    char name[AXES_TEXT];
     struct record *record = empty_record();
     for (int i = 0; i < 8; i++)
         for (int64_t nodes = 100; nodes <= 400; nodes *= 2) {
@@ -73,7 +71,7 @@ static void test_many_series(void **state)
             memset(name, 'W', sizeof name);
             name[i == 0 ? 200 : i + 1] = '\0';
             row_set_text(row, "graph.family", name);
-            assert_true(record_add(record, row, message));
+            add_row(record, row);
         }
     char *script = content(drawn(state, record), "_time.gp");
     assert_in(script, "series = 6\n");
@@ -98,12 +96,11 @@ static struct row *encoded(const char *pe, int64_t nodes, int64_t solved, int64_
 /* Encodings without a solver are left out; so is what all have alike. */
 static void test_encodings(void **state)
 {
-    char message[MESSAGE_SIZE];
     for (int stored = 0; stored < 2; stored++) {
         struct record *record = empty_record();
-        assert_true(record_add(record, encoded("lap:16", 500, 16, 2048), message));
-        assert_true(record_add(record, encoded("rwse:16", 500, 16, stored ? 2080 : 2060), message));
-        assert_true(record_add(record, encoded("lap:8", 500, 0, 2048), message));
+        add_row(record, encoded("lap:16", 500, 16, 2048));
+        add_row(record, encoded("rwse:16", 500, 16, stored ? 2080 : 2060));
+        add_row(record, encoded("lap:8", 500, 0, 2048));
         const struct chart_directory *p = drawn(state, record);
         assert_title(p, "_encoding.gp", "Time of encodings, 500 nodes");
         char *script = content(p, "_encoding.gp");
@@ -154,7 +151,7 @@ static void test_profile(void **state)
         {"linear_backward", "simd", "backward", span, 3, 1, "compute", 1, 1, 5 << 10, {4 << 10, 1 << 10}},
         {"add", "simd", "forward", span, 1, 0.5, "memory", 1, 1, 1 << 10, {1 << 10}},
     };
-    assert_true(record_add(record, row, message));
+    add_row(record, row);
     assert_int_equal(draw_added(profile_chart_add, record, p->prefix, message), CHART_SKIPPED);
     profile_write(&(struct profile){10, 2, entries, ""}, row, TIMED_STEP);
     draw_added(profile_chart_add, record, p->prefix, message);

@@ -114,11 +114,12 @@ static void test_cold(void **state)
     assert_true(flush_open(&f, &d, 1, &why));
     for (int i = 0; i < 4; i++) {
         fake.clears = 0;
-        struct cold c = cold_measure(r.tape, &f, cases[i].runs, cases[i].seconds);
-        assert_int_equal(c.n, cases[i].n);
-        assert_int_equal(fake.clears, c.n);
-        assert_int_equal(c.flushed, 2 * FAKE_L2);
-        assert_true(c.min > 0 && c.min <= c.median);
+        struct row_program p;
+        cold_measure(r.tape, &f, cases[i].runs, cases[i].seconds, &p);
+        assert_int_equal(p.cold.n, cases[i].n);
+        assert_int_equal(fake.clears, p.cold.n);
+        assert_int_equal(p.cold.flushed, 2 * FAKE_L2);
+        assert_true(p.cold.min > 0 && p.cold.min <= p.cold.median);
     }
     assert_int_equal(fake.busy_marks, 0);
     flush_close(&f);
@@ -133,13 +134,14 @@ static void test_launching(void **state)
     static struct fake fake;
     struct batch b = batch_er(10, 1);
     struct recording r = step_record(&b, &fake);
-    struct launching l = launching_measure(r.tape);
-    assert_true(l.n >= 3 && l.median > 0);
-    assert_int_equal(l.entries, tape_entry_count(r.tape));
+    struct row_program p;
+    launching_measure(r.tape, &p);
+    assert_true(p.launch.n >= 3 && p.launch.median > 0);
+    assert_int_equal(p.launch.entries, tape_entry_count(r.tape));
     assert_int_equal(fake.launches, 0);
     tape_capture(r.tape);
-    l = launching_measure(r.tape);
-    assert_int_equal(fake.launches, l.n); /* of the graph, each waited for */
+    launching_measure(r.tape, &p);
+    assert_int_equal(fake.launches, p.launch.n); /* of the graph, each waited for */
     assert_false(fake.pending);
     tape_free(r.tape);
     batch_free(&b);
@@ -153,13 +155,15 @@ static void test_launched(void **state)
     struct batch b = batch_er(10, 1);
     struct recording r = step_record(&b, &fake);
     tape_capture(r.tape);
-    struct eager_runs l = eager_measure(r.tape, 0);
-    assert_int_equal(l.n, EAGER_MIN);
+    struct row_program to;
+    double seconds[PHASES][EAGER_MAX];
+    eager_measure(r.tape, 0, &to, seconds);
+    assert_int_equal(to.eager.n, EAGER_MIN);
     assert_int_equal(fake.launches, 0);
-    assert_true(l.host > 0 && l.min > 0 && l.min <= l.median);
+    assert_true(to.eager.host > 0 && to.eager.min > 0 && to.eager.min <= to.eager.median);
     for (enum phase p = 0; p < PHASES; p++) {
-        double median = summarize(l.phase[p], EAGER_MIN).median;
-        assert_true(median > 0 && median <= l.median);
+        double median = summarize(seconds[p], EAGER_MIN).median;
+        assert_true(median > 0 && median <= to.eager.median);
     }
     tape_free(r.tape);
     batch_free(&b);

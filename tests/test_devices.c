@@ -306,8 +306,8 @@ static void test_all_go_on(void **state)
         assert_int_equal(count_at(row_at(after, i), "nodes"), i % 2 ? 12 : 8);
         assert_string_equal(text_at(row_at(after, i), "status"), "ok");
     }
-    assert_true(row_equal(row_at(after, 0), row_at(before, 0)));
-    assert_true(row_equal(row_at(after, 3), row_at(before, 2)));
+    assert_true(rows_equal(row_at(after, 0), row_at(before, 0)));
+    assert_true(rows_equal(row_at(after, 3), row_at(before, 2)));
     record_free(before);
     record_free(after);
 }

@@ -67,7 +67,6 @@ static void add_copy(struct profile *p, size_t at)
     assert_non_null(p->entries);
     memmove(p->entries + at + 1, p->entries + at, (p->count - at) * sizeof *p->entries);
     p->entries[at + 1].op = "copy";
-    p->entries[at + 1].span = strdup(p->entries[at].span);
     p->count++;
 }
 

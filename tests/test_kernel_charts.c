@@ -32,7 +32,7 @@ static struct record *record_of(struct row *const *rows, size_t n)
     assert_non_null(calibrations);
     value_set(record_head(record), "calibrations", calibrations);
     for (size_t i = 0; i < n; i++)
-        assert_true(record_add(record, rows[i], message));
+        add_row(record, rows[i]);
     return record;
 }
 

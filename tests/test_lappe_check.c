@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "bench/row/encode_check.h"
+#include "bench/row/encode.h"
 #include "kernels/rng.h"
 #include "models/encodings/check.h"
 #include "tests/encodings.h"

@@ -1,6 +1,6 @@
 /* The lock of a result file: one program at a time writes it, and nobody holds what a killed one left. */
-#include "analysis/record/lock.h"
-#include "analysis/record/writer.h"
+#include "analysis/record/file.h"
+#include "analysis/record/result_file.h"
 #include "tests/files.h"
 #include "tests/test.h"
 #include "tests/test_analysis_rows.h"

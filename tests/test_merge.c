@@ -54,7 +54,7 @@ static void test_join(void **state)
     for (size_t i = 0; i < ROWS; i++) {
         assert_int_equal(count_at(row_at(joined, i), "position"), i);
         row_at(joined, i)->started = row_at(whole, i)->started; /* planned twice */
-        assert_true(row_equal(row_at(joined, i), row_at(whole, i)));
+        assert_true(rows_equal(row_at(joined, i), row_at(whole, i)));
     }
     assert_int_equal(value_size(value_get(record_head(joined), "merged")), 4);
     snprintf(path, sizeof path, "%s/joined.json", ((const struct house *)*state)->work);

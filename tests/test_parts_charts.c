@@ -42,14 +42,14 @@ static void set_profile(struct row *row, double share, bool ran)
 static void test_ops(void **state)
 {
     (void)state;
-    char error[MESSAGE_SIZE], *script;
+    char *script;
     for (int ran = 0; ran < 2; ran++) {
         struct record *record = empty_record();
         static const double shares[] = {0.25, 0.5, 0.75};
         for (int i = 0; i < 3; i++) { /* of which the last is not ok */
             struct row *row = i < 2 ? good_row(200 - 100 * i) : failed_row(300, "failed", "planted");
             set_profile(row, shares[i], ran);
-            assert_true(record_add(record, row, error));
+            add_row(record, row);
             assert_true(has_figure(add_parts, record, "ops", &script) == (i > 0));
             if (i < 2)
                 free(script);
@@ -65,7 +65,7 @@ static void test_ops(void **state)
 static void test_phases(void **state)
 {
     (void)state;
-    char error[MESSAGE_SIZE], *script;
+    char *script;
     struct record *record = empty_record();
     for (int i = 1; i <= 2; i++) {
         struct row *row = good_row(100);
@@ -73,7 +73,7 @@ static void test_phases(void **state)
         row->step.time.median = 0.1 * i;
         row->step.backward.time.median = 0.05 * i;
         row->step.optimizer.time.median = 0.01;
-        assert_true(record_add(record, row, error));
+        add_row(record, row);
         assert_true(has_figure(add_parts, record, "phases", &script) == (i > 1));
         if (i < 2)
             free(script);
@@ -98,7 +98,7 @@ static void test_limits(void **state)
         for (int k = 1; k <= 2; k++) {
             struct row *row = good_row(100 * k);
             row->step.memory.planned = (int64_t)(cases[i].bytes * k / 2);
-            assert_true(record_add(record, row, message));
+            add_row(record, row);
         }
         draw_charts(record, NULL, p->prefix, message);
         char *script = content(p, "_memory.gp");
@@ -131,7 +131,7 @@ static void add_winner(struct figures *f, const struct record *record)
 static void test_winner(void **state)
 {
     (void)state;
-    char error[MESSAGE_SIZE], *script;
+    char *script;
     struct record *record = empty_record();
     const struct {
         int nodes;
@@ -147,13 +147,12 @@ static void test_winner(void **state)
         struct row *row = rival("dense", cells[i].nodes, cells[i].degree, cells[i].dense);
         if (i == CELLS - 1)
             row_set_text(row, "step.time.noisy", "made up");
-        assert_true(record_add(record, row, error));
+        add_row(record, row);
         assert_false(has_figure(add_winner, record, "winner", &script)); /* dense alone */
     }
     for (size_t i = 0; i < CELLS; i++)
         if (!isnan(cells[i].sparse))
-            assert_true(
-                record_add(record, rival("sparse", cells[i].nodes, cells[i].degree, cells[i].sparse), error));
+            add_row(record, rival("sparse", cells[i].nodes, cells[i].degree, cells[i].sparse));
     struct map m;
     assert_true(map_of(record_rows(record), &m));
     assert_true(m.kinds == 2 && m.columns == 3 && m.lines == 2 && m.program == TIMED_STEP);

@@ -24,7 +24,7 @@ static void save_kernels(const struct house *h)
             row_set_text(row, "status", "wrong");
             row_set_text(row, "reason", "error 1e-3");
         }
-        assert_true(record_add(record, row, error));
+        add_row(record, row);
     }
     snprintf(path, sizeof path, "%s/kernels.json", h->work);
     if (!record_save(record, path, error))

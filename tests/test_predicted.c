@@ -42,17 +42,17 @@ static void check_entries(const struct profile *p)
 static void check_peak(const struct profile *p, const struct row *row, const char *program)
 {
     char path[SCHEMA_PATH];
-    size_t fullest = 0, n = 0;
+    size_t fullest = 0;
     for (size_t i = 0; i < p->count; i++)
         fullest = p->entries[i].live > p->entries[fullest].live ? i : fullest;
     snprintf(path, sizeof path, "%s.memory.peak_live", program);
     assert_int_equal(p->entries[fullest].live, count_at(row, path));
     for (int c = 0; c < PROFILE_CATEGORIES; c++) {
         snprintf(path, sizeof path, "%s.profile.live_%s", program, profile_categories[c]);
-        const union item *live = row_items(row, path, &n);
-        assert_true(live && n == p->count);
+        const struct items *live = field_items(row, schema_find(path));
+        assert_int_equal(live->count, p->count);
         snprintf(path, sizeof path, "%s.memory.%s", program, profile_categories[c]);
-        assert_int_equal(live[fullest].count, count_at(row, path));
+        assert_int_equal(live->counts[fullest], count_at(row, path));
     }
 }
 

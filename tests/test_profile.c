@@ -78,7 +78,7 @@ static void test_malformed(void **state)
     (void)state;
     struct profile in = made_up(true), out;
     struct row *row = row_with(&in);
-    row->step.profile.least = row_keep_items(row, (union item[]){{1}, {2}}, 2, FIELD_REALS);
+    row->step.profile.least = row_keep_items(row, (double[]){1, 2}, 2, FIELD_REALS);
     assert_false(profile_read(&out, row, TIMED_STEP));
     row_omit(row, "step.profile.least", "made up");
     assert_true(profile_read(&out, row, TIMED_STEP));
@@ -181,7 +181,7 @@ static void test_compared(void **state)
     char *slower = compared(step_of(2, true), step_of(3, true)),
          *same = compared(step_of(2, true), step_of(2, true)),
          *without = compared(step_of(2, false), step_of(3, true));
-    assert_string_equal(slower, "B, step, by op: attention +1.00 s (2x)\n");
+    assert_string_equal(slower, "B, training step, by op: attention +1.00 s (2x)\n");
     assert_string_equal(same, "");
     assert_string_equal(without, "");
     free(slower);
@@ -260,26 +260,13 @@ static void test_covered(void **state)
 static void check_phase(const struct row *row, const char *group)
 {
     char path[SCHEMA_PATH];
-    double samples[64], steps[64], low, high, median;
-    size_t n, m;
-    snprintf(path, sizeof path, "%s.samples", group);
-    assert_true(row_get_reals(row, path, samples, 64, &n));
-    assert_true(row_get_reals(row, "step.time.samples", steps, 64, &m));
-    assert_int_equal(n, m);
-    for (size_t i = 0; i < n; i++)
-        assert_true(samples[i] > 0 && samples[i] < steps[i]);
-    snprintf(path, sizeof path, "%s.n", group);
-    assert_int_equal(count_at(row, path), count_at(row, "step.time.n"));
-    snprintf(path, sizeof path, "%s.min", group);
-    low = real_at(row, path);
-    snprintf(path, sizeof path, "%s.max", group);
-    high = real_at(row, path);
-    snprintf(path, sizeof path, "%s.median", group);
-    median = real_at(row, path);
-    assert_true(low <= median && median <= high);
-    snprintf(path, sizeof path, "%s.turn_medians", group);
-    assert_non_null(row_items(row, path, &n));
-    assert_int_equal(n, count_at(row, "step.time.turns"));
+    const struct row_times *part = row_times(row, group), *step = &row->step.time;
+    assert_int_equal(part->samples.count, step->samples.count);
+    for (size_t i = 0; i < part->samples.count; i++)
+        assert_true(part->samples.reals[i] > 0 && part->samples.reals[i] < step->samples.reals[i]);
+    assert_int_equal(part->n, step->n);
+    assert_true(part->min <= part->median && part->median <= part->max);
+    assert_int_equal(part->turn_medians.count, step->turns);
     snprintf(path, sizeof path, "%s.p99", group);
     assert_absent(row, path);
 }

@@ -65,7 +65,7 @@ static void save_rows(const struct house *h)
         }
         if (i == 3)
             row->step.time.ci95_low = NAN;
-        assert_true(record_add(record, row, error));
+        add_row(record, row);
     }
     snprintf(path, sizeof path, "%s/rows.jsonl", h->work);
     assert_true(record_save(record, path, error));

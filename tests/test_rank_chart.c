@@ -95,8 +95,8 @@ static void test_wide_interval(void **state)
     struct chart_directory *p = *state;
     char message[MESSAGE_SIZE];
     struct record *record = empty_record();
-    assert_true(record_add(record, measured(1, 500, 2, 0.3, 0.9, 0), message));
-    assert_true(record_add(record, measured(4, 2000, 2, 0.4, 0.95, 0.04), message));
+    add_row(record, measured(1, 500, 2, 0.3, 0.9, 0));
+    add_row(record, measured(4, 2000, 2, 0.4, 0.95, 0.04));
     draw_added(rank_chart_add, record, p->prefix, message);
     assert_title(p, "_weak.gp", "Weak scaling of a training step over ranks, with as many times the nodes");
     assert_null(content(p, "_strong.gp"));
@@ -116,11 +116,8 @@ static void test_drawn(void **state)
     for (int way = 0; way < 2; way++)
         for (int64_t ranks = 1; ranks <= 4; ranks *= 2)
             if (way == 0 || ranks < 4)
-                assert_true(
-                    record_add(record,
-                               predicted(ranks, way ? "ulysses" : "data", (way ? 0.3 : 0.36) / (double)ranks,
-                                         way || ranks == 1 ? 0 : 0.03),
-                               message));
+                add_row(record, predicted(ranks, way ? "ulysses" : "data", (way ? 0.3 : 0.36) / (double)ranks,
+                                          way || ranks == 1 ? 0 : 0.03));
     draw_added(rank_chart_add, record, p->prefix, message);
     char *script = content(p, "_strong.gp");
     assert_in(script, style_ranks);
@@ -154,7 +151,7 @@ static void test_memory(void **state)
         row_set_count(row, "step.memory.planned", ranks == 1 ? 4096 : 1024);
         if (ranks == 2)
             row_set_count(row, "ranks.memory", 2048);
-        assert_true(record_add(record, row, message));
+        add_row(record, row);
     }
     draw_charts(record, NULL, p->prefix, message);
     char *script = content(p, "_memory.gp");

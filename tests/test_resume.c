@@ -9,8 +9,7 @@
 #include <unistd.h>
 
 #include "analysis/record/result_file.h"
-#include "analysis/record/row_json.h"
-#include "bench/row/row_resume.h"
+#include "bench/row/timed.h"
 #include "kernels/rng.h"
 #include "tests/events.h"
 #include "tests/records.h"
@@ -377,27 +376,6 @@ static void test_heads_that_disagree(void **state)
     refuses(*state, TINY "--nodes 8 --resume", NULL, "--resume: x.json: not JSON", NULL);
 }
 
-/* The reason for a group goes when new turns give all of its fields a value. */
-static void test_reasons_of_new_values(void **state)
-{
-    (void)state;
-    struct row *from = row_new(), *row = row_new();
-    row_omit(from, "step.roofline", "disturbed");
-    row_omit(from, "step.predicted", "not asked for");
-    for (size_t i = 0; i < schema_fields_count; i++)
-        if (schema_is_under(schema_fields[i].path, "step.roofline")) {
-            if (schema_fields[i].type == FIELD_TEXT)
-                row_set_text(row, schema_fields[i].path, "");
-            else
-                row_set_real(row, schema_fields[i].path, 1);
-        }
-    row = row_over(row, from);
-    assert_null(row_reason(row, "step.roofline.percent"));
-    assert_string_equal(row_reason(row, "step.predicted.ceilings"), "not asked for");
-    row_free(row);
-    row_free(from);
-}
-
 /* CPU time per run is that of all turns, of the file and new. */
 static void test_cpu_time(void **state)
 {
@@ -408,7 +386,7 @@ static void test_cpu_time(void **state)
     const struct probe none = probe_none();
     row_set_samples(row, "step.time", seconds, 4);
     row->step.time.cpu = 3;
-    samples_load(&all, row, TIMED_STEP);
+    timed_load(&all, row, TIMED_STEP);
     assert_int_equal(all.n, 4);
     samples_allocate(&turn, 2);
     for (turn.n = 0; turn.n < 2; turn.n++)
@@ -448,7 +426,6 @@ int main(void)
         cmocka_unit_test(test_what_is_kept),
         cmocka_unit_test(test_same_twice),
         cmocka_unit_test(test_heads_that_disagree),
-        cmocka_unit_test(test_reasons_of_new_values),
         cmocka_unit_test(test_cpu_time),
         cmocka_unit_test(test_replaced_file_is_kept),
     };

@@ -100,7 +100,7 @@ static void test_results_of_runs(void **state)
         struct record *saved = record_in(h, path);
         assert_int_equal(row_count(printed), row_count(saved));
         for (size_t r = 0; r < row_count(saved); r++)
-            assert_true(row_equal(row_at(printed, r), row_at(saved, r)));
+            assert_true(rows_equal(row_at(printed, r), row_at(saved, r)));
         record_free(printed);
         record_free(saved);
         ended_free(&e);

@@ -4,7 +4,6 @@
  * --resume prints them without measuring anything.
  */
 #include "analysis/record/result_file.h"
-#include "analysis/record/writer.h"
 #include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"
 #include "tests/files.h"

@@ -288,7 +288,7 @@ static void test_kill(void **state)
     assert_int_equal(row_count(continued), row_count(whole));
     for (size_t i = 0; i < row_count(whole); i++) {
         row_at(continued, i)->started = row_at(whole, i)->started;
-        assert_true(row_equal(row_at(continued, i), row_at(whole, i)));
+        assert_true(rows_equal(row_at(continued, i), row_at(whole, i)));
     }
     record_free(whole);
     record_free(continued);

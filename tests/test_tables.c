@@ -232,7 +232,7 @@ static void test_any_column(void **state)
                                        "encoding.method",   "loss",
                                        "graph.edges",       NULL};
     struct row *row = rows_at(rows, 0);
-    row->step.time.samples = row_keep_items(row, (union item[]){{0.5}, {1.5}}, 2, FIELD_REALS);
+    row->step.time.samples = row_keep_items(row, (double[]){0.5, 1.5}, 2, FIELD_REALS);
     rows_at(rows, 0)->step.time.cpu = 1.5;
     rows_at(rows, 1)->step.time.cpu = NAN;
     char *text = printed(TABLE_TERMINAL, SCREEN, rows, some, true);

@@ -254,39 +254,49 @@ static void test_energy_of_a_run(void **state)
     b.player.played->memory_busy = 40;
     meter = b.player.played;
     millijoules = 250;
-    struct energy e = energy_measure(b.tape, b.nvml, 0.02);
-    assert_null(e.missing);
-    assert_null(e.busy_missing);
-    assert_true(fabs(e.joules - 0.25) < 1e-9);
-    assert_true(e.seconds > 0);
-    assert_true(e.watts * e.seconds < 0.25 * (double)runs && e.watts > 0);
-    assert_true(fabs(e.busy - 0.98) < 1e-12 && fabs(e.memory_busy - 0.4) < 1e-12);
+    struct row *row = row_new();
+    energy_measure(b.tape, b.nvml, 0.02, 2, row, &row->forward);
+    assert_int_equal(row->reason_count, 0);
+    assert_true(fabs(row->forward.gpu.energy_per_graph - 0.125) < 1e-9);
+    assert_true(row->forward.gpu.energy_span > 0 && row->forward.gpu.power > 0);
+    assert_true(row->forward.gpu.power * row->forward.gpu.energy_span < 0.25 * (double)runs);
+    assert_true(fabs(row->forward.gpu.busy - 0.98) < 1e-12);
+    assert_true(fabs(row->forward.gpu.memory_busy - 0.4) < 1e-12);
+    row_free(row);
     fixture_close(&b);
 }
 
-static struct energy energy_under(const char *kind, struct played p)
+/* Why the energy, and how busy the GPU was, are unknown; null: they are known. */
+static void assert_no_energy(const char *kind, struct played p, const char *missing, const char *not_busy)
 {
     struct throttle_fixture b = fixture_open(kind);
     p.started = b.player.played->started;
     *b.player.played = p;
-    struct energy e = energy_measure(b.tape, b.nvml, 0.02);
+    struct row *row = row_new();
+    energy_measure(b.tape, b.nvml, 0.02, 1, row, &row->forward);
+    const char *const groups[] = {"energy_per_graph", "power", "energy_span", "busy", "memory_busy"};
+    for (int i = 0; i < 5; i++) {
+        char path[SCHEMA_PATH];
+        const char *expected = i < 3 ? missing : not_busy;
+        snprintf(path, sizeof path, "forward.gpu.%s", groups[i]);
+        assert_int_equal(row_has(row, path), !expected);
+        if (expected)
+            assert_string_equal(row_reason(row, path), expected);
+    }
+    row_free(row);
     fixture_close(&b);
-    return e;
 }
 
 static void test_energy_that_is_none(void **state)
 {
     (void)state;
-    struct energy e = energy_under("whole", (struct played){.energy = 1000});
-    assert_string_equal(e.missing, "the energy counter does not change");
-    assert_null(e.busy_missing);
-    e = energy_under("old", (struct played){.energy = 1000});
-    assert_string_equal(e.missing, "the GPU has no energy counter");
-    assert_non_null(e.busy_missing);
-    e = energy_under("whole", (struct played){.error = 3});
-    assert_string_equal(e.missing, "the GPU has no energy counter");
-    e = energy_under("whole", (struct played){.divided = 1, .energy_every = 1, .energy_step = 1000});
-    assert_non_null(strstr(e.missing, "MIG"));
+    static const char still[] = "the energy counter does not change",
+                      none[] = "the GPU has no energy counter", unknown[] = "unknown to NVML";
+    assert_no_energy("whole", (struct played){.energy = 1000}, still, NULL);
+    assert_no_energy("old", (struct played){.energy = 1000}, none, unknown);
+    assert_no_energy("whole", (struct played){.error = 3}, none, unknown);
+    assert_no_energy("whole", (struct played){.divided = 1, .energy_every = 1, .energy_step = 1000},
+                     "the GPU is divided (MIG), so its energy is not that of this program alone", NULL);
 }
 
 int main(void)

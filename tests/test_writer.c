@@ -4,7 +4,6 @@
  */
 #include "analysis/record/file.h"
 #include "analysis/record/result_file.h"
-#include "analysis/record/writer.h"
 #include "tests/files.h"
 #include "tests/records.h"
 #include "tests/test.h"

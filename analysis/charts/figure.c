@@ -2,7 +2,7 @@
 
 #include "analysis/charts/gnuplot.h"
 #include "analysis/charts/style.h"
-#include "analysis/record/message.h"
+#include "analysis/record/plain.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -131,7 +131,7 @@ static double *observations_of(const struct row *row, size_t kind, size_t *n)
     if (!values)
         abort();
     for (size_t i = 0; i < medians.count; i++)
-        values[i] = medians.list[i].real;
+        values[i] = medians.reals[i];
     *n = medians.count;
     return values;
 }
@@ -278,20 +278,16 @@ static double *medians_of_all(const struct row_times *time, size_t *n)
     size_t groups = sizes.count > 1                  ? sizes.count
                     : samples.count >= SPREAD_BLOCKS ? SPREAD_BLOCKS
                                                      : samples.count;
-    double *values = malloc((samples.count + 1) * sizeof *values),
-           *medians = malloc((groups + 1) * sizeof *medians);
-    if (!values || !medians)
+    double *medians = malloc((groups + 1) * sizeof *medians);
+    if (!medians)
         abort();
-    for (size_t i = 0; i < samples.count; i++)
-        values[i] = samples.list[i].real;
     *n = 0;
     for (size_t i = 0, from = 0, to; i < groups; i++, from = to) {
-        to = sizes.count > 1 ? from + (size_t)fmax(0, sizes.list[i].real) : (i + 1) * samples.count / groups;
+        to = sizes.count > 1 ? from + (size_t)fmax(0, sizes.reals[i]) : (i + 1) * samples.count / groups;
         to = to < samples.count ? to : samples.count;
         if (to > from)
-            medians[(*n)++] = summarize(values + from, to - from).median;
+            medians[(*n)++] = summarize(samples.reals + from, to - from).median;
     }
-    free(values);
     return medians;
 }
 

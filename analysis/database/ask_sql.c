@@ -2,7 +2,7 @@
 #include "analysis/database/answer.h"
 #include "analysis/database/ask.h"
 #include "analysis/database/database.h"
-#include "analysis/record/message.h"
+#include "analysis/record/plain.h"
 #include "analysis/tables/grid.h"
 
 #include <string.h>

@@ -1,9 +1,9 @@
 /* Opening a store, and its schema, which is derived from the lists of axes and of head fields. */
 #include "analysis/database/database.h"
 
-#include "analysis/record/checksum.h"
+#include "analysis/database/checksum.h"
 #include "analysis/record/file.h"
-#include "analysis/record/message.h"
+#include "analysis/record/plain.h"
 #include "analysis/record/schema.h"
 
 #include <errno.h>

@@ -2,14 +2,13 @@
  * transaction. */
 #include "analysis/database/import.h"
 
+#include "analysis/database/checksum.h"
 #include "analysis/database/database.h"
 #include "analysis/record/axes.h"
-#include "analysis/record/checksum.h"
 #include "analysis/record/file.h"
 #include "analysis/record/plain.h"
 #include "analysis/record/record.h"
 #include "analysis/record/result_file.h"
-#include "analysis/record/row_json.h"
 #include "analysis/record/scan.h"
 #include "analysis/tables/units.h"
 

@@ -4,7 +4,7 @@
  */
 #include "analysis/record/file.h"
 
-#include "analysis/record/value.h"
+#include "analysis/record/plain.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -195,4 +195,44 @@ bool file_keep(const char *path, char *error)
     bool good = link(path, kept) == 0 || rename(path, kept) == 0 || system_error(error, kept);
     free(kept);
     return good;
+}
+
+/*
+ * The holder may replace the file. Another process may have opened it before, and would then lock a file that
+ * no third process can find; so whoever gets the lock checks that the path still names its file, and
+ * otherwise tries again.
+ */
+
+/* Whether the path names the open file. */
+static bool is_at(int file, const char *path)
+{
+    struct stat ours, there;
+    return fstat(file, &ours) == 0 && lstat(path, &there) == 0 && ours.st_dev == there.st_dev &&
+           ours.st_ino == there.st_ino;
+}
+
+static int lock_without_waiting(int file)
+{
+    int failed;
+    do
+        failed = flock(file, LOCK_EX | LOCK_NB);
+    while (failed && errno == EINTR);
+    return failed ? errno : 0;
+}
+
+enum lock_result lock_take(const char *path, int *file)
+{
+    for (;;) {
+        *file = open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (*file < 0)
+            return LOCK_IMPOSSIBLE;
+        int error = lock_without_waiting(*file);
+        if (error && error != EWOULDBLOCK)
+            return LOCK_UNKNOWN;
+        if (!error && is_at(*file, path))
+            return LOCK_TAKEN;
+        close(*file);
+        if (error)
+            return LOCK_HELD;
+    }
 }

@@ -1,6 +1,6 @@
 /*
- * Files that hold a complete document at every moment. Functions return false (or null) on failure and write
- * a one-line reason to error[MESSAGE_SIZE].
+ * Files that hold a complete document at every moment, and files that one process holds. Functions return
+ * false (or null) on failure and write a one-line reason to error[MESSAGE_SIZE].
  */
 #ifndef GTMARK_ANALYSIS_FILE_H
 #define GTMARK_ANALYSIS_FILE_H
@@ -22,9 +22,26 @@ bool file_is_regular(const char *path, char *error);
 bool file_save(const char *path, bool write(const void *document, FILE *out), const void *document,
                char *error);
 
-/* The same; *fd is the new file, open for appending and locked (lock.h), or -1 on failure. */
+/* The same; *fd is the new file, open for appending and locked, or -1 on failure. */
 bool file_replace(const char *path, bool write(const void *document, FILE *out), const void *document,
                   int *fd, char *error);
+
+/*
+ * A file that one process at a time can hold, locked by flock. The kernel releases it when the process ends,
+ * however it ends; programs that it starts do not inherit it.
+ */
+enum lock_result {
+    LOCK_TAKEN,
+    LOCK_HELD,       /* by another process */
+    LOCK_UNKNOWN,    /* the file system has no locks */
+    LOCK_IMPOSSIBLE, /* the file cannot be opened: see errno */
+};
+
+/*
+ * Opens a file to append to it, and creates it if there is none; takes the lock, without waiting. Closing
+ * *file releases it; it is open unless LOCK_HELD or LOCK_IMPOSSIBLE.
+ */
+enum lock_result lock_take(const char *path, int *file);
 
 /* Whether file_save could write there: tries it and cleans up, also after killed processes. */
 bool file_can_save(const char *path, char *error);

@@ -1,8 +1,5 @@
 #include "analysis/record/lines.h"
 
-#include "analysis/record/row_json.h"
-#include "analysis/record/value_text.h"
-
 #include <stdlib.h>
 #include <string.h>
 

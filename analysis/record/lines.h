@@ -8,9 +8,9 @@
  * counts
  *     {"kind":"end","run":"...","fits":[...]}                       the run is complete
  *
- * Lines are only appended while a run lasts (writer.h), and when it ends one line is left of each row, in
- * their order. Until a run is complete its rows are ordered by their device and place. Kinds and members that
- * a reader does not know are ignored.
+ * Lines are only appended while a run lasts (result_file.h), and when it ends one line is left of each row,
+ * in their order. Until a run is complete its rows are ordered by their device and place. Kinds and members
+ * that a reader does not know are ignored.
  *
  * What follows the last newline is a line that was not written whole: it is left out. A line that is broken
  * elsewhere is an error.
@@ -18,8 +18,8 @@
 #ifndef GTMARK_ANALYSIS_LINES_H
 #define GTMARK_ANALYSIS_LINES_H
 
-#include "analysis/record/buffer.h"
 #include "analysis/record/record.h"
+#include "analysis/record/value_text.h"
 
 /* The runs of a file. */
 struct file_runs {

@@ -10,15 +10,14 @@ const char *const profile_categories[PROFILE_CATEGORIES] = {
 
 void profile_free(struct profile *p)
 {
-    for (size_t i = 0; i < p->count; i++)
-        free(p->entries[i].span);
     free(p->entries);
     *p = (struct profile){0};
 }
 
 /* --- as fields of a row */
 
-/* Where the values of a field are: in a program of a row, and in an entry. */
+/* Where the values of a field are: in a program of a row, and in an entry, as a member like that of an item.
+ */
 struct place {
     const char *field;
     enum field_type type;
@@ -50,20 +49,12 @@ static struct items *items_at(const struct row_program *program, const struct pl
     return (struct items *)((char *)program + place->items);
 }
 
-/* The member of an entry as an item, and whether it is known. */
-static bool get_item(const struct profile_entry *e, const struct place *place, union item *item)
+/* Whether an item is known. */
+static bool item_is_known(const void *item, enum field_type type)
 {
-    const char *member = (const char *)e + place->member;
-    if (place->type == FIELD_TEXTS) {
-        memcpy(&item->text, member, sizeof item->text);
-        return item->text != NULL;
-    }
-    if (place->type == FIELD_COUNTS) {
-        memcpy(&item->count, member, sizeof item->count);
-        return item->count >= 0;
-    }
-    memcpy(&item->real, member, sizeof item->real);
-    return isfinite(item->real);
+    return type == FIELD_TEXTS    ? *(const char *const *)item != NULL
+           : type == FIELD_COUNTS ? *(const int64_t *)item >= 0
+                                  : isfinite(*(const double *)item);
 }
 
 /* Why the time at the ceilings is not known. */
@@ -74,28 +65,22 @@ static const char *why_not_predicted(const struct profile *p)
                         : "no ceilings given (--ceilings)";
 }
 
-/* Makes a field of a program absent, with a reason unless it is null. */
-static void omit(struct row *row, size_t kind, const char *field, const char *reason)
-{
-    char path[SCHEMA_PATH];
-    snprintf(path, sizeof path, "%s.%s", program_name(kind), field);
-    row_clear(row, path);
-    if (reason)
-        row_explain(row, path, reason);
-}
-
 static void write_place(const struct profile *p, const struct place *place, struct row *row, size_t kind)
 {
     bool known = true;
-    union item *items = malloc((p->count + 1) * sizeof *items);
+    char *items = malloc((p->count + 1) * ITEM);
     if (!items)
         abort();
-    for (size_t i = 0; i < p->count; i++)
-        known = get_item(&p->entries[i], place, &items[i]) && known;
+    for (size_t i = 0; i < p->count; i++) {
+        const void *item = (const char *)&p->entries[i] + place->member;
+        memcpy(items + i * ITEM, item, ITEM);
+        known = known && item_is_known(item, place->type);
+    }
     if (known)
         *items_at(row_program(row, kind), place) = row_keep_items(row, items, p->count, place->type);
     else if (place->member != offsetof(struct profile_entry, seconds))
-        omit(row, kind, place->field, place->type == FIELD_COUNTS ? "exceeds 63 bits" : why_not_predicted(p));
+        row_omit_of(row, kind, place->field,
+                    place->type == FIELD_COUNTS ? "exceeds 63 bits" : why_not_predicted(p));
     free(items);
 }
 
@@ -104,8 +89,8 @@ void profile_write(const struct profile *p, struct row *row, size_t kind)
     struct row_program *program = row_program(row, kind);
     struct profile_group total = profile_total(p);
     bool predicted = isfinite(total.least);
-    omit(row, kind, "profile", NULL);
-    omit(row, kind, "predicted", predicted ? NULL : why_not_predicted(p));
+    row_omit_of(row, kind, "profile", NULL);
+    row_omit_of(row, kind, "predicted", predicted ? NULL : why_not_predicted(p));
     for (size_t i = 0; i < PLACES; i++)
         write_place(p, &places[i], row, kind);
     if (predicted) {
@@ -113,33 +98,35 @@ void profile_write(const struct profile *p, struct row *row, size_t kind)
         program->predicted.memory_bound = total.least > 0 ? total.memory / total.least : 0;
         program->predicted.ceilings = row_keep(row, p->ceilings);
     }
-    if (p->runs == 0)
-        return;
-    program->profile.runs = p->runs;
-    if (program->time.median > 0)
-        program->profile.covered = total.seconds / program->time.median;
+    if (p->runs > 0)
+        program->profile.runs = p->runs;
+    profile_cover(program);
 }
 
-static void set_item(struct profile_entry *e, const struct place *place, const union item *item)
+void profile_cover(struct row_program *program)
 {
-    char *member = (char *)e + place->member;
-    if (place->type == FIELD_TEXTS)
-        memcpy(member, &item->text, sizeof item->text);
-    else if (place->type == FIELD_COUNTS)
-        memcpy(member, &item->count, sizeof item->count);
-    else
-        memcpy(member, &item->real, sizeof item->real);
+    struct items seconds = program->profile.seconds;
+    double sum = 0;
+    for (size_t i = 0; i < seconds.count; i++)
+        sum += seconds.reals[i];
+    if (seconds.list && program->time.median > 0)
+        program->profile.covered = sum / program->time.median;
 }
 
 /* A field that is absent leaves its members unknown; one of another length is no part of this profile. */
 static bool read_place(struct profile *p, const struct place *place, const struct items *items)
 {
-    static const union item unknown[] = {
-        [FIELD_REALS] = {.real = NAN}, [FIELD_COUNTS] = {.count = -1}, [FIELD_TEXTS] = {.text = NULL}};
+    static const double no_real = NAN;
+    static const int64_t no_count = -1;
+    static const char *const no_text = NULL;
+    const void *unknown = place->type == FIELD_TEXTS    ? (const void *)&no_text
+                          : place->type == FIELD_COUNTS ? (const void *)&no_count
+                                                        : &no_real;
     if (items->list && items->count != p->count)
         return false;
     for (size_t i = 0; i < p->count; i++)
-        set_item(&p->entries[i], place, items->list ? &items->list[i] : &unknown[place->type]);
+        memcpy((char *)&p->entries[i] + place->member,
+               items->list ? (const char *)items->list + i * ITEM : unknown, ITEM);
     return true;
 }
 
@@ -147,14 +134,6 @@ static bool read_place(struct profile *p, const struct place *place, const struc
 static bool is_complete(const struct profile *p, const struct profile_entry *e)
 {
     return e->span && e->op && e->variant && e->phase && (p->runs > 0 ? e->seconds >= 0 : isnan(e->seconds));
-}
-
-/* Makes the spans the profile's own. */
-static void own_spans(struct profile *p)
-{
-    for (size_t i = 0; i < p->count; i++)
-        if (p->entries[i].span && !(p->entries[i].span = strdup(p->entries[i].span)))
-            abort();
 }
 
 bool profile_read(struct profile *p, const struct row *row, size_t kind)
@@ -173,7 +152,6 @@ bool profile_read(struct profile *p, const struct row *row, size_t kind)
         abort();
     for (size_t i = 0; i < PLACES; i++)
         good = read_place(p, &places[i], items_at(program, &places[i])) && good;
-    own_spans(p);
     for (size_t i = 0; i < p->count; i++)
         good = good && is_complete(p, &p->entries[i]);
     if (!good)

@@ -17,14 +17,13 @@ enum { PROFILE_CATEGORIES = 8, PROFILE_CEILINGS = 400 };
 extern const char *const profile_categories[PROFILE_CATEGORIES];
 
 struct profile_entry {
-    const char *op, *variant, *phase;    /* borrowed */
-    char *span;                          /* "layer1.attention" */
-    double seconds;                      /* median over the runs; NAN: only planned */
-    double least;                        /* predicted: seconds at the ceilings; NAN: not known */
-    const char *bound;                   /* the lower ceiling, compute or memory; borrowed; null: not known */
-    int64_t flops, bytes;                /* analytic FLOPs, minimum bytes; -1 beyond 63 bits */
-    int64_t live;                        /* bytes, while the entry runs; -1 beyond 63 bits */
-    int64_t live_of[PROFILE_CATEGORIES]; /* the parts of `live` */
+    const char *op, *variant, *phase, *span; /* the span: "layer1.attention" */
+    double seconds;                          /* median over the runs; NAN: only planned */
+    double least;                            /* predicted: seconds at the ceilings; NAN: not known */
+    const char *bound;                       /* the lower ceiling, compute or memory; null: not known */
+    int64_t flops, bytes;                    /* analytic FLOPs, minimum bytes; -1 beyond 63 bits */
+    int64_t live;                            /* bytes, while the entry runs; -1 beyond 63 bits */
+    int64_t live_of[PROFILE_CATEGORIES];     /* the parts of `live` */
 };
 
 struct profile {
@@ -34,11 +33,14 @@ struct profile {
     char ceilings[PROFILE_CEILINGS]; /* those of `least`: "60.0 GFLOP/s, DRAM 20.0 GB/s"; empty: none */
 };
 
-/* Frees the entries; the profile may be empty. */
+/* Frees the entries, whose texts are borrowed; the profile may be empty. */
 void profile_free(struct profile *p);
 
 /* Sets the fields of a program's profile in a row, whose times are set. */
 void profile_write(const struct profile *p, struct row *row, size_t kind);
+
+/* Sets the share of the median time that the measured entries of a program cover, if it has both. */
+void profile_cover(struct row_program *program);
 
 /* Reads it; false, with an empty profile, if the row has none or it is not well-formed. Its texts are the
  * row's. */

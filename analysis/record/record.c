@@ -1,15 +1,13 @@
 /* The record and its file. */
 #include "analysis/record/record.h"
 
-#include "analysis/record/row_json.h"
 #include "analysis/record/schema.h"
-#include "analysis/record/utc.h"
 #include "analysis/record/value_text.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 struct record {
@@ -17,6 +15,14 @@ struct record {
     struct rows *rows;
     int64_t next_id; /* of a row; 0: not known yet */
 };
+
+void utc_now(char text[UTC_TEXT])
+{
+    time_t now = time(NULL);
+    struct tm utc;
+    gmtime_r(&now, &utc);
+    strftime(text, UTC_TEXT, "%Y-%m-%dT%H:%M:%SZ", &utc);
+}
 
 /* Takes ownership of both. */
 static struct record *make_record(struct value *head, struct rows *rows)
@@ -111,11 +117,6 @@ bool record_put(struct record *record, size_t index, bool replace, struct row *r
     else
         rows_insert(record->rows, index, row);
     return true;
-}
-
-bool record_add(struct record *record, struct row *row, char *error)
-{
-    return record_put(record, rows_count(record->rows), false, row, error);
 }
 
 static bool head_is_sound(const struct value *head, char *error)

@@ -16,6 +16,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+/* The time now, to the second: UTC, ISO 8601, "2026-01-31T12:00:00Z". */
+enum { UTC_TEXT = 32 }; /* bytes, terminator included */
+void utc_now(char text[UTC_TEXT]);
+
 struct record;
 
 /*
@@ -35,9 +39,6 @@ struct rows *record_rows(const struct record *record);
  * model, which virtual machines omit from the name, only in their calibrations.
  */
 const char *record_processor(const struct value *head);
-
-/* Appends a row and takes ownership of it; refuses an invalid one. */
-bool record_add(struct record *record, struct row *row, char *error);
 
 /*
  * Inserts a row before an index up to the number of rows, or replaces the row there, and takes ownership.

@@ -1,7 +1,6 @@
 /* The life of a row, and its fields by path. */
 #include "analysis/record/row.h"
 
-#include "analysis/record/row_fields.h"
 #include "analysis/record/scan.h"
 
 #include <math.h>
@@ -11,7 +10,7 @@
 /* Memory of a row, freed with it. */
 struct kept {
     struct kept *next;
-    union item items[];
+    int64_t memory[];
 };
 
 static _Noreturn void misuse(const char *what, const char *path)
@@ -45,6 +44,67 @@ struct row_times *row_timed(const struct row *row, size_t kind)
     return program ? &program->time : (struct row_times *)&row->encoding.time;
 }
 
+/* --- fields */
+
+void field_clear(struct row *row, const struct field *f)
+{
+    if (f->type == FIELD_TEXT)
+        *field_text(row, f) = NULL;
+    else if (f->type == FIELD_COUNT)
+        *field_count(row, f) = COUNT_ABSENT;
+    else if (f->type == FIELD_REAL)
+        *field_real(row, f) = NAN;
+    else
+        *field_items(row, f) = (struct items){.count = 0};
+}
+
+bool row_has_field(const struct row *row, const struct field *f)
+{
+    return f->type == FIELD_TEXT    ? *field_text(row, f) != NULL
+           : f->type == FIELD_COUNT ? *field_count(row, f) != COUNT_ABSENT
+           : f->type == FIELD_REAL  ? !isnan(*field_real(row, f))
+                                    : field_items(row, f)->list != NULL;
+}
+
+bool field_number(const struct row *row, const struct field *f, double *value)
+{
+    bool number = f->type == FIELD_REAL || f->type == FIELD_COUNT;
+    if (!number || !row_has_field(row, f))
+        return false;
+    *value = f->type == FIELD_REAL ? *field_real(row, f) : (double)*field_count(row, f);
+    return true;
+}
+
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
+static int item_order(const struct items *a, const struct items *b, size_t i, enum field_type type)
+{
+    return type == FIELD_TEXTS    ? strcmp(a->texts[i], b->texts[i])
+           : type == FIELD_COUNTS ? ORDER(a->counts[i], b->counts[i])
+                                  : ORDER(a->reals[i], b->reals[i]);
+}
+
+static int items_order(const struct items *a, const struct items *b, enum field_type type)
+{
+    int order = ORDER(a->count, b->count);
+    for (size_t i = 0; !order && i < a->count; i++)
+        order = item_order(a, b, i, type);
+    return order;
+}
+
+int row_order(const struct row *a, const struct row *b, const struct field *f)
+{
+    bool has_a = row_has_field(a, f), has_b = row_has_field(b, f);
+    if (!has_a || !has_b)
+        return has_a - has_b;
+    return f->type == FIELD_TEXT    ? strcmp(*field_text(a, f), *field_text(b, f))
+           : f->type == FIELD_COUNT ? ORDER(*field_count(a, f), *field_count(b, f))
+           : f->type == FIELD_REAL  ? ORDER(*field_real(a, f), *field_real(b, f))
+                                    : items_order(field_items(a, f), field_items(b, f), f->type);
+}
+
+/* --- rows */
+
 struct row *row_new(void)
 {
     struct row *row = some(calloc(1, sizeof *row));
@@ -75,20 +135,19 @@ void row_free(struct row *row)
     free(row);
 }
 
-/* Memory for n items. */
-static union item *keep(struct row *row, size_t n)
+static void *keep(struct row *row, size_t size)
 {
-    struct kept *k = some(malloc(sizeof *k + n * sizeof *k->items));
+    struct kept *k = some(malloc(sizeof *k + size));
     k->next = row->kept;
     row->kept = k;
-    return k->items;
+    return k->memory;
 }
 
 static const char *keep_text(struct row *row, const char *text)
 {
     char *clean = some(scan_clean(text));
     size_t size = strlen(clean) + 1;
-    char *kept = (char *)keep(row, (size + sizeof(union item) - 1) / sizeof(union item));
+    char *kept = keep(row, size);
     memcpy(kept, clean, size);
     free(clean);
     return kept;
@@ -99,14 +158,13 @@ const char *row_keep(struct row *row, const char *text)
     return *text ? keep_text(row, text) : NULL;
 }
 
-struct items row_keep_items(struct row *row, const union item *list, size_t n, enum field_type type)
+struct items row_keep_items(struct row *row, const void *list, size_t n, enum field_type type)
 {
-    union item *copy = keep(row, n);
-    for (size_t i = 0; i < n; i++)
-        copy[i] = list[i];
+    const char **copy = keep(row, n * ITEM);
+    memcpy(copy, list, n * ITEM);
     for (size_t i = 0; type == FIELD_TEXTS && i < n; i++)
-        copy[i].text = keep_text(row, list[i].text);
-    return (struct items){copy, n};
+        copy[i] = keep_text(row, copy[i]);
+    return (struct items){.list = copy, .count = n};
 }
 
 void row_explain(struct row *row, const char *path, const char *text)
@@ -169,12 +227,6 @@ static void copy_value(struct row *row, const struct row *from, const struct fie
             row_keep_items(row, field_items(from, f)->list, field_items(from, f)->count, f->type);
 }
 
-void row_copy_field(struct row *row, const struct row *from, const struct field *field)
-{
-    if (row_has_field(from, field))
-        copy_value(row, from, to_set(row, field->path, field->type));
-}
-
 struct row *row_copy(const struct row *row)
 {
     struct row *copy = row_new();
@@ -188,7 +240,7 @@ struct row *row_copy(const struct row *row)
     return copy;
 }
 
-void row_clear(struct row *row, const char *path)
+void row_omit(struct row *row, const char *path, const char *reason)
 {
     size_t length = strlen(path);
     const struct field *first = schema_first(path, length);
@@ -197,62 +249,46 @@ void row_clear(struct row *row, const char *path)
     for (const struct field *f = first; schema_has(f) && field_is_under(f, path, length); f++)
         field_clear(row, f);
     drop_reasons(row, path);
+    if (reason)
+        row_explain(row, path, reason);
 }
 
-void row_omit(struct row *row, const char *path, const char *reason)
+void row_omit_of(struct row *row, size_t program, const char *path, const char *reason)
 {
-    row_clear(row, path);
-    row_explain(row, path, reason);
+    char whole[SCHEMA_PATH];
+    snprintf(whole, sizeof whole, "%s.%s", program_name(program), path);
+    row_omit(row, whole, reason);
 }
 
-/* The field of a path and type if the row has it, else null. */
-static const struct field *to_get(const struct row *row, const char *path, enum field_type type)
+void row_put_reason(struct row *row, const void *member, const char *reason)
 {
-    const struct field *field = row ? schema_find(path) : NULL;
-    return field && field->type == type && row_has_field(row, field) ? field : NULL;
+    size_t offset = (size_t)((const char *)member - (const char *)row);
+    const struct field *f = schema_fields;
+    while (schema_has(f) && f->offset != offset)
+        f++;
+    if (!schema_has(f))
+        misuse("no member", "of a row");
+    row_omit(row, f->path, reason);
 }
 
-bool row_get_text(const struct row *row, const char *path, const char **value)
+void row_put_count(struct row *row, int64_t *member, int64_t value)
 {
-    const struct field *field = to_get(row, path, FIELD_TEXT);
-    if (field)
-        *value = *field_text(row, field);
-    return field;
+    *member = value;
+    if (value < 0)
+        row_put_reason(row, member, "exceeds 63 bits");
 }
 
-bool row_get_count(const struct row *row, const char *path, int64_t *value)
+void row_put_real(struct row *row, double *member, double value)
 {
-    const struct field *field = to_get(row, path, FIELD_COUNT);
-    if (field)
-        *value = *field_count(row, field);
-    return field;
+    *member = value;
+    if (!isfinite(value))
+        row_put_reason(row, member, "not a finite number");
 }
 
 bool row_get_real(const struct row *row, const char *path, double *value)
 {
     const struct field *field = row ? schema_find(path) : NULL;
     return field && field_number(row, field, value);
-}
-
-const union item *row_items(const struct row *row, const char *path, size_t *n)
-{
-    const struct field *field = row ? schema_find(path) : NULL;
-    if (!field || !is_list(field->type) || !row_has_field(row, field))
-        return NULL;
-    *n = field_items(row, field)->count;
-    return field_items(row, field)->list;
-}
-
-bool row_get_reals(const struct row *row, const char *path, double *values, size_t capacity, size_t *n)
-{
-    const struct field *field = to_get(row, path, FIELD_REALS);
-    const struct items *reals = field ? field_items(row, field) : NULL;
-    if (!reals || reals->count > capacity)
-        return false;
-    for (size_t i = 0; i < reals->count; i++)
-        values[i] = reals->list[i].real;
-    *n = reals->count;
-    return true;
 }
 
 bool row_has(const struct row *row, const char *path)
@@ -302,16 +338,4 @@ bool row_same(const struct row *a, const struct row *b, const char *path)
 {
     const struct field *field = schema_find(path);
     return !field || row_order(a, b, field) == 0;
-}
-
-bool row_equal(const struct row *a, const struct row *b)
-{
-    bool equal = a->reason_count == b->reason_count;
-    for (const struct field *f = schema_fields; equal && schema_has(f); f++)
-        equal = row_order(a, b, f) == 0;
-    for (size_t i = 0; equal && i < a->reason_count; i++) {
-        const char *other = own_reason(b, a->reasons[i].path);
-        equal = other && strcmp(a->reasons[i].text, other) == 0;
-    }
-    return equal;
 }

@@ -12,16 +12,58 @@
 #ifndef GTMARK_ANALYSIS_ROW_H
 #define GTMARK_ANALYSIS_ROW_H
 
-#include "analysis/record/row_fields.h"
 #include "analysis/record/row_struct.h"
 #include "analysis/record/schema.h"
 #include "analysis/record/value.h"
 #include "analysis/statistics/states.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
+/* --- members by the fields of the schema */
+
+static inline const char **field_text(const struct row *row, const struct field *f)
+{
+    return (const char **)((char *)row + f->offset);
+}
+
+static inline int64_t *field_count(const struct row *row, const struct field *f)
+{
+    return (int64_t *)((char *)row + f->offset);
+}
+
+static inline double *field_real(const struct row *row, const struct field *f)
+{
+    return (double *)((char *)row + f->offset);
+}
+
+static inline struct items *field_items(const struct row *row, const struct field *f)
+{
+    return (struct items *)((char *)row + f->offset);
+}
+
+/* A count as a real; NAN if it is absent. */
+static inline double count_real(int64_t count)
+{
+    return count == COUNT_ABSENT ? NAN : (double)count;
+}
+
+/* Makes a field absent. */
+void field_clear(struct row *row, const struct field *f);
+
+/* Whether the row has a field. */
+bool row_has_field(const struct row *row, const struct field *f);
+
+/* A real, or a count, rounded; false, with *value unchanged, if the row has none. */
+bool field_number(const struct row *row, const struct field *f, double *value);
+
+/* An order of rows by a field: negative, 0 if it is the same in both or absent in both, positive. */
+int row_order(const struct row *a, const struct row *b, const struct field *f);
+
+/* --- rows */
 
 /* What has times in a row, as "step.time.median": the benchmarks' programs in order, and the encoding. */
 enum { TIMED_FORWARD, TIMED_STEP, TIMED_KERNEL, TIMED_ENCODING, TIMED };
@@ -32,7 +74,7 @@ struct row *row_copy(const struct row *row);
 void row_free(struct row *row); /* null is allowed */
 
 /* A copy of a list that lives as long as the row. */
-struct items row_keep_items(struct row *row, const union item *list, size_t n, enum field_type type);
+struct items row_keep_items(struct row *row, const void *list, size_t n, enum field_type type);
 
 /* A copy of a text, in UTF-8, that lives as long as the row; null, absent, of an empty one. */
 const char *row_keep(struct row *row, const char *text);
@@ -41,17 +83,20 @@ void row_set_text(struct row *row, const char *path, const char *value);
 void row_set_count(struct row *row, const char *path, int64_t value);
 void row_set_real(struct row *row, const char *path, double value);
 
-/* Sets a field to the value that it has in `from`, if it has one. */
-void row_copy_field(struct row *row, const struct row *from, const struct field *field);
-
-/* Makes a field or all fields of a group absent, with one reason. */
+/* Makes a field or all fields of a group absent, with one reason; null: without one. */
 void row_omit(struct row *row, const char *path, const char *reason);
+
+/* The same of a program and a field or group in it ("roofline"), and of a member of the row. */
+void row_omit_of(struct row *row, size_t program, const char *path, const char *reason);
+void row_put_reason(struct row *row, const void *member, const char *reason);
+
+/* Sets a count, which exceeds 63 bits if it is negative, or a number, if it is finite; else that is the
+ * reason why it is absent. */
+void row_put_count(struct row *row, int64_t *member, int64_t value);
+void row_put_real(struct row *row, double *member, double value);
 
 /* Adds a reason to what is absent, or to what `checked` says; the path must not have one yet. */
 void row_explain(struct row *row, const char *path, const char *reason);
-
-/* Makes them absent without a reason. */
-void row_clear(struct row *row, const char *path);
 
 /* The times of a program, "step.time", or of a phase, "step.backward.time"; aborts if it is neither. */
 struct row_times *row_times(const struct row *row, const char *group);
@@ -90,24 +135,15 @@ struct row_program *row_program(const struct row *row, size_t kind);
 /* The times of a program or of the encoding. */
 struct row_times *row_timed(const struct row *row, size_t kind);
 
-/* Getters: false, with *value unchanged, if there is no row or field, or it is absent or of another type. */
-bool row_get_text(const struct row *row, const char *path, const char **value);
-bool row_get_count(const struct row *row, const char *path, int64_t *value);
-bool row_get_real(const struct row *row, const char *path, double *value); /* also of a count, rounded */
-bool row_get_reals(const struct row *row, const char *path, double *values, size_t capacity, size_t *n);
-
-/* The items of a list of any type, borrowed; null, with *n unchanged, if the field is no list or is absent.
- */
-const union item *row_items(const struct row *row, const char *path, size_t *n);
+/* A real, or a count, rounded; false, with *value unchanged, if there is no row or such a field, or it is
+ * absent. */
+bool row_get_real(const struct row *row, const char *path, double *value);
 
 /* Whether the row has the field, or any field of the group. */
 bool row_has(const struct row *row, const char *path);
 
 /* Whether the field has the same value in both, or is absent in both. */
 bool row_same(const struct row *a, const struct row *b, const char *path);
-
-/* Whether all fields and reasons are the same. */
-bool row_equal(const struct row *a, const struct row *b);
 
 /* Why a field is absent: its reason, else the nearest one above, else why the row is not ok or only planned;
  * null if there is none. */
@@ -150,6 +186,16 @@ bool row_validate(const struct row *row, char *error);
 
 /* Whether the status is known, and has a reason unless it is ok; fields may be missing. */
 bool row_validate_status(const struct row *row, char *error);
+
+/*
+ * A row as JSON: dotted paths are nested objects, of the fields that the row has; "absent" is an object
+ * beside them, of the reasons. The first adds the members of an object, without its brackets, after a bracket
+ * or a comma; the second reads an object: members that are no fields are ignored, and what is wrong is the
+ * row's flaw.
+ */
+struct buffer; /* value_text.h */
+void row_put_members(const struct row *row, struct buffer *out);
+struct row *row_read(const struct value *object);
 
 /*
  * A sequence of rows. One from rows_new owns its rows; a view refers to rows of others, which must outlive

@@ -1,6 +1,10 @@
-/* The fields that schema.def calls derived. What lacks a source is absent. */
+/*
+ * What follows from the fields of a row: those that schema.def calls derived, absent where they lack a
+ * source; what a row says about itself; and whether two were measured in one state of the machine.
+ */
 #include "analysis/record/row.h"
 
+#include "analysis/statistics/disturbance.h"
 #include "analysis/statistics/robust.h"
 #include "analysis/statistics/statistics.h"
 
@@ -8,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* --- derived fields */
 
 static double ratio(double a, double b)
 {
@@ -34,7 +40,7 @@ static bool read_reported(const struct row_times *times, struct turns *t, struct
         left -= t->list[i].samples;
     }
     for (size_t i = 0; i < times->left_out.count; i++) {
-        double at = times->left_out.list[i].real;
+        double at = times->left_out.reals[i];
         if (at >= 0 && at < (double)t->count)
             r->is_reported[(size_t)at] = false;
     }
@@ -49,25 +55,21 @@ static void derive_samples(struct row *row, struct row_times *time, const struct
     struct reported r = {0};
     size_t n = time->samples.count, turns = 0;
     bool in_turns = read_reported(whole, &t, &r) && n == whole->samples.count;
-    double *all = zeroed(n, sizeof *all), *chosen = all;
-    union item *medians = zeroed(t.count, sizeof *medians);
-    for (size_t i = 0; i < n; i++)
-        all[i] = time->samples.list[i].real;
+    const double *all = time->samples.reals;
+    double *medians = zeroed(t.count, sizeof *medians), *reported = NULL;
     for (size_t i = 0, at = 0; in_turns && i < t.count; at += t.list[i++].samples)
         if (r.is_reported[i] && t.list[i].samples > 0)
-            medians[turns++].real = summarize(all + at, t.list[i].samples).median;
+            medians[turns++] = summarize(all + at, t.list[i].samples).median;
     if (in_turns)
-        chosen = reported_values(&t, &r, all, &n);
-    struct drift drift = drift_find(chosen, n);
+        all = reported = reported_values(&t, &r, all, &n);
+    struct drift drift = drift_find(all, n);
     time->turn_medians = turns > 0 ? row_keep_items(row, medians, turns, FIELD_REALS) : (struct items){0};
-    time->outliers = n > 0 ? (int64_t)summarize(chosen, n).outliers : COUNT_ABSENT;
-    time->slow_start = n > 0 ? (int64_t)slow_start_find(chosen, n).runs : COUNT_ABSENT;
+    time->outliers = n > 0 ? (int64_t)summarize(all, n).outliers : COUNT_ABSENT;
+    time->slow_start = n > 0 ? (int64_t)slow_start_find(all, n).runs : COUNT_ABSENT;
     time->drift = drift.change;
     time->drift_p = drift.p;
-    if (in_turns)
-        free(chosen);
+    free(reported);
     free(medians);
-    free(all);
     free(r.is_reported);
     free((void *)t.list);
 }
@@ -78,8 +80,8 @@ void row_derive_times(struct row *row, struct row_times *t, const struct row_tim
     derive_samples(row, t, whole);
     t->range_low = t->range_high = NAN;
     for (size_t i = 0; i < turns->count; i++) {
-        t->range_low = fmin(t->range_low, turns->list[i].real); /* of NAN and a number, the number */
-        t->range_high = fmax(t->range_high, turns->list[i].real);
+        t->range_low = fmin(t->range_low, turns->reals[i]); /* of NAN and a number, the number */
+        t->range_high = fmax(t->range_high, turns->reals[i]);
     }
     t->range_confidence = turns->count > 0 ? 1 - exp2(1 - (double)turns->count) : NAN;
     t->cv = ratio(t->std, fabs(t->mean));
@@ -140,4 +142,128 @@ void row_derive(struct row *row)
     row->graph.padding_waste = 1 - ratio(count_real(row->graph.pairs), count_real(padded));
     row->encoding.break_even_forward = break_even(row, &row->forward);
     row->encoding.break_even_step = break_even(row, &row->step);
+}
+
+/* --- what rows say */
+
+bool row_is_ok(const struct row *row)
+{
+    return row && row->status && strcmp(row->status, "ok") == 0;
+}
+
+const char *row_noisy(const struct row *row, size_t kind)
+{
+    const char *noisy = row_timed(row, kind)->noisy;
+    return noisy && *noisy ? noisy : NULL;
+}
+
+double row_width(const struct row_times *time)
+{
+    return (time->ci95_high - time->ci95_low) / time->median;
+}
+
+bool row_settled(const struct row *row, size_t kind)
+{
+    const struct row_times *time = row_timed(row, kind);
+    const char *noisy = row_noisy(row, kind);
+    bool unsettled = noisy && strcmp(noisy, ROW_UNSETTLED) == 0;
+    return time->turn_medians.count >= REPORTED_MIN && !unsettled && !(time->lost > NOISY_LOST);
+}
+
+const char *row_unchecked(const struct row *row)
+{
+    const char *reason = row_reason(row, "checked");
+    bool none = row_is_ok(row) && row->checked && strcmp(row->checked, "none") == 0;
+    bool ran = !isnan(row->forward.time.median) || !isnan(row->step.time.median) ||
+               !isnan(row->kernel.time.median); /* encodings are checked as they are made */
+    return none && ran ? reason ? reason : "not checked" : NULL;
+}
+
+bool row_validate_status(const struct row *row, char *error)
+{
+    static const char *const allowed[] = {"ok", "skipped", "oom", "failed", "wrong"};
+    bool known = false;
+    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
+        known = known || (row->status && strcmp(row->status, allowed[i]) == 0);
+    if (!known)
+        snprintf(error, MESSAGE_SIZE, "status: %.40s is none of ok, skipped, oom, failed, wrong",
+                 row->status ? row->status : "");
+    else if (!row_is_ok(row) && (!row->reason || !*row->reason))
+        snprintf(error, MESSAGE_SIZE, "reason: a row that is %s needs one", row->status);
+    else
+        return true;
+    return false;
+}
+
+bool row_validate(const struct row *row, char *error)
+{
+    if (!row->flaw)
+        return row_validate_status(row, error);
+    snprintf(error, MESSAGE_SIZE, "%s", row->flaw);
+    return false;
+}
+
+bool row_solved_nothing(const struct row *row)
+{
+    return row->encoding.iterated == 0 && row->encoding.nullity > 0;
+}
+
+/* Whether both ran on one device with as many threads. */
+static bool same_place(const struct row *a, const struct row *b)
+{
+    bool same_device = a->device && b->device ? strcmp(a->device, b->device) == 0 : a->device == b->device;
+    return same_device && a->threads == b->threads;
+}
+
+/* The state that times report; parts that they lack are those of `other`. */
+static struct probe reported_state(const struct row_times *times, const struct row_times *other)
+{
+    struct probe state = {{[PROBE_PING] = times->state.ping,
+                           [PROBE_FMA] = times->state.fma,
+                           [PROBE_SHARING] = times->state.sharing}};
+    const double others[] = {[PROBE_PING] = other->state.ping,
+                             [PROBE_FMA] = other->state.fma,
+                             [PROBE_SHARING] = other->state.sharing};
+    for (int part = 0; part < PROBE_PARTS; part++)
+        if (isnan(state.seconds[part]))
+            state.seconds[part] = others[part];
+    return state;
+}
+
+double row_state_ratio(const struct row *a, size_t of_a, const struct row *b, size_t of_b, int part)
+{
+    const struct row_times *x = row_timed(a, of_a), *y = row_timed(b, of_b);
+    if (!same_place(a, b))
+        return NAN;
+    return reported_state(y, x).seconds[part] / reported_state(x, y).seconds[part];
+}
+
+/* Appends turns to list[n], which is grown. Returns their number. */
+static size_t append_turns(struct turn **list, size_t n, const struct row_times *times)
+{
+    size_t count;
+    struct turn *turns = row_turns(times, &count);
+    struct turn *all = realloc(*list, (n + count + 1) * sizeof *all);
+    if (!all)
+        abort();
+    for (size_t i = 0; i < count; i++)
+        all[n + i] = turns[i];
+    free(turns);
+    *list = all;
+    return n + count;
+}
+
+bool row_states_differ(const struct row *a, size_t of_a, const struct row *b, size_t of_b)
+{
+    const struct row_times *x = row_timed(a, of_a), *y = row_timed(b, of_b);
+    if (!same_place(a, b))
+        return false;
+    struct turn *turns = NULL;
+    struct probe in_a = reported_state(x, y), in_b = reported_state(y, x);
+    size_t n = append_turns(&turns, 0, x);
+    n = append_turns(&turns, n, y);
+    struct states s = states_find(turns, n);
+    free(turns);
+    return !states_same(&s, &in_a, &in_b) ||
+           states_shared(&s, in_a.seconds[PROBE_FMA]) != states_shared(&s, in_b.seconds[PROBE_FMA]);
 }

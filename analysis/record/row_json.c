@@ -1,7 +1,5 @@
-#include "analysis/record/row_json.h"
+#include "analysis/record/row.h"
 
-#include "analysis/record/buffer.h"
-#include "analysis/record/row_fields.h"
 #include "analysis/record/value_text.h"
 
 #include <stdlib.h>
@@ -20,22 +18,22 @@ static void add_flaw(struct row *row, const char *path, const char *wrong)
         no_memory();
 }
 
-static bool read_item(union item *item, enum field_type type, const struct value *v)
+static bool read_item(void *item, enum field_type type, const struct value *v)
 {
-    return type == FIELD_REALS    ? value_read_real(v, &item->real)
-           : type == FIELD_COUNTS ? value_read_count(v, &item->count)
-                                  : value_read_text(v, &item->text);
+    return type == FIELD_REALS    ? value_read_real(v, item)
+           : type == FIELD_COUNTS ? value_read_count(v, item)
+                                  : value_read_text(v, item);
 }
 
 static bool read_list(struct row *row, const struct field *f, const struct value *array)
 {
     size_t n = 0;
     bool good = value_kind(array) == VALUE_ARRAY;
-    union item *list = malloc((value_size(array) + 1) * sizeof *list);
+    char *list = malloc((value_size(array) + 1) * ITEM);
     if (!list)
         no_memory();
-    for (struct walk w = value_walk(array); good && walk_next(&w);)
-        good = read_item(&list[n++], f->type, w.value);
+    for (struct walk w = value_walk(array); good && walk_next(&w); n++)
+        good = read_item(list + n * ITEM, f->type, w.value);
     if (good)
         *field_items(row, f) = row_keep_items(row, list, n, f->type);
     free(list);
@@ -133,23 +131,18 @@ static void add_integer(struct buffer *out, int64_t count)
     buffer_put(out, at, (size_t)(text + sizeof text - at));
 }
 
-static void add_item(struct buffer *out, const union item *item, enum field_type type)
-{
-    if (type == FIELD_REALS)
-        add_real(out, item->real);
-    else if (type == FIELD_COUNTS)
-        add_integer(out, item->count);
-    else
-        value_put_text(item->text, strlen(item->text), out);
-}
-
 static void add_list(struct buffer *out, const struct items *items, enum field_type type)
 {
     buffer_char(out, '[');
     for (size_t i = 0; i < items->count; i++) {
         if (i)
             buffer_char(out, ',');
-        add_item(out, &items->list[i], type);
+        if (type == FIELD_REALS)
+            add_real(out, items->reals[i]);
+        else if (type == FIELD_COUNTS)
+            add_integer(out, items->counts[i]);
+        else
+            value_put_text(items->texts[i], strlen(items->texts[i]), out);
     }
     buffer_char(out, ']');
 }

@@ -7,17 +7,18 @@
 
 #define COUNT_ABSENT INT64_MIN
 
-/* An item of a list, by the type of the list's field. */
-union item {
-    double real;
-    int64_t count;
-    const char *text;
-};
-
+/* A list, by the type of its field. */
 struct items {
-    const union item *list; /* null: absent */
+    union {
+        const void *list; /* null: absent */
+        const double *reals;
+        const int64_t *counts;
+        const char *const *texts;
+    };
     size_t count;
 };
+enum { ITEM = sizeof(double) }; /* bytes of an item of any type */
+_Static_assert((int)ITEM == sizeof(int64_t) && (int)ITEM == sizeof(char *), "all items have one size");
 
 #define STRUCTURES
 #define MEMBER_TEXT                             const char *

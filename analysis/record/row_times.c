@@ -4,7 +4,6 @@
  */
 #include "analysis/record/row.h"
 
-#include "analysis/record/row_fields.h"
 #include "analysis/statistics/disturbance.h"
 #include "analysis/statistics/robust.h"
 #include "analysis/statistics/statistics.h"
@@ -46,17 +45,10 @@ static double *new_array(size_t n)
 /* Absent unless all values are finite. */
 static struct items keep_reals(struct row *row, const double *values, size_t n)
 {
-    union item *list = malloc((n + 1) * sizeof *list);
-    struct items kept = {NULL, 0};
     size_t finite = 0;
-    if (!list)
-        abort();
-    for (; finite < n && isfinite(values[finite]); finite++)
-        list[finite].real = values[finite];
-    if (finite == n)
-        kept = row_keep_items(row, list, n, FIELD_REALS);
-    free(list);
-    return kept;
+    while (finite < n && isfinite(values[finite]))
+        finite++;
+    return finite == n ? row_keep_items(row, values, n, FIELD_REALS) : (struct items){.count = 0};
 }
 
 /* Why the time is no basis for a verdict; empty if it is one. */
@@ -166,7 +158,7 @@ void row_set_part_times(struct row *row, const char *group, const struct turns *
     size_t all = 0, n;
     for (size_t i = 0; i < t->count; i++)
         all += t->list[i].samples;
-    row_clear(row, group);
+    row_omit(row, group, NULL);
     double *samples = reported_values(t, r, t->samples, &n);
     time->samples = keep_reals(row, t->samples, all);
     set_intervals(time, r);
@@ -208,12 +200,12 @@ struct turn *row_turns(const struct row_times *time, size_t *n)
         abort();
     for (size_t i = 0; i < *n; i++)
         turns[i] = (struct turn){
-            sizes.list[i].real >= 1 ? (size_t)sizes.list[i].real : 0, {{NAN, NAN, NAN}}, {{NAN, NAN, NAN}}};
+            sizes.reals[i] >= 1 ? (size_t)sizes.reals[i] : 0, {{NAN, NAN, NAN}}, {{NAN, NAN, NAN}}};
     for (int part = 0; part < PROBE_PARTS; part++) {
         struct items probes = *probes_of((struct row_times *)time, part);
         for (size_t i = 0; i < *n && probes.count == 2 * *n; i++) {
-            turns[i].before.seconds[part] = probes.list[2 * i].real;
-            turns[i].after.seconds[part] = probes.list[2 * i + 1].real;
+            turns[i].before.seconds[part] = probes.reals[2 * i];
+            turns[i].after.seconds[part] = probes.reals[2 * i + 1];
         }
     }
     return turns;

@@ -1,7 +1,7 @@
 /* Recursive descent. Functions return false after the first error and record its place and reason. */
 #include "analysis/record/scan.h"
 
-#include "analysis/record/message.h"
+#include "analysis/record/plain.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>

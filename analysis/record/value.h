@@ -20,7 +20,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analysis/record/message.h"
+#include "analysis/record/plain.h"
 
 struct value;
 

@@ -59,15 +59,8 @@ __attribute__((format(printf, 4, 5))) static void add_remark(struct finder *f, e
 /* What shows in the samples in the order in which they were taken. */
 static void find_in_samples(struct finder *f, const char *program, const struct row_times *time)
 {
-    size_t n = time->samples.count;
-    double *samples = calloc(n + 1, sizeof *samples);
-    if (!samples)
-        abort();
-    for (size_t i = 0; i < n; i++)
-        samples[i] = time->samples.list[i].real;
-    struct drift drift = drift_find(samples, n);
-    struct slow_start slow = slow_start_find(samples, n);
-    free(samples);
+    struct drift drift = drift_find(time->samples.reals, time->samples.count);
+    struct slow_start slow = slow_start_find(time->samples.reals, time->samples.count);
     if (drift.found)
         add_remark(f, REMARK_DRIFT, program, "by %+.1f %% from first to last", 100 * drift.change);
     if (slow.runs > 0)
@@ -82,7 +75,7 @@ static void find_in_noise(struct finder *f, const char *program, const struct ro
     double seconds = 0, switches = count_real(p->noise.involuntary),
            faults = count_real(p->noise.minor_faults);
     for (size_t i = 0; i < n; i++)
-        seconds += p->time.samples.list[i].real;
+        seconds += p->time.samples.reals[i];
     if (seconds > 0 && switches > DISTURBANCE_FEWEST && switches > DISTURBANCE_SWITCHES * seconds)
         add_remark(f, REMARK_PREEMPTED, program, "%.0f times per second", switches / seconds);
     if (n > 0 && faults > DISTURBANCE_FAULTS * (double)n)

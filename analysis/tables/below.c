@@ -1,6 +1,6 @@
 #include "analysis/tables/below.h"
 
-#include "analysis/record/message.h"
+#include "analysis/record/plain.h"
 #include "analysis/tables/wrap.h"
 
 #include <math.h>

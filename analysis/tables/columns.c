@@ -97,7 +97,7 @@ static void format_cpu(struct table_cell *cell, const struct row *row, const str
     const struct row_times *time = row_timed(row, c->program);
     double elapsed = 0;
     for (size_t i = 0; i < time->samples.count; i++)
-        elapsed += time->samples.list[i].real / (double)time->samples.count;
+        elapsed += time->samples.reals[i] / (double)time->samples.count;
     if (!isnan(time->cpu) && elapsed > 0 && row->threads > 0)
         put_percent(cell, 100 * time->cpu / elapsed / (double)row->threads);
 }

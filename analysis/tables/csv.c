@@ -39,11 +39,11 @@ static void write_list(FILE *out, const struct items *items, enum field_type typ
     for (size_t i = 0; i < items->count; i++) {
         fputs(i > 0 ? ";" : "", memory);
         if (type == FIELD_REALS)
-            write_real(memory, items->list[i].real);
+            write_real(memory, items->reals[i]);
         else if (type == FIELD_COUNTS)
-            fprintf(memory, "%lld", (long long)items->list[i].count);
+            fprintf(memory, "%lld", (long long)items->counts[i]);
         else
-            fputs(items->list[i].text, memory);
+            fputs(items->texts[i], memory);
     }
     fclose(memory);
     if (items->count > 0)

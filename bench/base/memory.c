@@ -30,23 +30,14 @@ static bool reset_peak(void)
     return fclose(out) == 0 && written;
 }
 
-/* A device reports what is allocated now, without a high-water mark: everything but the arena. */
-static void measure_device(const struct tape *t, struct resident *r)
+const char *memory_measure(struct tape *t, struct row_program *to)
 {
     const struct tape_config *c = tape_config(t);
-    *r = (struct resident){.program = -1,
-                           .libraries = c->backend->device->taken(c->context) - tape_planned(t)->arena};
-}
-
-bool memory_measure(struct tape *t, struct resident *r, const char **reason)
-{
-    if (tape_config(t)->backend->device) {
-        *reason = "device memory has no high-water mark";
-        measure_device(t, r);
-        return true;
+    if (c->backend->device) {
+        to->memory.libraries = c->backend->device->taken(c->context) - tape_planned(t)->arena;
+        return "device memory has no high-water mark";
     }
     malloc_trim(0); /* memory that kernels or libraries freed must not count */
-    *reason = "the kernel does not say, or cannot reset its high-water mark (/proc/self)";
     bool reset = madvise(tape_arena(t), (size_t)tape_planned(t)->arena, MADV_DONTNEED) == 0 && reset_peak();
     int64_t before = status_field("VmRSS:");
     tape_init(t);
@@ -54,8 +45,9 @@ bool memory_measure(struct tape *t, struct resident *r, const char **reason)
         tape_run(t);
     int64_t peak = status_field("VmHWM:");
     tape_init(t);
-    if (!reset || before < 0 || peak < before)
-        return false;
-    *r = (struct resident){.program = peak - before, .libraries = before};
-    return true;
+    if (reset && before >= 0 && peak >= before) {
+        to->memory.resident = peak - before;
+        to->memory.libraries = before;
+    }
+    return "the kernel does not say, or cannot reset its high-water mark (/proc/self)";
 }

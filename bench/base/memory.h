@@ -5,18 +5,14 @@
 #ifndef GTMARK_BENCH_MEMORY_H
 #define GTMARK_BENCH_MEMORY_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "analysis/record/row_struct.h"
 #include "models/tape/tape.h"
 
-struct resident {
-    int64_t program;   /* bytes by which the run raised the high-water mark; -1 on a device, with a reason */
-    int64_t libraries; /* bytes resident before the run: code, libraries, allocator, threads; on a device what
-                          is allocated beside the arena: contexts, library handles, other programs */
-};
-
-/* False with a reason if the kernel cannot measure it. The tape is in its initial state afterwards. */
-bool memory_measure(struct tape *t, struct resident *r, const char **reason);
+/*
+ * Sets to->memory.resident and libraries, on a device only libraries: what is allocated beside the arena
+ * (contexts, library handles, other programs). Returns why one is absent. The tape is in its initial state
+ * afterwards.
+ */
+const char *memory_measure(struct tape *t, struct row_program *to);
 
 #endif

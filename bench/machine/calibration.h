@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/record/utc.h"
+#include "analysis/record/record.h"
 #include "analysis/record/value.h"
 #include "analysis/statistics/states.h"
 #include "bench/base/message.h"

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/record/utc.h"
+#include "analysis/record/record.h"
 #include "analysis/record/value.h"
 #include "bench/base/message.h"
 

@@ -2,7 +2,6 @@
 
 #include <math.h>
 
-#include "analysis/record/row.h"
 #include "analysis/statistics/statistics.h"
 #include "analysis/tables/units.h"
 #include "bench/base/clock.h"
@@ -11,6 +10,18 @@
 #include "models/encodings/compute.h"
 
 enum { TIMES = 5 };
+
+static const struct {
+    const char *name;
+    size_t offset; /* of its median in a row */
+} steps[COLD_START_STEPS] = {
+    [COLD_START_GRAPH] = {"graph", offsetof(struct row, cold_start.graph)},
+    [COLD_START_ENCODING] = {"encoding", offsetof(struct row, cold_start.encoding)},
+    [COLD_START_RECORD] = {"record", offsetof(struct row, cold_start.record)},
+    [COLD_START_UPLOAD] = {"upload", offsetof(struct row, cold_start.upload)},
+    [COLD_START_FORWARD] = {"forward", offsetof(struct row, cold_start.forward)},
+    [COLD_START_TOTAL] = {"total", offsetof(struct row, cold_start.total)},
+};
 
 /* No cold start begins after this many seconds. */
 static const double patience = 10;
@@ -71,45 +82,38 @@ static bool start_once(const struct options *o, const struct config *c,
     return answered;
 }
 
-struct cold_start cold_start_measure(const struct options *o, const struct config *c)
+bool cold_start_measure(const struct options *o, const struct config *c, double seconds[COLD_START_STEPS],
+                        struct message *missing)
 {
-    struct cold_start s = {.done = true, .encoded = c->parts.pe.kind != ENCODING_NONE};
-    double seconds[COLD_START_STEPS][TIMES], begin = clock_now();
+    double all[COLD_START_STEPS][TIMES], begin = clock_now();
     int n = 0;
-    for (; s.done && (n == 0 || (n < TIMES && clock_now() - begin < patience)); n++)
-        s.done = start_once(o, c, seconds, n, &s.missing);
-    for (int i = 0; i < COLD_START_STEPS && s.done; i++)
-        s.seconds[i] = summarize(seconds[i], (size_t)n).median;
-    return s;
+    for (; n == 0 || (n < TIMES && clock_now() - begin < patience); n++)
+        if (!start_once(o, c, all, n, missing))
+            return false;
+    for (int i = 0; i < COLD_START_STEPS; i++)
+        seconds[i] = summarize(all[i], (size_t)n).median;
+    if (c->parts.pe.kind == ENCODING_NONE)
+        seconds[COLD_START_ENCODING] = NAN;
+    return true;
 }
 
-void cold_start_write(struct row *row, const struct cold_start *s)
+void cold_start_write(struct row *row, const double seconds[COLD_START_STEPS])
 {
-    if (*s->missing.text)
-        row_omit(row, "cold_start", s->missing.text);
-    if (!s->done)
-        return;
-    row->cold_start.graph = s->seconds[COLD_START_GRAPH];
-    row->cold_start.encoding = s->encoded ? s->seconds[COLD_START_ENCODING] : NAN;
-    row->cold_start.record = s->seconds[COLD_START_RECORD];
-    row->cold_start.upload = s->seconds[COLD_START_UPLOAD];
-    row->cold_start.forward = s->seconds[COLD_START_FORWARD];
-    row->cold_start.total = s->seconds[COLD_START_TOTAL];
+    for (int i = 0; i < COLD_START_STEPS; i++)
+        *(double *)((char *)row + steps[i].offset) = seconds[i];
 }
 
-void cold_start_print(const struct cold_start *s, FILE *out)
+void cold_start_print(const struct row *row, FILE *out)
 {
-    static const char *const steps[COLD_START_STEPS] = {"graph",  "encoding", "record",
-                                                        "upload", "forward",  "total"};
-    if (!s->done)
+    if (isnan(row->cold_start.total))
         return;
     fprintf(out, "\n  %-40s %12s %8s\n", "cold start", "time", "share");
     for (int i = 0; i < COLD_START_STEPS; i++) {
         char text[UNITS_TEXT];
-        if (i == COLD_START_ENCODING && !s->encoded)
+        double seconds = *(const double *)((const char *)row + steps[i].offset);
+        if (isnan(seconds))
             continue;
-        units_format(text, s->seconds[i], UNITS_SI, "s");
-        fprintf(out, "  %-40s %12s %6.1f %%\n", steps[i], text,
-                100 * s->seconds[i] / s->seconds[COLD_START_TOTAL]);
+        units_format(text, seconds, UNITS_SI, "s");
+        fprintf(out, "  %-40s %12s %6.1f %%\n", steps[i].name, text, 100 * seconds / row->cold_start.total);
     }
 }

@@ -16,19 +16,15 @@ enum cold_start_step {
     COLD_START_STEPS
 };
 
-struct cold_start {
-    bool done, encoded;
-    double seconds[COLD_START_STEPS]; /* medians */
-    struct message missing;           /* why there is none; empty: not reached */
-};
+/* Median seconds of up to five cold starts, fewer if they are slow; NAN for an encoding that there is not.
+ * False with a message. */
+bool cold_start_measure(const struct options *o, const struct config *c, double seconds[COLD_START_STEPS],
+                        struct message *missing);
 
-/* Measures up to five cold starts, fewer if they are slow. */
-struct cold_start cold_start_measure(const struct options *o, const struct config *c);
-
-/* Writes the row's group "cold_start". */
-void cold_start_write(struct row *row, const struct cold_start *s);
+/* Sets them in a row. */
+void cold_start_write(struct row *row, const double seconds[COLD_START_STEPS]);
 
 /* Prints it as table lines, if it was measured. */
-void cold_start_print(const struct cold_start *s, FILE *out);
+void cold_start_print(const struct row *row, FILE *out);
 
 #endif

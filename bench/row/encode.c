@@ -4,6 +4,9 @@
  */
 #include "bench/row/encode.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
 #include "bench/time/lost.h"
@@ -89,13 +92,108 @@ bool encode(struct encoded *e, const struct config *c, const struct batch *b, co
     return done;
 }
 
-void encode_count(struct encoded *e, const struct config *c, const struct batch *b,
-                  struct executed_request how)
+/* Of the search for missed pairs, for each thread. It streams a block of vectors through memory. */
+static const double search_flops_per_second = 5e8;
+
+bool encode_check_is_proven(const char *family)
 {
+    struct graph_name n;
+    char error[1], plain[GRAPH_NAME_TEXT];
+    if (!graph_name_read(family, &n, error, sizeof error) || !n.family)
+        return false;
+    n.giant = false;
+    graph_name_text(&n, plain);
+    return n.shape || strcmp(plain, n.family->name) == 0;
+}
+
+/* What the row says of eigenpairs. */
+static void describe_pairs(struct encoded *e, const char *family)
+{
+    const char *missing = *e->check.missing ? e->check.missing
+                          : encode_check_is_proven(family)
+                              ? ""
+                              : "no smaller pair was found, but on such graphs it is not known how often the "
+                                "search finds one";
+    if (*e->check.wrong)
+        complain(&e->checked, "residuals in double; incomplete");
+    else if (*missing)
+        complain(&e->checked, "residuals in double; completeness unchecked: %s", missing);
+    else
+        complain(&e->checked, "residuals in double; complete: %s", e->check.how);
+}
+
+void encode_check(struct encoded *e, const struct config *c, const struct batch *b, const struct options *o,
+                  struct cancel cancel)
+{
+    if (e->is_checked || e->encoding.excess > 1)
+        return;
+    struct encoding_check_options with = {.seed = o->seed,
+                                          .threads = c->threads,
+                                          .cancel = cancel,
+                                          .flops = o->check.budget * search_flops_per_second * c->threads};
+    e->is_checked = true;
+    if (o->check.wanted)
+        e->check = encoding_check(&c->parts.pe, b, &e->encoding, &with);
+    else
+        snprintf(e->check.missing, sizeof e->check.missing, "--no-check");
+    if (encoding_is_spectral(&c->parts.pe))
+        describe_pairs(e, c->graph.family);
+    else
+        complain(&e->checked, "%s", e->check.how);
+}
+
+static void write_eigenpairs(struct row *row, const struct encoded *encoded)
+{
+    const struct encoding *e = &encoded->encoding;
+    row->encoding.nullity = e->nullity;
+    row->encoding.iterated = e->iterated;
+    row->encoding.iterations = e->iterations;
+    row_put_real(row, &row->encoding.residual, e->residual);
+    row_put_real(row, &row->encoding.excess, e->excess);
+    row_put_reason(row, &row->encoding.displaced,
+                   *encoded->not_compared.text ? encoded->not_compared.text : NULL);
+    if (encoded->missed >= 0)
+        row->encoding.displaced = encoded->missed;
+}
+
+void encode_write(struct row *row, const struct encoded *encoded, const struct encoding_config *c,
+                  bool uploaded)
+{
+    const struct encoding *e = &encoded->encoding;
+    bool nothing = e->iterated == 0 && e->nullity > 0;
+    row->encoding.where = row_keep(row, uploaded ? "host, then uploaded" : "host");
+    row->encoding.method = row_keep(row, nothing ? "null space only, no solver ran" : e->method);
+    row->encoding.peak = e->peak;
+    row_put_count(row, &row->encoding.flops, e->cost.flops);
+    row_put_count(row, &row->encoding.bytes, e->cost.bytes);
+    row->encoding.flops_label = row_keep(row, e->flops_label);
+    row_put_reason(row, &row->encoding.checked,
+                   *encoded->checked.text    ? NULL
+                   : *encoded->check.missing ? encoded->check.missing
+                                             : "not converged");
+    row->encoding.checked = row_keep(row, encoded->checked.text);
+    if (!encoding_without_pairs(c))
+        write_eigenpairs(row, encoded);
+}
+
+void encode_count(struct row *row, const struct encoded *encoded, const struct config *c,
+                  const struct batch *b, struct executed_request how)
+{
+    int64_t flops = encoded->encoding.cost.flops;
+    struct executed e;
+    struct message missing;
     how.backend = backend_cpu();
-    if (how.mode != COUNT_OFF)
-        e->counted =
-            executed_by_encoding(&how, &c->parts.pe, b, e->encoding.cost.flops, &e->executed, &e->uncounted);
+    if (how.mode == COUNT_OFF)
+        return;
+    if (!executed_by_encoding(&how, &c->parts.pe, b, flops, &e, &missing)) {
+        row_put_reason(row, &row->encoding.executed, missing.text);
+        return;
+    }
+    row->encoding.executed = e.flops;
+    row->encoding.executed_source = row_keep(row, e.source);
+    row->encoding.executed_isa = row_keep(row, e.isa);
+    row->encoding.executed_threads = e.threads;
+    row->encoding.executed_differences = row_keep(row, e.differences);
 }
 
 void encoded_free(struct encoded *e)

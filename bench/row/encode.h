@@ -2,6 +2,7 @@
 #ifndef GTMARK_BENCH_ENCODE_H
 #define GTMARK_BENCH_ENCODE_H
 
+#include "analysis/record/row.h"
 #include "bench/cli/config.h"
 #include "bench/flops/executed.h"
 #include "bench/time/sample.h"
@@ -18,9 +19,6 @@ struct encoded {
     bool is_checked;
     struct encoding_check check;
     struct message checked; /* how, for the row; empty if it was not, for the reason in check.missing */
-    bool counted;           /* executed is known; if not, uncounted says why */
-    struct executed executed;
-    struct message uncounted;
 };
 
 /*
@@ -30,8 +28,21 @@ struct encoded {
  */
 bool encode(struct encoded *e, const struct config *c, const struct batch *b, const struct sampling *rule);
 
-/* Counts the FLOPs that computing it executes, once; see `counted`. */
-void encode_count(struct encoded *e, const struct config *c, const struct batch *b,
+/*
+ * Whether LapPE's check is known to find skipped pairs in graphs of this name: in tests/test_lappe_check.c it
+ * finds 20 of 20 in each family with its default parameters, and in each shape.
+ */
+bool encode_check_is_proven(const char *family);
+
+/* Fills e->check and e->checked, once; later calls do nothing. */
+void encode_check(struct encoded *e, const struct config *c, const struct batch *b, const struct options *o,
+                  struct cancel cancel);
+
+/* Sets a computed encoding in a row, with its cost, without its time. */
+void encode_write(struct row *row, const struct encoded *e, const struct encoding_config *c, bool uploaded);
+
+/* Counts the FLOPs that computing it executes, for the row. */
+void encode_count(struct row *row, const struct encoded *e, const struct config *c, const struct batch *b,
                   struct executed_request how);
 
 void encoded_free(struct encoded *e);

@@ -1,10 +1,9 @@
-/* The fields of a row of the configuration, its encoding, its ranks, exchange between them, and the GPU. */
+/* What a row says of its configuration, its batch, and its programs before they run. */
 #ifndef GTMARK_BENCH_FIELDS_H
 #define GTMARK_BENCH_FIELDS_H
 
 #include "analysis/record/axes.h"
-#include "bench/row/encode.h"
-#include "models/encodings/bound.h"
+#include "bench/row/workload.h"
 
 /* The work, and the device it runs on. */
 void fields_config(struct row *row, const struct config *c, const struct options *o);
@@ -17,23 +16,22 @@ enum { TITLE_TEXT = AXES_TEXT + 32 };
 void fields_title(const struct options *o, const struct config *c, enum program_kind kind,
                   char text[TITLE_TEXT]);
 
-/* A computed encoding and its cost, without its time. */
-void fields_encoding(struct row *row, const struct encoded *e, const struct encoding_config *c,
-                     bool uploaded);
+/* The batch of an open workload, and what is known of its encoding without computing it: bounds, and its
+ * stored bytes. */
+void fields_batch(struct row *row, const struct workload *w);
 
-/* What is known of an encoding without computing it: bounds, and its stored bytes. */
-void fields_encoding_bound(struct row *row, const struct encoding_bound *b, int64_t storage);
+/* What each of several ranks has of the batch, for the program that was loaded or planned last. */
+void fields_ranks(struct row *row, const struct workload *w);
 
-struct result;
-struct program_result;
+/* The memory and the work of a planned program; of several ranks the work of all of them. Returns its cost.
+ */
+struct cost fields_plan(struct row *row, enum program_kind kind, const struct tape *t);
+struct cost fields_plan_ranks(struct row *row, enum program_kind kind, const struct workload *w);
 
-/* What each of several ranks has of the batch. */
-void fields_ranks(struct row *row, const struct result *r);
+/* The FLOPs of a model's program if the graphs of its batch were batched in other ways. */
+void fields_ways(struct row *row, enum program_kind kind, const struct workload *w);
 
-/* The clocks, throttling and energy of the GPU. */
-void fields_gpu(struct row *row, enum program_kind kind, const struct program_result *p);
-
-/* What several ranks exchange: measured, and predicted. */
-void fields_exchange(struct row *row, enum program_kind kind, const struct program_result *p);
+/* FLOPs and bytes of all phases. */
+struct cost fields_total(const struct cost cost[PHASES]);
 
 #endif

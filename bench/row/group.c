@@ -7,7 +7,6 @@
 
 #include "bench/base/build.h"
 #include "bench/base/child.h"
-#include "bench/row/workload.h"
 #include "kernels/ranks.h"
 #include "kernels/rng.h"
 

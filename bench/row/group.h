@@ -5,7 +5,7 @@
 #ifndef GTMARK_BENCH_GROUP_H
 #define GTMARK_BENCH_GROUP_H
 
-#include "bench/row/orders.h"
+#include "bench/row/workload.h"
 
 /*
  * On all ranks, once each has read its command line: whether all could, and have the same one, the same

@@ -1,19 +1,21 @@
-/* Each pass: whether it is wanted, what it does, and how its result is written. */
+/* Each pass: whether it is wanted, and what it does. */
 #include "bench/row/passes.h"
 
 #include <math.h>
 
-#include "analysis/record/plain.h"
+#include "analysis/record/profile.h"
 #include "analysis/tables/profile_table.h"
 #include "bench/base/interrupt.h"
+#include "bench/base/memory.h"
 #include "bench/cli/describe.h"
 #include "bench/row/fields.h"
-#include "bench/row/put.h"
-#include "bench/row/result.h"
-#include "bench/row/sampling.h"
 #include "bench/show/dump.h"
 #include "bench/show/profile.h"
 #include "bench/show/trace.h"
+#include "bench/time/cold.h"
+#include "bench/time/energy.h"
+#include "bench/time/exchange.h"
+#include "bench/time/launching.h"
 #include "kernels/arithmetic.h"
 #include "kernels/ranks.h"
 #include "models/tape/count.h"
@@ -37,7 +39,7 @@ static const struct calibration *ceilings_after(const struct target *t)
     const char *missing;
     if (is_planned(t))
         return ceilings_for(t->job->ceilings, t->job->config->threads);
-    struct turns turns = samples_turns(t->result->samples);
+    struct turns turns = samples_turns(&t->timed->samples);
     return ceilings_in(t->job->ceilings, t->job->config->threads, turns.list, turns.count,
                        &turns.list[turns.count - 1].after, &missing);
 }
@@ -55,41 +57,19 @@ static const char *cold_unwanted(const struct target *t)
     return cold_runs(t) == 0 ? "" : NULL;
 }
 
-static bool cold_run(struct target *t, struct message *missing)
+static void cold_run(struct target *t)
 {
     const struct job *job = t->job;
     double seconds = job->options->sampling.cold >= 0 ? INFINITY : job->share[t->kind] / 10;
-    if (!flush_ready(job->flush, &job->options->device, job->config->threads, missing))
-        return false;
-    t->result->cold = cold_measure(t->recording->tape, job->flush, cold_runs(t), seconds);
-    return true;
-}
-
-static void cold_write(struct row *row, enum program_kind kind, const struct program_result *p)
-{
-    struct row_program *to = row_program(row, kind);
-    put_count(row, &to->cold.n, p->cold.n);
-    put_real(row, &to->cold.median, p->cold.median);
-    put_real(row, &to->cold.min, p->cold.min);
-    put_count(row, &to->cold.flushed, p->cold.flushed);
+    if (flush_ready(job->flush, &job->options->device, job->config->threads, &t->missing))
+        cold_measure(t->recording->tape, job->flush, cold_runs(t), seconds, t->to);
 }
 
 /* --- the host's part of a replay on a device */
 
-static bool launching_run(struct target *t, struct message *missing)
+static void launching_run(struct target *t)
 {
-    (void)missing;
-    t->result->launching = launching_measure(t->recording->tape);
-    return true;
-}
-
-static void launching_write(struct row *row, enum program_kind kind, const struct program_result *p)
-{
-    struct row_program *to = row_program(row, kind);
-    const struct launching *l = &p->launching;
-    put_count(row, &to->launch.n, l->n);
-    put_count(row, &to->launch.entries, l->entries);
-    put_real(row, &to->launch.median, l->median);
+    launching_measure(t->recording->tape, t->to);
 }
 
 /* --- runs launched entry by entry, beside samples of a graph */
@@ -99,20 +79,11 @@ static const char *eager_runs_unwanted(const struct target *t)
     return tape_captured(t->recording->tape) ? NULL : "";
 }
 
-static bool eager_runs_run(struct target *t, struct message *missing)
+static void eager_runs_run(struct target *t)
 {
-    (void)missing;
-    t->result->eager = eager_measure(t->recording->tape, t->job->share[t->kind] / 10);
-    return true;
-}
-
-static void eager_runs_write(struct row *row, enum program_kind kind, const struct program_result *p)
-{
-    struct row_program *to = row_program(row, kind);
-    put_count(row, &to->eager.n, p->eager.n);
-    put_real(row, &to->eager.median, p->eager.median);
-    put_real(row, &to->eager.min, p->eager.min);
-    put_real(row, &to->eager.host, p->eager.host);
+    double phase[PHASES][EAGER_MAX];
+    eager_measure(t->recording->tape, t->job->share[t->kind] / 10, t->to, phase);
+    timed_write_eager(t->row, t->kind, phase);
 }
 
 /* --- GPU clocks during sampling, and energy */
@@ -123,38 +94,27 @@ static const char *gpu_unwanted(const struct target *t)
     return d->nvml ? NULL : d->context ? d->no_nvml : "";
 }
 
-static bool gpu_run(struct target *t, struct message *missing)
+static void gpu_run(struct target *t)
 {
-    (void)missing;
     tape_init(t->recording->tape);
-    t->result->energy = energy_measure(t->recording->tape, t->job->options->device.nvml, ENERGY_SECONDS);
-    t->result->energy.joules /= (double)t->work->batch.graphs;
-    return true;
+    energy_measure(t->recording->tape, t->job->options->device.nvml, ENERGY_SECONDS, t->work->batch.graphs,
+                   t->row, t->to);
+    t->timed->watched = true;
 }
 
 /* --- resident memory */
 
-static bool resident_run(struct target *t, struct message *missing)
+static void resident_run(struct target *t)
 {
-    struct resident *r = &t->result->resident;
-    const char *reason = "";
-    if (!memory_measure(t->recording->tape, r, &reason))
-        return complain(missing, "%s", reason);
-    t->result->resident_missing = r->program < 0 ? reason : NULL;
+    struct row_program *to = t->to;
+    const char *reason = memory_measure(t->recording->tape, to);
+    if (to->memory.resident == COUNT_ABSENT)
+        row_put_reason(t->row, &to->memory.resident, reason);
+    if (to->memory.libraries == COUNT_ABSENT)
+        row_put_reason(t->row, &to->memory.libraries, reason);
     /* Something allocates memory outside the plan. */
-    if (r->program >= 0 && (double)r->program > 1.05 * (double)t->result->plan.arena + 4 * 0x1p20)
-        outcome_set(&t->row->outcome, "wrong", "a run uses more resident memory than planned");
-    return true;
-}
-
-static void resident_write(struct row *row, enum program_kind kind, const struct program_result *p)
-{
-    struct row_program *to = row_program(row, kind);
-    put_count(row, &to->memory.libraries, p->resident.libraries);
-    if (p->resident_missing)
-        put_reason(row, &to->memory.resident, p->resident_missing);
-    else
-        put_count(row, &to->memory.resident, p->resident.program);
+    if ((double)to->memory.resident > 1.05 * (double)tape_planned(t->recording->tape)->arena + 4 * 0x1p20)
+        outcome_set(t->outcome, "wrong", "a run uses more resident memory than planned");
 }
 
 /* --- the profile */
@@ -164,30 +124,29 @@ static const char *profile_unwanted(const struct target *t)
     return t->job->options->profile ? NULL : "";
 }
 
-static bool profile_run(struct target *t, struct message *missing)
+static void print_profile(const struct target *t, const struct profile *p)
 {
-    (void)missing;
-    struct profile *p = &t->result->profile;
-    const struct calibration *ceilings = ceilings_after(t);
-    int samples = is_planned(t) ? 0 : t->result->samples->n;
     char title[TITLE_TEXT];
-    fields_title(t->job->options, t->job->config, t->kind, title);
-    profile_free(p);
-    *p = samples > 0 ? profile_measure(t->recording->tape, samples < 10 ? samples : 10, ceilings)
-                     : profile_plan(t->recording->tape, ceilings);
-    if (tape_failed(t->recording->tape))
-        return false;
     if (!options_print_profile(t->job->options))
-        return true;
+        return;
+    fields_title(t->job->options, t->job->config, t->kind, title);
     profile_print(p, title, t->job->profile);
     if (t->job->options->bench->whole)
         profile_print_memory(p, t->job->profile);
-    return true;
 }
 
-static void profile_set(struct row *row, enum program_kind kind, const struct program_result *p)
+static void profile_run(struct target *t)
 {
-    profile_write(&p->profile, row, kind);
+    const struct calibration *ceilings = ceilings_after(t);
+    int samples = is_planned(t) ? 0 : t->timed->samples.n;
+    struct profile p = samples > 0
+                           ? profile_measure(t->recording->tape, samples < 10 ? samples : 10, ceilings)
+                           : profile_plan(t->recording->tape, ceilings);
+    if (!tape_failed(t->recording->tape)) {
+        print_profile(t, &p);
+        profile_write(&p, t->row, t->kind);
+    }
+    profile_free(&p);
 }
 
 /* --- exchange with other ranks */
@@ -210,15 +169,49 @@ static int64_t most_sent(const struct workload *w)
     return most;
 }
 
-static bool exchange_run(struct target *t, struct message *missing)
+/* The value, or absent with the reason. */
+static void set_known(struct row *row, double *member, double value, const char *missing)
 {
-    (void)missing;
-    if (is_planned(t))
-        return true;
-    tape_init(t->recording->tape);
-    t->result->exchange = exchange_measure(t->recording->tape, t->work->options->sampling.runs);
-    t->result->exchange.sent = most_sent(t->work);
-    return true;
+    if (missing)
+        row_put_reason(row, member, missing);
+    else
+        row_put_real(row, member, value);
+}
+
+static void set_predicted(struct target *t)
+{
+    struct row_program *to = t->to;
+    const struct forecast *f = t->forecast;
+    const char *missing = *f->missing.text ? f->missing.text : f->bytes == 0 ? "nothing is exchanged" : NULL;
+    const char *no_run = !f->known        ? f->missing.text
+                         : !is_planned(t) ? "what runs has no ceilings of several ranks"
+                         : isnan(f->run)  ? "no ceilings (--ceilings)"
+                                          : NULL;
+    set_known(t->row, &to->communication.predicted, f->alone, missing);
+    set_known(t->row, &to->communication.predicted_run, f->run, no_run);
+    set_known(t->row, &to->communication.predicted_exposed, f->exposed, no_run);
+    if (missing)
+        row_put_reason(t->row, &to->communication.link, missing);
+    else
+        to->communication.link = row_keep(t->row, f->link.text);
+}
+
+static void exchange_run(struct target *t)
+{
+    struct row_program *to = t->to;
+    const char *reason = "planned only (--device meta)";
+    to->communication.bytes = is_planned(t) ? t->forecast->bytes : most_sent(t->work);
+    if (!is_planned(t)) {
+        tape_init(t->recording->tape);
+        exchange_measure(t->recording->tape, t->work->options->sampling.runs, to);
+        reason = to->communication.bytes == 0 ? "nothing is exchanged" : NULL;
+    }
+    if (reason) {
+        row_put_reason(t->row, &to->communication.time, reason);
+        row_put_reason(t->row, &to->communication.exposed, reason);
+        row_put_reason(t->row, &to->communication.bandwidth, reason);
+    }
+    set_predicted(t);
 }
 
 /* --- output beside the row, without fields */
@@ -228,33 +221,26 @@ static const char *trace_unwanted(const struct target *t)
     return t->job->trace ? NULL : "";
 }
 
-static bool trace_run(struct target *t, struct message *missing)
+static void trace_run(struct target *t)
 {
-    (void)missing;
     char program[TITLE_TEXT], title[TITLE_TEXT + 32];
     fields_title(t->job->options, t->job->config, t->kind, program);
     snprintf(title, sizeof title, "row %lld: %s", (long long)t->job->row + 1, program);
     trace_add(t->job->trace, title, t->recording->tape);
-    return true;
 }
 
 /* --- FLOPs counted in the reference's loops */
 
-static bool count_run(struct target *t, struct message *missing)
+static void count_run(struct target *t)
 {
-    int64_t analytic = result_cost(t->result).flops;
-    t->result->counted = tape_count(t->recording->tape, count_limit);
-    if (t->result->counted < 0)
-        return complain(missing, "an op has more than 1e9 FLOPs");
-    if (analytic >= 0 && analytic != t->result->counted)
-        outcome_set(&t->row->outcome, "wrong", "the counted FLOPs differ from the formulas");
-    return true;
-}
-
-static void count_write(struct row *row, enum program_kind kind, const struct program_result *p)
-{
-    struct row_program *to = row_program(row, kind);
-    put_count(row, &to->flops.counted, p->counted);
+    int64_t counted = tape_count(t->recording->tape, count_limit), analytic = t->to->flops.analytic;
+    if (counted < 0) {
+        complain(&t->missing, "an op has more than 1e9 FLOPs");
+        return;
+    }
+    t->to->flops.counted = counted;
+    if (analytic != COUNT_ABSENT && analytic != counted)
+        outcome_set(t->outcome, "wrong", "the counted FLOPs differ from the formulas");
 }
 
 /* --- FLOPs executed */
@@ -274,37 +260,31 @@ struct executed_request executed_how(const struct job *job)
                                      .threads = job->config->threads};
 }
 
-static bool executed_run(struct target *t, struct message *missing)
+static void executed_run(struct target *t)
 {
     struct executed_request how = executed_how(t->job);
-    return executed_by_tape(&how, t->recording->tape, &t->result->executed, missing);
-}
-
-static void executed_write(struct row *row, enum program_kind kind, const struct program_result *p)
-{
-    struct row_program *to = row_program(row, kind);
-    const struct executed *e = &p->executed;
-    put_count(row, &to->flops.executed, e->flops);
-    to->flops.source = row_keep(row, e->source);
-    to->flops.executed_isa = row_keep(row, e->isa);
-    put_count(row, &to->flops.executed_threads, e->threads);
-    to->flops.executed_differences = row_keep(row, e->differences);
+    struct executed e;
+    if (!executed_by_tape(&how, t->recording->tape, &e, &t->missing))
+        return;
+    t->to->flops.executed = e.flops;
+    t->to->flops.source = row_keep(t->row, e.source);
+    t->to->flops.executed_isa = row_keep(t->row, e.isa);
+    t->to->flops.executed_threads = e.threads;
+    t->to->flops.executed_differences = row_keep(t->row, e.differences);
 }
 
 /* --- correctness */
 
-static bool check_run(struct target *t, struct message *missing)
+static void check_run(struct target *t)
 {
-    (void)missing;
-    t->row->checked.check.tell = progress_check;
-    t->row->checked.check.told = t->job->progress;
+    struct checked *c = t->checked, before = *c;
+    c->check.tell = progress_check;
+    c->check.told = t->job->progress;
     progress_check(t->job->progress, "", 0, 0);
-    struct checked before = t->row->checked;
-    verify(&t->row->checked, t->work, t->kind, t->recording);
+    verify(c, t->work, t->kind, t->recording);
     progress_checked(t->job->progress, t->job->check[t->kind]);
     if (tape_failed(t->recording->tape))
-        t->row->checked = before;
-    return true;
+        *c = before;
 }
 
 static const char *dump_unwanted(const struct target *t)
@@ -312,31 +292,48 @@ static const char *dump_unwanted(const struct target *t)
     return t->job->options->output.dump && t->kind == PROGRAM_STEP ? NULL : "";
 }
 
-static bool dump_run(struct target *t, struct message *missing)
+static void dump_run(struct target *t)
 {
     const struct options *o = t->job->options;
     const struct batch *b = &t->work->batch;
     tape_init(t->recording->tape);
     struct value *config = config_describe(&t->work->config, o, b, t->recording->tape);
-    bool written = dump_write(o->output.dump, config, &b->adj, t->recording, missing);
+    if (!dump_write(o->output.dump, config, &b->adj, t->recording, &t->missing))
+        outcome_set(t->outcome, "failed", "%s", t->missing.text);
     value_free(config);
-    return written || outcome_set(&t->row->outcome, "failed", "%s", missing->text);
 }
 
-static const struct pass passes[PASSES] = {
-    {{"cold"}, A_RUN, cold_unwanted, cold_run, cold_write},
-    {{"launch"}, A_RUN | A_GPU, NULL, launching_run, launching_write},
-    {{"eager"}, A_RUN | A_GPU, eager_runs_unwanted, eager_runs_run, eager_runs_write},
-    {{"gpu", "time.discarded"}, A_RUN, gpu_unwanted, gpu_run, fields_gpu},
-    {{"memory.resident", "memory.libraries"}, A_RUN | ONE_RANK, NULL, resident_run, resident_write},
-    {{"communication"}, 0, exchange_unwanted, exchange_run, fields_exchange},
-    {{"profile", "predicted"}, 0, profile_unwanted, profile_run, profile_set},
-    {{NULL}, A_RUN, trace_unwanted, trace_run, NULL},
-    {{"flops.counted"}, A_RUN | ONE_RANK, NULL, count_run, count_write},
-    {{"flops.executed"}, A_RUN | THE_HOST, executed_unwanted, executed_run, executed_write},
-    {{NULL}, A_RUN, NULL, check_run, NULL},
-    {{NULL}, A_RUN, dump_unwanted, dump_run, NULL},
+/* --- the table, in the order in which they run */
+
+enum { PASS_FIELDS = 4 };
+
+/* What a pass needs; A_RUN: more than a plan of the program. */
+enum { A_RUN = 1, A_GPU = 2, THE_HOST = 4, ONE_RANK = 8 };
+
+static const struct pass {
+    const char *fields[PASS_FIELDS]; /* under the program's path: absent with the reason; null: none */
+    unsigned needs;
+    const char *(*unwanted)(
+        const struct target *t); /* why, "" if nobody asked, null if wanted; null: always */
+    void (*run)(struct target *t);
+} passes[] = {
+    {{"cold"}, A_RUN, cold_unwanted, cold_run},
+    {{"launch"}, A_RUN | A_GPU, NULL, launching_run},
+    {{"eager", "backward.time", "optimizer.time", "recompute.time"},
+     A_RUN | A_GPU,
+     eager_runs_unwanted,
+     eager_runs_run},
+    {{"gpu"}, A_RUN, gpu_unwanted, gpu_run},
+    {{"memory.resident", "memory.libraries"}, A_RUN | ONE_RANK, NULL, resident_run},
+    {{"communication"}, 0, exchange_unwanted, exchange_run},
+    {{"profile", "predicted"}, 0, profile_unwanted, profile_run},
+    {{NULL}, A_RUN, trace_unwanted, trace_run},
+    {{"flops.counted"}, A_RUN | ONE_RANK, NULL, count_run},
+    {{"flops.executed"}, A_RUN | THE_HOST, executed_unwanted, executed_run},
+    {{NULL}, A_RUN, NULL, check_run},
+    {{NULL}, A_RUN, dump_unwanted, dump_run},
 };
+enum { PASSES = sizeof passes / sizeof *passes };
 
 /* Why a pass does not run, "" if nobody expects it; null if it runs. */
 static const char *why_left_out(const struct pass *p, const struct target *t)
@@ -353,21 +350,22 @@ static const char *why_left_out(const struct pass *p, const struct target *t)
 void passes_run(struct target *t)
 {
     for (int i = 0; i < PASSES && !interrupt_signal() && !tape_failed(t->recording->tape); i++) {
-        struct message *missing = &t->result->missing[i];
         const char *reason = why_left_out(&passes[i], t);
-        if (reason)
-            complain(missing, "%s", reason);
-        else
-            t->result->done[i] = passes[i].run(t, missing);
+        complain(&t->missing, "%s", reason ? reason : "");
+        if (!reason)
+            passes[i].run(t);
+        for (int f = 0; f < PASS_FIELDS && *t->missing.text && passes[i].fields[f]; f++)
+            row_omit_of(t->row, t->kind, passes[i].fields[f], t->missing.text);
     }
 }
 
-void passes_write(struct row *row, enum program_kind kind, const struct program_result *p)
+void passes_drop(struct row *row, enum program_kind kind)
 {
-    for (int i = 0; i < PASSES; i++) {
-        if (p->done[i] && passes[i].write)
-            passes[i].write(row, kind, p);
-        for (int f = 0; f < PASS_FIELDS && !p->done[i] && *p->missing[i].text && passes[i].fields[f]; f++)
-            put_program_reason(row, kind, passes[i].fields[f], p->missing[i].text);
-    }
+    for (int i = 0; i < PASSES; i++)
+        for (int f = 0; f < PASS_FIELDS && passes[i].fields[f]; f++) {
+            char path[SCHEMA_PATH];
+            snprintf(path, sizeof path, "%s.%s", program_name(kind), passes[i].fields[f]);
+            if (row_has(row, path))
+                row_omit(row, path, NULL);
+        }
 }

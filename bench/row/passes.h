@@ -5,10 +5,9 @@
 #ifndef GTMARK_BENCH_PASSES_H
 #define GTMARK_BENCH_PASSES_H
 
-#include "analysis/record/row.h"
-#include "bench/base/message.h"
-#include "bench/row/result.h"
-#include "models/layers/model.h"
+#include "bench/row/forecast.h"
+#include "bench/row/timed.h"
+#include "bench/row/verify.h"
 
 /* A loaded program and where its results go. */
 struct target {
@@ -16,22 +15,13 @@ struct target {
     const struct workload *work;
     enum program_kind kind;
     struct recording *recording;
-    struct result *row;
-    struct program_result *result; /* of this program in the row */
-};
-
-enum { PASS_FIELDS = 2 };
-
-/* What a pass needs; A_RUN: more than a plan of the program. */
-enum { A_RUN = 1, A_GPU = 2, THE_HOST = 4, ONE_RANK = 8 };
-
-struct pass {
-    const char *fields[PASS_FIELDS]; /* under the program's path: absent with the reason; null: none */
-    unsigned needs;
-    const char *(*unwanted)(
-        const struct target *t); /* why, "" if nobody asked, null if wanted; null: always */
-    bool (*run)(struct target *t, struct message *missing); /* false with a reason if there is no result */
-    void (*write)(struct row *row, enum program_kind kind, const struct program_result *p); /* may be null */
+    const struct forecast *forecast;
+    struct timed *timed;
+    struct checked *checked;
+    struct outcome *outcome;
+    struct row *row;
+    struct row_program *to; /* the program in the row */
+    struct message missing; /* why the pass that runs has no result; empty: it has one */
 };
 
 /* How executed FLOPs of the row are counted. */
@@ -41,7 +31,7 @@ struct executed_request executed_how(const struct job *job);
  * --device meta it is only planned, and the passes that need no more than a plan run. */
 void passes_run(struct target *t);
 
-/* Writes the results of all passes to the row. */
-void passes_write(struct row *row, enum program_kind kind, const struct program_result *p);
+/* Removes from the row what passes have measured. */
+void passes_drop(struct row *row, enum program_kind kind);
 
 #endif

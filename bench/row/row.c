@@ -1,7 +1,8 @@
 /*
  * The protocol of a row, bottom-up: a turn opens the workload, samples the encoding and measures every
  * program; a program is recorded, planned, loaded and sampled, and in the first turn then goes through the
- * table of passes (passes.c). Results are typed (result.h).
+ * table of passes (passes.c). What is measured goes into the row at once, but for times: they are reported
+ * anew after every turn, in the state of the machine that most turns were in (timed.c).
  */
 #include "bench/row/row.h"
 
@@ -14,11 +15,10 @@
 #include "analysis/tables/wrap.h"
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
+#include "bench/row/cold_start.h"
 #include "bench/row/fields.h"
-#include "bench/row/passes.h"
-#include "bench/row/result_row.h"
-#include "bench/row/row_resume.h"
-#include "bench/show/by_convention.h"
+#include "bench/row/measurement.h"
+#include "bench/row/passes.h" /* executed_how */
 
 /* Why a program is not measured; null if it is. */
 static const char *why_not(const struct job *job, enum program_kind p)
@@ -33,138 +33,23 @@ static const char *why_not(const struct job *job, enum program_kind p)
     return "";
 }
 
-struct measurement {
-    const struct job *job;
-    bool is_open;
-    bool is_cut;  /* --timeout ended sampling */
-    bool is_over; /* a later turn failed: the row stands as it was before */
-    struct workload work;
-    struct encoded encoded;
-    struct samples samples[PROGRAMS];
-    struct result result;
-    struct row *from; /* of an earlier run; null: none */
-};
-
-/* A turn under way. */
-struct visit {
-    struct measurement *row;
-    const struct turn_plan *plan;
-    double deadline; /* of all programs that are still to be sampled */
-    int programs;    /* their number */
-};
-
-static void run_passes(struct measurement *m, enum program_kind kind, struct recording *r)
-{
-    struct target t = {m->job, &m->work, kind, r, &m->result, &m->result.program[kind]};
-    passes_run(&t);
-}
-
-/* Runs the passes after the samples. */
-static void finish_program(struct measurement *m, enum program_kind kind, struct recording *r)
-{
-    if (m->samples[kind].n == 0 || interrupt_signal())
-        return;
-    if (tape_learn(r->tape)) {
-        result_plan(&m->result.program[kind], r->tape);
-        result_entries(&m->result.program[kind], r->tape);
-    }
-    run_passes(m, kind, r);
-}
-
-static void judge_finite(struct measurement *m, enum program_kind kind, const struct recording *r, bool whole)
-{
-    struct message error;
-    if (!still_finite(r, whole, &error))
-        outcome_set(&m->result.outcome, "wrong", "%s: after the timed runs %s", program_name(kind),
-                    error.text);
-}
-
-/* The table of --flop-convention. */
-static void print_conventions(const struct job *job, enum program_kind kind, const struct tape *t)
-{
-    char title[TITLE_TEXT];
-    if (!job->profile || !job->options->conventions)
-        return;
-    fields_title(job->options, job->config, kind, title);
-    conventions_print(t, job->options->conventions, title, job->profile);
-}
-
-/* The FLOPs of the program if its graphs were batched in other ways. */
-static void plan_ways(struct measurement *m, enum program_kind kind)
-{
-    const struct graph_result *g = &m->result.graph;
-    for (enum batching way = 0; way < BATCHINGS && kind < MODEL_PROGRAMS && g->graphs > 1; way++)
-        m->result.program[kind].batched[way] = workload_flops(&m->work, kind, g->work[way]);
-}
-
-/* What all ranks need, and how long they exchange. */
-static void plan_ranks(struct measurement *m, enum program_kind kind)
-{
-    const struct job *job = m->job;
-    bool planned = job->options->device.meta, several = m->work.ranks;
-    struct forecast *f = &m->result.program[kind].forecast;
-    if (several || (planned && job->options->links.count > 0))
-        *f = forecast_make(&m->work, kind, ceilings_for(job->ceilings, job->config->threads));
-    if (several && planned)
-        result_group(&m->result.group, &m->result.program[kind], &m->work);
-}
-
-/* What was measured before and after a fault in the first turn. */
-static void drop_program(struct measurement *m, enum program_kind kind)
-{
-    struct program_result *p = &m->result.program[kind];
-    samples_free(&m->samples[kind]);
-    profile_free(&p->profile);
-    p->samples = NULL;
-    memset(p->done, 0, sizeof p->done);
-}
-
-/* Samples a loaded program, and in the first turn runs the passes. */
-static void measure_loaded(struct visit *v, enum program_kind kind, struct recording *r)
-{
-    struct measurement *m = v->row;
-    result_entries(&m->result.program[kind], r->tape);
-    if (m->work.ranks)
-        result_group(&m->result.group, &m->result.program[kind], &m->work);
-    double now = clock_now(), until = now + (v->deadline - now) / v->programs--;
-    sampling_turn(m->job, v->plan, kind, r, until, &m->samples[kind]);
-    bool cut = clock_now() >= until;
-    m->is_cut = m->is_cut || cut;
-    judge_finite(m, kind, r, !cut && !interrupt_signal());
-    m->result.program[kind].samples = m->samples[kind].n > 0 ? &m->samples[kind] : NULL;
-    if (v->plan->first)
-        finish_program(m, kind, r);
-    if (!workload_went_on(m->job->options, program_name(kind), &m->result.outcome) && v->plan->first)
-        drop_program(m, kind);
-}
-
-static void measure_program(struct visit *v, enum program_kind kind)
-{
-    struct measurement *m = v->row;
-    device_recover(&m->job->options->device);
-    struct recording r = workload_record(&m->work, kind);
-    result_plan(&m->result.program[kind], r.tape);
-    plan_ways(m, kind);
-    if (v->plan->first)
-        plan_ranks(m, kind);
-    if (m->job->options->device.meta) {
-        run_passes(m, kind, &r);
-    } else if (workload_load(&m->work, kind, &r, &m->result.outcome)) {
-        measure_loaded(v, kind, &r);
-    }
-    if (v->plan->first)
-        print_conventions(m->job, kind, r.tape);
-    tape_free(r.tape);
-}
-
 /* An error beyond the limits makes the row wrong, whatever its status. */
-static void judge_check(struct result *r)
+static void judge_check(struct measurement *m)
 {
-    const struct check *c = &r->checked.check;
+    const struct check *c = &m->checked.check;
     if (c->excess > 1)
-        outcome_set(&r->outcome, "wrong", "%s: the error is %.3g times the limit", c->tensor, c->excess);
+        outcome_set(&m->outcome, "wrong", "%s: the error is %.3g times the limit", c->tensor, c->excess);
     else if (*c->found)
-        outcome_set(&r->outcome, "wrong", "%s", c->found);
+        outcome_set(&m->outcome, "wrong", "%s", c->found);
+}
+
+static void write_noise(struct row *row, const struct noise *n)
+{
+    row_put_real(row, &row->noise.load, n->load);
+    row->noise.lost = n->lost;
+    row->noise.largest_gap = n->largest_gap;
+    row->noise.frequency = n->frequency > 0 ? n->frequency : NAN;
+    row->noise.governor = row_keep(row, n->governor);
 }
 
 /* Probes the machine, for at most a tenth of the row's budget, so that short rows mostly measure. */
@@ -174,11 +59,11 @@ static void look_at_machine(struct measurement *m)
     double seconds = 0;
     for (size_t i = 0; i < TIMED; i++)
         seconds += job->share[i];
-    m->result.noise = noise_probe(job->config->threads, fmin(0.05, seconds / 10));
-    m->result.probed = true;
+    struct noise noise = noise_probe(job->config->threads, fmin(0.05, seconds / 10));
+    write_noise(m->row, &noise);
     if (job->row == 0) {
         progress_clear(job->progress);
-        noise_warn(&m->result.noise, stderr);
+        noise_warn(&noise, stderr);
     }
 }
 
@@ -205,41 +90,46 @@ static void note_repeated(const struct measurement *m)
     static const struct warning_kind repeated = {"note", "%s edges repeat another",
                                                  "the file has both directions, or lines twice; --graph "
                                                  "unique:PATH takes each edge once"};
-    const struct graph_result *g = &m->result.graph;
+    int64_t duplicates = m->row->graph.duplicates; /* absent in a plan */
     struct subject row = subject_of(m, NULL);
     struct graph_file_name file;
-    if (graph_file_name(m->job->config->graph.family, &file) && file.undirected && !g->planned &&
-        g->degrees.duplicates > 0)
-        warnings_add(&row, &repeated, (double)g->degrees.duplicates, "%lld of %lld",
-                     (long long)g->degrees.duplicates, (long long)g->edges);
+    if (graph_file_name(m->job->config->graph.family, &file) && file.undirected && duplicates > 0)
+        warnings_add(&row, &repeated, (double)duplicates, "%lld of %lld", (long long)duplicates,
+                     (long long)m->row->graph.edges);
 }
 
 /* Only in bench_model. */
 static void measure_cold_start(struct measurement *m)
 {
     const struct options *o = m->job->options;
-    struct cold_start *s = &m->result.cold_start;
-    if (!o->bench->whole || o->device.meta || m->work.ranks)
-        complain(&s->missing, m->work.ranks && o->bench->whole ? "not with several ranks" : "");
+    double seconds[COLD_START_STEPS];
+    struct message missing = {"not with several ranks"};
+    if (!o->bench->whole || (o->device.meta && !m->work.ranks))
+        return;
+    if (!m->work.ranks && cold_start_measure(o, m->job->config, seconds, &missing))
+        cold_start_write(m->row, seconds);
     else
-        *s = cold_start_measure(o, m->job->config);
+        row_omit(m->row, "cold_start", missing.text);
     if (options_print_profile(o))
-        cold_start_print(s, m->job->profile);
+        cold_start_print(m->row, m->job->profile);
 }
 
 /* What the encoding takes at most, of a plan: the exact values are known only after it was computed. */
 static void print_bound(const struct measurement *m)
 {
-    const struct encoding_bound *b = &m->result.graph.bound;
+    const struct row *row = m->row;
+    int64_t most_flops = row->encoding.bound.flops, most_bytes = row->encoding.bound.bytes,
+            most = row->encoding.bound.peak;
     char flops[UNITS_TEXT], bytes[UNITS_TEXT], peak[UNITS_TEXT], text[MESSAGE_SIZE];
-    if (!options_print_profile(m->job->options) || !m->job->options->device.meta || !b->label)
+    if (!options_print_profile(m->job->options) || !m->job->options->device.meta ||
+        !row->encoding.bound.label)
         return;
-    units_format(flops, (double)b->flops, UNITS_SI, "FLOP");
-    units_format(bytes, (double)b->bytes, UNITS_BINARY, "B");
-    units_format(peak, (double)b->peak, UNITS_BINARY, "B");
+    units_format(flops, (double)most_flops, UNITS_SI, "FLOP");
+    units_format(bytes, (double)most_bytes, UNITS_BINARY, "B");
+    units_format(peak, (double)most, UNITS_BINARY, "B");
     snprintf(text, sizeof text, "upper bounds of the encoding: %s, %s minimum bytes, %s of memory (%s)",
-             b->flops < 0 ? "unknown FLOPs" : flops, b->bytes < 0 ? "unknown bytes" : bytes,
-             b->peak < 0 ? "unknown bytes" : peak, b->label);
+             most_flops < 0 ? "unknown FLOPs" : flops, most_bytes < 0 ? "unknown bytes" : bytes,
+             most < 0 ? "unknown bytes" : peak, row->encoding.bound.label);
     putc('\n', m->job->profile);
     wrap_text(m->job->profile, text, 0, 4);
 }
@@ -252,36 +142,40 @@ bool run_has_ended(const struct options *o)
 /* Measures an opened workload. */
 static void measure_work(struct visit *v)
 {
-    struct measurement *m = v->row;
+    struct measurement *m = v->measurement;
     const struct block_plan *encoding = &v->plan->block[PROGRAMS];
     struct sampling rule = sampling_rule(m->job, v->plan, PROGRAMS, v->deadline);
     bool again = encoding->wanted || !m->encoded.computed;
-    bool encoded = workload_encode(&m->work, &m->encoded, again ? &rule : NULL, &m->result.outcome);
-    m->result.encoded = m->encoded.computed ? &m->encoded : NULL;
+    bool encoded = workload_encode(&m->work, &m->encoded, again ? &rule : NULL, &m->outcome);
+    if (m->encoded.computed)
+        encode_write(m->row, &m->encoded, &m->work.config.parts.pe, m->job->options->device.backend->device);
     if (v->plan->first && m->encoded.computed)
-        encode_count(&m->encoded, &m->work.config, &m->work.batch, executed_how(m->job));
+        encode_count(m->row, &m->encoded, &m->work.config, &m->work.batch, executed_how(m->job));
     for (enum program_kind p = 0; p < PROGRAMS && encoded && !run_has_ended(m->job->options); p++) {
-        m->result.program[p].unwanted = why_not(m->job, p);
+        const char *unwanted = why_not(m->job, p);
+        if (unwanted && *unwanted)
+            row_omit(m->row, program_name(p), unwanted);
         if (v->plan->block[p].wanted)
             measure_program(v, p);
     }
     print_bound(m);
     if (v->plan->first && encoded && !run_has_ended(m->job->options))
         measure_cold_start(m);
-    judge_check(&m->result);
+    judge_check(m);
 }
 
 static bool open_workload(struct measurement *m)
 {
-    m->is_open = m->is_open || workload_open(&m->work, m->job->options, m->job->config, &m->result.outcome);
-    if (m->is_open && !m->result.graph.known)
-        result_graph(&m->result.graph, &m->work);
+    m->is_open = m->is_open || workload_open(&m->work, m->job->options, m->job->config, &m->outcome);
+    if (m->is_open && !m->is_described)
+        fields_batch(m->row, &m->work);
+    m->is_described = m->is_open;
     return m->is_open;
 }
 
 static void visit(struct visit *v)
 {
-    struct measurement *m = v->row;
+    struct measurement *m = v->measurement;
     if (!open_workload(m))
         return;
     if (v->plan->first) {
@@ -296,18 +190,20 @@ static void visit(struct visit *v)
 void measurement_turn(struct measurement *m, const struct turn_plan *plan)
 {
     double timeout = m->job->options->sampling.timeout;
-    struct outcome before = m->result.outcome;
-    struct visit v = {.row = m, .plan = plan};
+    struct outcome before = m->outcome;
+    char now[UTC_TEXT];
+    struct visit v = {.measurement = m, .plan = plan};
     v.deadline = timeout > 0 ? clock_now() + timeout - measurement_spent(m) : INFINITY;
     for (enum program_kind p = 0; p < PROGRAMS; p++)
         v.programs += plan->block[p].wanted;
-    if (!*m->result.started)
-        utc_now(m->result.started);
+    if (!m->row->started) {
+        utc_now(now);
+        m->row->started = row_keep(m->row, now);
+    }
     visit(&v);
     /* A later turn that had no time or memory takes nothing from the row; wrong results do. */
-    if (!plan->first && !outcome_is_ok(&m->result.outcome) &&
-        strcmp(m->result.outcome.status, "wrong") != 0) {
-        m->result.outcome = before;
+    if (!plan->first && !outcome_is_ok(&m->outcome) && strcmp(m->outcome.status, "wrong") != 0) {
+        m->outcome = before;
         m->is_over = true;
     }
 }
@@ -316,9 +212,9 @@ void measurement_turn(struct measurement *m, const struct turn_plan *plan)
 static struct outcome judge_samples(const struct measurement *m)
 {
     const struct sampling_options *o = &m->job->options->sampling;
-    struct outcome outcome = m->result.outcome;
+    struct outcome outcome = m->outcome;
     for (enum program_kind p = 0; p < PROGRAMS && m->is_cut; p++) {
-        int n = m->samples[p].n, needed = o->runs > 0 ? o->runs : 1;
+        int n = m->program[p].samples.n, needed = o->runs > 0 ? o->runs : 1;
         if (!why_not(m->job, p) && n < needed && outcome_is_ok(&outcome))
             outcome_set(&outcome, "skipped", "%s: only %d of %d samples within its share of --timeout, %g s",
                         program_name(p), n, needed, o->timeout);
@@ -326,12 +222,33 @@ static struct outcome judge_samples(const struct measurement *m)
     return outcome;
 }
 
+static void write_outcome(struct row *row, const struct outcome *outcome)
+{
+    row->status = row_keep(row, outcome->status);
+    row->reason = row_keep(row, outcome->reason.text);
+}
+
+/* The row of a configuration; from: what was measured before, or null. */
+static struct row *row_of(const struct job *job, const struct row *from)
+{
+    struct row *row = from ? row_copy(from) : row_new();
+    if (!from)
+        row->checked = row_keep(row, "none");
+    fields_config(row, job->config, job->options);
+    return row;
+}
+
 struct row *measurement_row(const struct measurement *m)
 {
     struct outcome outcome = judge_samples(m);
-    struct row *row = result_row(&m->result, &outcome);
-    if (m->from)
-        row = row_over(row, m->from);
+    struct row *row = row_copy(m->row);
+    write_outcome(row, &outcome);
+    for (enum program_kind p = 0; p < PROGRAMS; p++)
+        timed_write(row, m->job, p, &m->program[p]);
+    if (m->encoded.computed && m->encoded.samples.n > 0)
+        timed_write_encoding(row, m->job, &m->encoded.samples);
+    if (!m->is_resumed) /* results are checked with the first turn */
+        verify_write(row, &m->checked, m->encoded.computed ? &m->encoded : NULL);
     row_derive(row);
     row_judge_noise(row);
     return row;
@@ -343,51 +260,46 @@ struct measurement *measurement_begin(const struct job *job, const struct row *f
     if (!m)
         abort();
     m->job = job;
-    m->from = from ? row_copy(from) : NULL;
-    m->result.job = job;
-    m->result.outcome.status = "ok";
-    if (from && from->started)
-        snprintf(m->result.started, UTC_TEXT, "%s", from->started);
-    for (size_t i = 0; from && i < TIMED; i++) {
-        struct samples *s = i < PROGRAMS ? &m->samples[i] : &m->encoded.samples;
-        samples_load(s, from, i);
-        if (i < PROGRAMS && s->n > 0)
-            m->result.program[i].samples = s;
-    }
+    m->is_resumed = from;
+    m->outcome.status = "ok";
+    m->row = row_of(job, from);
+    for (size_t i = 0; from && i < TIMED; i++)
+        timed_load(i < PROGRAMS ? &m->program[i].samples : &m->encoded.samples, from, i);
     return m;
 }
 
 const struct samples *measurement_samples(const struct measurement *m, size_t timed)
 {
-    const struct samples *s = timed < PROGRAMS ? &m->samples[timed] : &m->encoded.samples;
+    const struct samples *s = timed < PROGRAMS ? &m->program[timed].samples : &m->encoded.samples;
     return s->n > 0 ? s : NULL;
 }
 
 bool measurement_goes_on(const struct measurement *m)
 {
-    return outcome_is_ok(&m->result.outcome) && !m->is_cut && !m->is_over;
+    return outcome_is_ok(&m->outcome) && !m->is_cut && !m->is_over;
 }
 
 double measurement_spent(const struct measurement *m)
 {
     double seconds = m->encoded.samples.spent;
     for (enum program_kind p = 0; p < PROGRAMS; p++)
-        seconds += m->samples[p].spent;
+        seconds += m->program[p].samples.spent;
     return seconds;
 }
 
 void measurement_warn(const struct measurement *m)
 {
     for (enum program_kind p = 0; p < PROGRAMS; p++) {
+        const struct samples *s = measurement_samples(m, p);
         struct subject program = subject_of(m, program_name(p));
-        if (m->samples[p].n > 0)
-            sampling_warn(&m->samples[p], m->job->states, &program);
+        if (s)
+            sampling_warn(s, m->job->states, &program);
     }
 }
 
 int64_t measurement_bytes(const struct measurement *m)
 {
-    return m->is_open ? m->result.graph.bytes : 0;
+    return m->is_open ? m->row->graph.bytes : 0;
 }
 
 void measurement_close(struct measurement *m)
@@ -403,18 +315,18 @@ void measurement_end(struct measurement *m)
         return;
     measurement_close(m);
     for (enum program_kind p = 0; p < PROGRAMS; p++) {
-        samples_free(&m->samples[p]);
-        profile_free(&m->result.program[p].profile);
-        free(m->result.program[p].entry);
+        samples_free(&m->program[p].samples);
+        free(m->program[p].entry);
     }
     encoded_free(&m->encoded);
-    row_free(m->from);
+    row_free(m->row);
     free(m);
 }
 
 struct row *row_skip(const struct job *job, const char *reason)
 {
-    struct result result = {.job = job};
-    outcome_set(&result.outcome, "skipped", "%s", reason);
-    return result_row(&result, &result.outcome);
+    struct row *row = row_of(job, NULL);
+    row->status = row_keep(row, "skipped");
+    row->reason = row_keep(row, reason);
+    return row;
 }

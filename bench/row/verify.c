@@ -216,3 +216,27 @@ void verify(struct checked *v, const struct workload *w, enum program_kind kind,
                                 : "no memory for the check");
     tape_init(r->tape);
 }
+
+/* Why the encoding could not be checked; empty if it was, or if there is none. */
+static const char *encoding_unchecked(const struct encoded *e)
+{
+    return e && e->is_checked && !*e->checked.text ? e->check.missing : "";
+}
+
+void verify_write(struct row *row, const struct checked *v, const struct encoded *encoded)
+{
+    char exceptions[CHECK_EXCEPTIONS_TEXT], how[512];
+    const char *missing = *v->missing ? v->missing : encoding_unchecked(encoded);
+    row->checked = row_keep(row, *missing || v->check.tensors == 0 ? "none" : v->by_rows ? "rows" : "whole");
+    if (*missing)
+        row_explain(row, "checked", missing);
+    if (v->check.tensors == 0)
+        return;
+    snprintf(how, sizeof how, "%s%s%s", v->how, *v->missing ? "; " : "", v->missing);
+    check_exceptions(&v->check, exceptions);
+    row_put_real(row, &row->error.norm, v->check.norm);
+    row_put_real(row, &row->error.worst_row, v->check.worst_row);
+    row->error.checked = row_keep(row, how);
+    row->error.tensor = row_keep(row, v->check.tensor);
+    row->error.exceptions = row_keep(row, exceptions);
+}

@@ -28,6 +28,9 @@ bool still_finite(const struct recording *r, bool whole, struct message *error);
  */
 void verify(struct checked *v, const struct workload *w, enum program_kind kind, struct recording *r);
 
+/* Sets in a row how its programs were checked, and the largest error; `encoded` null: without an encoding. */
+void verify_write(struct row *row, const struct checked *v, const struct encoded *encoded);
+
 /* Seconds that this takes at most, beside runs of the program itself, of a program with these FLOPs. */
 double verify_seconds(const struct options *o, const struct config *c, double flops);
 

@@ -8,7 +8,6 @@
 #include "analysis/tables/units.h"
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
-#include "bench/row/encode_check.h"
 #include "bench/row/parts.h"
 #include "graphs/halo.h"
 #include "graphs/inputs.h"

@@ -7,8 +7,8 @@
 
 #include "bench/cli/config.h"
 #include "bench/row/encode.h"
-#include "bench/row/orders.h"
 #include "graphs/batching.h"
+#include "graphs/partition.h"
 #include "kernels/ranks.h"
 
 /* The status of a row, and the reason if it is not "ok". */
@@ -25,6 +25,24 @@ bool outcome_set(struct outcome *o, const char *status, const char *format, ...)
 bool outcome_fail(struct outcome *o, const char *reason);
 
 bool outcome_is_ok(const struct outcome *o);
+
+/* A rank's part of a program. */
+struct rank_facts {
+    bool good;             /* so far */
+    bool oom;              /* it is not, for want of memory */
+    struct message reason; /* if it is not */
+    int64_t nodes, edges, arena;
+    int64_t ghosts, cut; /* of nodes that are divided (graphs/halo.h) */
+    struct cost cost[PHASES];
+    int64_t convention[CONVENTIONS]; /* FLOPs as other counters count them */
+};
+
+/* What rank 0, which measures as if it were alone, tells the others, which follow it (group.h). */
+struct group_order {
+    enum { GROUP_PARTITION, GROUP_PROGRAM, GROUP_CLOSE, GROUP_LINK, GROUP_END } kind;
+    int64_t index; /* of the configuration; for GROUP_LINK the number of ranks */
+    enum program_kind program;
+};
 
 struct workload {
     const struct options *options;
@@ -130,6 +148,15 @@ void workload_map_pages(const struct tape *t);
  */
 bool workload_lay_out(const struct workload *w, const struct ranks *ranks, struct recording *r,
                       struct outcome *outcome);
+
+/* On rank 0: tells all other ranks. Does nothing where there are none. */
+void orders_tell(const struct options *o, struct group_order order);
+
+/* On all ranks: whether all are good; the same answer on all. facts: on rank 0, receives those of all. */
+bool orders_all_good(const struct ranks *r, struct rank_facts *facts, const struct rank_facts *own);
+
+/* On all ranks: all get the partition of rank 0. False, on all, if one has no memory for it. */
+bool orders_share(const struct ranks *r, struct rank_facts *facts, struct partition *p);
 
 /* Bytes that programs may use on their device: --mem-limit, or what is free. */
 double workload_limit(const struct options *o);

@@ -1,4 +1,4 @@
-/* What several ranks have of a workload together (workload.h). */
+/* What several ranks have of a workload together, and tell one another of it (workload.h). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,4 +86,34 @@ bool workload_lay_out(const struct workload *w, const struct ranks *ranks, struc
     own.good = workload_open_blas(w, r->tape, outcome) && tape_layout(r->tape);
     return orders_all_good(ranks, facts, &own) ||
            outcome_set(outcome, "oom", "the arena of a rank could not be allocated");
+}
+
+void orders_tell(const struct options *o, struct group_order order)
+{
+    if (o->world)
+        o->world->broadcast(o->world, &order, sizeof order);
+}
+
+bool orders_all_good(const struct ranks *r, struct rank_facts *facts, const struct rank_facts *own)
+{
+    bool good = true;
+    r->gather(r, r->rank == 0 ? facts : NULL, own, sizeof *own);
+    for (int p = 0; p < r->count && r->rank == 0; p++)
+        good = good && facts[p].good;
+    r->broadcast(r, &good, sizeof good);
+    return good;
+}
+
+bool orders_share(const struct ranks *r, struct rank_facts *facts, struct partition *p)
+{
+    int64_t nodes = p->nodes;
+    r->broadcast(r, &nodes, sizeof nodes);
+    struct rank_facts own = {.good = r->rank == 0 || partition_allocate(p, nodes, r->count)};
+    if (!orders_all_good(r, facts, &own)) {
+        partition_free(p);
+        return false;
+    }
+    r->broadcast(r, p->first, (p->parts + 1) * (int64_t)sizeof *p->first);
+    r->broadcast(r, p->number, nodes * (int64_t)sizeof *p->number);
+    return true;
 }

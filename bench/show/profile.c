@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/statistics/statistics.h"
 #include "bench/machine/roofline.h"
@@ -84,14 +83,12 @@ struct profile profile_plan(const struct tape *t, const struct calibration *ceil
         p.entries[i] = (struct profile_entry){.op = op_info(e->op)->name,
                                               .variant = e->kernel->variant,
                                               .phase = phase_name(e->phase),
-                                              .span = strdup(e->span),
+                                              .span = e->span,
                                               .seconds = NAN,
                                               .flops = cost.flops,
                                               .bytes = cost.bytes};
         set_least(&p.entries[i], e, ceilings);
         set_live(&p.entries[i], t, i);
-        if (!p.entries[i].span)
-            abort();
     }
     if (!p.entries)
         abort();

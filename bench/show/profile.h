@@ -10,7 +10,7 @@
 
 /*
  * What is known of a planned tape without running it, and what the ceilings allow, if there are any (null:
- * none). To be freed by profile_free.
+ * none). Its texts are the tape's. To be freed by profile_free.
  */
 struct profile profile_plan(const struct tape *t, const struct calibration *ceilings);
 

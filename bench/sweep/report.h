@@ -3,7 +3,7 @@
 #define GTMARK_BENCH_REPORT_H
 
 #include "analysis/record/record.h"
-#include "analysis/record/writer.h"
+#include "analysis/record/result_file.h"
 #include "analysis/tables/printer.h"
 #include "bench/base/warnings.h"
 #include "bench/sweep/report_columns.h"

@@ -13,7 +13,7 @@ static double time_run(struct tape *t, struct stopwatch *w)
     return w->at[1] - w->at[0];
 }
 
-struct cold cold_measure(struct tape *t, const struct flush *f, int runs, double seconds)
+void cold_measure(struct tape *t, const struct flush *f, int runs, double seconds, struct row_program *to)
 {
     double samples[COLD_MAX], start = clock_now();
     struct stopwatch watch = stopwatch_open(t, 2);
@@ -24,5 +24,8 @@ struct cold cold_measure(struct tape *t, const struct flush *f, int runs, double
     }
     stopwatch_close(&watch);
     struct summary s = summarize(samples, (size_t)n);
-    return (struct cold){.n = n, .median = s.median, .min = s.min, .flushed = f->bytes};
+    to->cold.n = n;
+    to->cold.median = s.median;
+    to->cold.min = s.min;
+    to->cold.flushed = f->bytes;
 }

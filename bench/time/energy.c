@@ -68,11 +68,11 @@ const char *energy_doubt(const struct ticks *t)
                                                          : NULL;
 }
 
-/* Measures from a tick on. */
-static void measure(struct meter *m, double seconds, struct energy *e)
+/* Measures from a tick on. Returns why there is no energy; null: there is one. */
+static const char *measure(struct meter *m, double seconds, int64_t graphs, struct row_program *to)
 {
     struct ticks t = {0};
-    double from = m->joules, to = from, start = clock_now();
+    double from = m->joules, last = from, start = clock_now();
     int64_t runs = 0, runs_to = 0;
     do {
         bool tick = ticked(m);
@@ -82,27 +82,32 @@ static void measure(struct meter *m, double seconds, struct energy *e)
             continue;
         t.ticks++;
         t.seconds = clock_now() - start;
-        to = m->joules;
+        last = m->joules;
         runs_to = runs;
     } while (clock_now() - start < seconds);
-    e->missing = energy_doubt(&t);
-    e->joules = (to - from) / (double)runs_to;
-    e->watts = (to - from) / t.seconds;
-    e->seconds = t.seconds;
+    to->gpu.energy_per_graph = (last - from) / (double)runs_to / (double)graphs;
+    to->gpu.power = (last - from) / t.seconds;
+    to->gpu.energy_span = t.seconds;
+    return energy_doubt(&t);
 }
 
-struct energy energy_measure(struct tape *t, const struct nvml *n, double seconds)
+void energy_measure(struct tape *t, const struct nvml *n, double seconds, int64_t graphs, struct row *row,
+                    struct row_program *to)
 {
-    struct energy e = {0};
     struct meter m = meter_start(t, n);
-    bool ticks = find_tick(&m, seconds);
-    if (ticks)
-        measure(&m, seconds, &e);
-    else
-        e.missing = isnan(m.joules) ? "the GPU has no energy counter" : "the energy counter does not change";
+    const char *missing =
+        isnan(m.joules) ? "the GPU has no energy counter" : "the energy counter does not change";
+    if (find_tick(&m, seconds))
+        missing = measure(&m, seconds, graphs, to);
     if (nvml_divided(n))
-        e.missing = "the GPU is divided (MIG), so its energy is not that of this program alone";
-    if (!nvml_busy(n, &e.busy, &e.memory_busy))
-        e.busy_missing = "unknown to NVML";
-    return e;
+        missing = "the GPU is divided (MIG), so its energy is not that of this program alone";
+    if (missing) {
+        row_put_reason(row, &to->gpu.energy_per_graph, missing);
+        row_put_reason(row, &to->gpu.power, missing);
+        row_put_reason(row, &to->gpu.energy_span, missing);
+    }
+    if (!nvml_busy(n, &to->gpu.busy, &to->gpu.memory_busy)) {
+        row_put_reason(row, &to->gpu.busy, "unknown to NVML");
+        row_put_reason(row, &to->gpu.memory_busy, "unknown to NVML");
+    }
 }

@@ -5,23 +5,20 @@
 #ifndef GTMARK_BENCH_ENERGY_H
 #define GTMARK_BENCH_ENERGY_H
 
+#include "analysis/record/row.h"
 #include "bench/machine/nvml.h"
 #include "models/tape/tape.h"
 
 /* Shortest duration of the pass. */
 #define ENERGY_SECONDS 3.0
 
-struct energy {
-    const char *missing;      /* why joules and watts are unknown; null: they are known */
-    double joules;            /* of the GPU, for one run */
-    double watts;             /* mean */
-    double seconds;           /* of the measurement of both */
-    const char *busy_missing; /* likewise */
-    double busy, memory_busy; /* shares of the time, by nvml_busy at the end */
-};
-
-/* Runs a tape that is laid out and initialised, alone on its GPU, for `seconds`, at least twice. */
-struct energy energy_measure(struct tape *t, const struct nvml *n, double seconds);
+/*
+ * Sets the energy and the power of a program in a row, and by nvml_busy at the end how busy the GPU was, or
+ * the reasons why they are unknown. Runs a tape that is laid out and initialised, alone on its GPU, for
+ * `seconds`, at least twice. The energy is that of one run of `graphs` graphs, for each.
+ */
+void energy_measure(struct tape *t, const struct nvml *n, double seconds, int64_t graphs, struct row *row,
+                    struct row_program *to);
 
 /* How the counter was read: `looks` times after its first tick, `ticks` of which found it changed. */
 struct ticks {

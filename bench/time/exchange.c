@@ -46,7 +46,7 @@ static double moved(const struct tape *t)
     return bytes;
 }
 
-struct exchange exchange_measure(struct tape *t, int runs)
+void exchange_measure(struct tape *t, int runs, struct row_program *to)
 {
     double alone[EXCHANGE_RUNS], exposed[EXCHANGE_RUNS], until = clock_now() + EXCHANGE_SECONDS;
     int n = 0;
@@ -55,10 +55,7 @@ struct exchange exchange_measure(struct tape *t, int runs)
         alone[n] = run_alone(t);
         n++;
     }
-    struct exchange e = {.n = n,
-                         .sent = tape_total(t).sent,
-                         .alone = summarize(alone, n).median,
-                         .exposed = summarize(exposed, n).median};
-    e.bandwidth = moved(t) / e.alone;
-    return e;
+    to->communication.time = summarize(alone, n).median;
+    to->communication.exposed = summarize(exposed, n).median;
+    to->communication.bandwidth = 1e-9 * (moved(t) / to->communication.time);
 }

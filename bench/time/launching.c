@@ -12,7 +12,7 @@ enum { RUNS_MIN = 3, RUNS_MAX = 20 };
 
 static const double patience = 0.2; /* seconds, runs of the device included */
 
-struct launching launching_measure(struct tape *t)
+void launching_measure(struct tape *t, struct row_program *to)
 {
     double samples[RUNS_MAX], begin = clock_now();
     int n = 0;
@@ -23,6 +23,7 @@ struct launching launching_measure(struct tape *t)
         samples[n++] = clock_now() - start;
         tape_wait(t);
     }
-    return (struct launching){
-        .n = n, .entries = tape_entry_count(t), .median = summarize(samples, (size_t)n).median};
+    to->launch.n = n;
+    to->launch.entries = tape_entry_count(t);
+    to->launch.median = summarize(samples, (size_t)n).median;
 }

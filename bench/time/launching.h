@@ -5,14 +5,10 @@
 #ifndef GTMARK_BENCH_LAUNCHING_H
 #define GTMARK_BENCH_LAUNCHING_H
 
+#include "analysis/record/row_struct.h"
 #include "models/tape/tape.h"
 
-struct launching {
-    int n, entries; /* replays timed; entries of the program */
-    double median;  /* seconds of the host for a replay */
-};
-
-/* For a tape on a device, which has run before. */
-struct launching launching_measure(struct tape *t);
+/* Sets to->launch by replays of a tape on a device, which has run before. */
+void launching_measure(struct tape *t, struct row_program *to);
 
 #endif

@@ -219,28 +219,27 @@ struct samples sample_tape(struct tape *t, const struct sampling *rule)
     return s;
 }
 
-struct eager_runs eager_measure(struct tape *t, double seconds)
+void eager_measure(struct tape *t, double seconds, struct row_program *to, double phase[PHASES][EAGER_MAX])
 {
     double run[EAGER_MAX], host[EAGER_MAX], begin = clock_now();
     struct run r = run_open(t);
-    struct eager_runs l = {0};
+    int n = 0;
     r.graph = false;
     tape_wait(t);
-    while (l.n < EAGER_MAX && (l.n < EAGER_MIN || clock_now() - begin < seconds)) {
+    for (; n < EAGER_MAX && (n < EAGER_MIN || clock_now() - begin < seconds); n++) {
         double start = clock_now();
         launch_run(t, &r);
-        host[l.n] = clock_now() - start;
-        run[l.n] = resolve_run(&r);
+        host[n] = clock_now() - start;
+        run[n] = resolve_run(&r);
         for (int p = 0; p < PHASES; p++)
-            l.phase[p][l.n] = r.phase[p];
-        l.n++;
+            phase[p][n] = r.phase[p];
     }
     stopwatch_close(&r.watch);
-    struct summary s = summarize(run, (size_t)l.n);
-    l.median = s.median;
-    l.min = s.min;
-    l.host = summarize(host, (size_t)l.n).median;
-    return l;
+    struct summary s = summarize(run, (size_t)n);
+    to->eager.n = n;
+    to->eager.median = s.median;
+    to->eager.min = s.min;
+    to->eager.host = summarize(host, (size_t)n).median;
 }
 
 struct turns samples_turns(const struct samples *s)

@@ -12,6 +12,7 @@
 
 #include <stdint.h>
 
+#include "analysis/record/row_struct.h"
 #include "bench/machine/probe.h"
 #include "bench/time/noise.h"
 #include "bench/time/watch.h"
@@ -71,16 +72,12 @@ struct turns samples_turns(const struct samples *s);
 
 enum { EAGER_MIN = 3, EAGER_MAX = 20 };
 
-/* Runs of which the host launches each entry, beside samples of a graph. */
-struct eager_runs {
-    int n;
-    double median, min;              /* seconds of a run */
-    double host;                     /* median seconds of the host for a run, without waiting for it */
-    double phase[PHASES][EAGER_MAX]; /* n each: seconds in the phase */
-};
-
-/* For a tape on a device, which has run before. No run begins after `seconds`, except the first few. */
-struct eager_runs eager_measure(struct tape *t, double seconds);
+/*
+ * Sets to->eager by runs of which the host launches each entry, beside samples of a graph, and the seconds of
+ * each in its phases. For a tape on a device, which has run before. No run begins after `seconds`, except the
+ * first few.
+ */
+void eager_measure(struct tape *t, double seconds, struct row_program *to, double phase[PHASES][EAGER_MAX]);
 
 /* Memory for samples; aborts without it. */
 void samples_allocate(struct samples *s, size_t capacity);

@@ -1,0 +1,140 @@
+#include "bench/row/measurement.h"
+
+#include <stdlib.h>
+
+#include "bench/base/clock.h"
+#include "bench/base/interrupt.h"
+#include "bench/row/fields.h"
+#include "bench/row/passes.h"
+#include "bench/show/by_convention.h"
+
+static void run_passes(const struct visit *v, enum program_kind kind, struct recording *r)
+{
+    struct measurement *m = v->measurement;
+    struct target t = {.job = m->job,
+                       .work = &m->work,
+                       .kind = kind,
+                       .recording = r,
+                       .forecast = &v->forecast,
+                       .timed = &m->program[kind],
+                       .checked = &m->checked,
+                       .outcome = &m->outcome,
+                       .row = m->row,
+                       .to = row_program(m->row, kind)};
+    passes_run(&t);
+}
+
+static void plan_program(struct measurement *m, enum program_kind kind, struct tape *t)
+{
+    struct timed *p = &m->program[kind];
+    p->operands = tape_plan(t)->operands;
+    p->cost = fields_plan(m->row, kind, t);
+    p->planned = true;
+}
+
+/* The cost of each entry, for the bound of the program's time. */
+static void keep_entries(struct timed *p, const struct tape *t)
+{
+    p->entries = tape_entry_count(t);
+    p->entry = realloc(p->entry, (size_t)p->entries * sizeof *p->entry);
+    if (!p->entry)
+        abort();
+    for (int i = 0; i < p->entries; i++)
+        p->entry[i] = entry_cost(tape_entry(t, i));
+}
+
+/* Runs the passes after the samples. */
+static void finish_program(const struct visit *v, enum program_kind kind, struct recording *r)
+{
+    struct timed *p = &v->measurement->program[kind];
+    if (p->samples.n == 0 || interrupt_signal())
+        return;
+    if (tape_learn(r->tape)) {
+        plan_program(v->measurement, kind, r->tape);
+        keep_entries(p, r->tape);
+    }
+    run_passes(v, kind, r);
+}
+
+static void judge_finite(struct measurement *m, enum program_kind kind, const struct recording *r, bool whole)
+{
+    struct message error;
+    if (!still_finite(r, whole, &error))
+        outcome_set(&m->outcome, "wrong", "%s: after the timed runs %s", program_name(kind), error.text);
+}
+
+/* The table of --flop-convention. */
+static void print_conventions(const struct job *job, enum program_kind kind, const struct tape *t)
+{
+    char title[TITLE_TEXT];
+    if (!job->profile || !job->options->conventions)
+        return;
+    fields_title(job->options, job->config, kind, title);
+    conventions_print(t, job->options->conventions, title, job->profile);
+}
+
+/* What several ranks have, once they have loaded or planned the program. */
+static void plan_group(struct measurement *m, enum program_kind kind)
+{
+    fields_ranks(m->row, &m->work);
+    m->program[kind].cost = fields_plan_ranks(m->row, kind, &m->work);
+}
+
+/* What all ranks need, and how long they exchange. */
+static void plan_ranks(struct visit *v, enum program_kind kind)
+{
+    struct measurement *m = v->measurement;
+    const struct job *job = m->job;
+    bool planned = job->options->device.meta, several = m->work.ranks;
+    v->forecast = (struct forecast){0};
+    if (several || (planned && job->options->links.count > 0))
+        v->forecast = forecast_make(&m->work, kind, ceilings_for(job->ceilings, job->config->threads));
+    if (several && planned)
+        plan_group(m, kind);
+}
+
+/* What was measured before and after a fault in the first turn. */
+static void drop_program(struct measurement *m, enum program_kind kind)
+{
+    samples_free(&m->program[kind].samples);
+    passes_drop(m->row, kind);
+}
+
+/* Samples a loaded program, and in the first turn runs the passes. */
+static void measure_loaded(struct visit *v, enum program_kind kind, struct recording *r)
+{
+    struct measurement *m = v->measurement;
+    struct timed *p = &m->program[kind];
+    keep_entries(p, r->tape);
+    if (m->work.ranks)
+        plan_group(m, kind);
+    double now = clock_now(), until = now + (v->deadline - now) / v->programs--;
+    sampling_turn(m->job, v->plan, kind, r, until, &p->samples);
+    bool cut = clock_now() >= until;
+    m->is_cut = m->is_cut || cut;
+    judge_finite(m, kind, r, !cut && !interrupt_signal());
+    if (v->plan->first)
+        finish_program(v, kind, r);
+    if (!workload_went_on(m->job->options, program_name(kind), &m->outcome) && v->plan->first)
+        drop_program(m, kind);
+}
+
+void measure_program(struct visit *v, enum program_kind kind)
+{
+    struct measurement *m = v->measurement;
+    device_recover(&m->job->options->device);
+    struct recording r = workload_record(&m->work, kind);
+    plan_program(m, kind, r.tape);
+    if (kind < MODEL_PROGRAMS && m->row->batch > 1 && row_program(m->row, kind)->flops.ragged == COUNT_ABSENT)
+        fields_ways(m->row, kind, &m->work);
+    if (v->plan->first)
+        plan_ranks(v, kind);
+    if (m->job->options->device.meta) {
+        run_passes(v, kind, &r);
+    } else if (workload_load(&m->work, kind, &r, &m->outcome)) {
+        measure_loaded(v, kind, &r);
+    }
+    if (v->plan->first)
+        print_conventions(m->job, kind, r.tape);
+    tape_free(r.tape);
+}
