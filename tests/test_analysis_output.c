@@ -68,6 +68,26 @@ static void test_intervals(void **state)
     }
 }
 
+/* Where the locale has no UTF-8; none that is set is taken for one that has. */
+static void test_ascii(void **state)
+{
+    (void)state;
+    static const char *const locales[][2] = {
+        {"C", "3.21 +- 0.01 us"}, {"de_DE.ISO-8859-1", "3.21 +- 0.01 us"}, {"C.utf8", "3.21 ± 0.01 µs"}};
+    const char *before = getenv("LC_ALL");
+    char text[UNITS_TEXT], *kept = before ? strdup(before) : NULL;
+    for (size_t i = 0; i < sizeof locales / sizeof *locales; i++) {
+        assert_int_equal(setenv("LC_ALL", locales[i][0], 1), 0);
+        units_format_interval(text, 3.21e-6, 3.2e-6, 3.22e-6, "s");
+        assert_string_equal(text, locales[i][1]);
+    }
+    if (kept)
+        setenv("LC_ALL", kept, 1);
+    else
+        unsetenv("LC_ALL");
+    free(kept);
+}
+
 static void test_ticks(void **state)
 {
     (void)state;
@@ -229,8 +249,10 @@ static void test_axes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_units), cmocka_unit_test(test_intervals),          cmocka_unit_test(test_ticks),
-        cmocka_unit_test(test_csv),   cmocka_unit_test(test_schema_as_markdown), cmocka_unit_test(test_axes),
+        cmocka_unit_test(test_units), cmocka_unit_test(test_intervals),
+        cmocka_unit_test(test_ascii), cmocka_unit_test(test_ticks),
+        cmocka_unit_test(test_csv),   cmocka_unit_test(test_schema_as_markdown),
+        cmocka_unit_test(test_axes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,6 +30,7 @@
 #include "analysis/tables/wrap.h"
 #include "bench/machine/machine.h"
 #include "kernels/rng.h"
+#include "tests/events.h"
 #include "tests/files.h"
 #include "tests/records.h"
 #include "tests/refusals.h"
@@ -441,6 +442,38 @@ static void test_widths(void **state)
     }
 }
 
+/* What the program prints on a terminal of so many columns. To be freed. */
+static char *on_terminal(const struct house *h, const char *words, unsigned short columns)
+{
+    int master, slave, null = open("/dev/null", O_WRONLY);
+    open_terminal(columns, &master, &slave);
+    pid_t pid = program_start(h, words, NULL, slave, null);
+    close(slave);
+    close(null);
+    char *text = read_rest(master);
+    assert_int_equal(program_wait(pid), 0);
+    return text;
+}
+
+/* The rows of committed files fit on narrow terminals: no line of their tables is wrapped. */
+static void test_narrow_terminals(void **state)
+{
+    static const unsigned short screens[] = {60, 80, 100};
+    glob_t files = committed();
+    for (size_t f = 0; f < files.gl_pathc; f++)
+        for (size_t s = 0; s < sizeof screens / sizeof *screens; s++) {
+            char words[PATH_MAX], *line;
+            snprintf(words, sizeof words, "%s --format table", files.gl_pathv[f]);
+            char *text = on_terminal(*state, words, screens[s]), *rest = text;
+            assert_non_null(strstr(text, "  check\r\n")); /* the heading is whole */
+            while ((line = strsep(&rest, "\n")) != NULL)
+                if (units_width(line) > screens[s] + 1u) /* and a carriage return */
+                    fail_msg("%s prints %zu columns: %s", words, units_width(line), line);
+            free(text);
+        }
+    globfree(&files);
+}
+
 /* Truncated anywhere, nested deeply, with huge numbers: a line each, and the good file beside them is
  * imported. */
 static void test_broken_files(void **state)
@@ -650,11 +683,17 @@ static void test_kills(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_twice),         cmocka_unit_test(test_resumed),
-        cmocka_unit_test(test_answers),       cmocka_unit_test(test_widths),
-        cmocka_unit_test(test_ties),          cmocka_unit_test(test_broken_files),
-        cmocka_unit_test(test_hostile_names), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_default_store), cmocka_unit_test(test_processor),
+        cmocka_unit_test(test_twice),
+        cmocka_unit_test(test_resumed),
+        cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_narrow_terminals),
+        cmocka_unit_test(test_ties),
+        cmocka_unit_test(test_broken_files),
+        cmocka_unit_test(test_hostile_names),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_default_store),
+        cmocka_unit_test(test_processor),
         cmocka_unit_test(test_kills),
     };
     return cmocka_run_group_tests(tests, setup, house_teardown);

@@ -123,8 +123,8 @@ void compare_table(FILE *out, enum table_style style, const struct comparison *c
     const struct field *axes[AXES_MAX];
     size_t n = compare_axes(c, axes);
     struct notes reasons = {0};
-    size_t margin = n + 1 + c->count + 1;
-    struct grid g = {.columns = n + 1 + c->count + AFTER, .spare = &margin, .spares = 1};
+    size_t ratio = n + 1 + c->count, spare[] = {ratio + 1 /* the margin */, ratio};
+    struct grid g = {.columns = ratio + AFTER, .spare = spare, .spares = 2};
     name_columns(&g, c, axes, n);
     for (struct pair p = {.file = 1}; p.line < comparison_lines(c); p.line++)
         for (p.program = 0; p.program < TIMED; p.program++)

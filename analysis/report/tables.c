@@ -52,10 +52,10 @@ struct result_table {
 static bool has_value(const struct part *p, const struct column *c)
 {
     struct notes ignored = {0};
-    struct table_cell cell;
+    struct table_cell cell = {.notes = &ignored};
     bool any = false, padding = strcmp(c->path, "graph.padding_waste") == 0;
     for (size_t i = 0; i < p->shown && !any; i++) {
-        column_cell(c, rows_at(p->rows, i), &ignored, &cell);
+        column_cell(c, rows_at(p->rows, i), &cell);
         any = strcmp(cell.text, "-") != 0 && !(padding && strcmp(cell.text, "0.0 %") == 0);
     }
     notes_free(&ignored);
@@ -116,7 +116,7 @@ static void put_status(FILE *out, const struct row *row)
 
 static void put_result(FILE *out, struct result_table *t, const struct row *row)
 {
-    struct table_cell cell;
+    struct table_cell cell = {.notes = &t->notes};
     fputs("<tr>", out);
     for (size_t i = 0; i < t->part->axes_count; i++) {
         char text[AXES_TEXT];
@@ -127,7 +127,7 @@ static void put_result(FILE *out, struct result_table *t, const struct row *row)
     }
     put_status(out, row);
     for (size_t i = 0; i < t->count; i++) {
-        column_cell(&t->columns[i], row, &t->notes, &cell);
+        column_cell(&t->columns[i], row, &cell);
         double key = NAN;
         column_number(&t->columns[i], row, &key);
         put_cell(out, cell.text, key, true);

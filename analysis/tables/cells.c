@@ -55,15 +55,14 @@ void cell_put_last(FILE *out, enum table_style style, const char *text, int at, 
     (phrases ? wrap_phrases : wrap_text)(out, text, at, INDENT);
 }
 
-bool cell_time(char *cell, size_t size, const struct row *row, size_t kind)
+void cell_time(char *cell, size_t size, const struct row *row, size_t kind, bool brief)
 {
     const struct row_times *time = row_timed(row, kind);
-    bool interval = !isnan(time->ci95_low) && !isnan(time->ci95_high);
+    bool interval = !brief && !isnan(time->ci95_low) && !isnan(time->ci95_high);
     char text[UNITS_TEXT];
     if (isnan(time->median))
-        return false;
+        return;
     units_format_interval(text, time->median, interval ? time->ci95_low : NAN,
                           interval ? time->ci95_high : NAN, "s");
     snprintf(cell, size, "%s%s", row_noisy(row, kind) ? "~" : "", text);
-    return true;
 }

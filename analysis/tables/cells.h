@@ -18,10 +18,8 @@ void cell_put(FILE *out, enum table_style style, const char *text, int width, bo
  * wrapped, with `phrases` by wrap_phrases. */
 void cell_put_last(FILE *out, enum table_style style, const char *text, int at, bool first, bool phrases);
 
-/*
- * The time of a program or of the encoding, its median and 95 % interval (units_format_interval); the median
- * alone if it has none. Returns false and leaves `cell` unchanged if it was not measured.
- */
-bool cell_time(char *cell, size_t size, const struct row *row, size_t kind);
+/* The time of a program or of the encoding: its median and, unless `brief`, its 95 % interval, if it has one.
+ * Leaves `cell` unchanged if it was not measured. */
+void cell_time(char *cell, size_t size, const struct row *row, size_t kind, bool brief);
 
 #endif

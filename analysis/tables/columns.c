@@ -37,7 +37,7 @@ static void format_samples(struct table_cell *cell, const struct row *row, const
 
 static void format_time(struct table_cell *cell, const struct row *row, const struct column *c)
 {
-    cell_time(cell->text, CELL_TEXT, row, c->program);
+    cell_time(cell->text, CELL_TEXT, row, c->program, cell->brief);
 }
 
 static void format_small(struct table_cell *cell, const struct row *row, const struct column *c)
@@ -299,10 +299,9 @@ const char *column_summary(size_t i)
     return NULL;
 }
 
-void column_cell(const struct column *c, const struct row *row, struct notes *notes, struct table_cell *cell)
+void column_cell(const struct column *c, const struct row *row, struct table_cell *cell)
 {
     strcpy(cell->text, "-");
-    cell->notes = notes;
     c->format(cell, row, c);
 }
 

@@ -11,6 +11,7 @@ enum { CELL_TEXT = 2 * MESSAGE_SIZE };
 struct table_cell {
     char text[CELL_TEXT];
     struct notes *notes;
+    bool brief; /* times without their intervals */
 };
 
 struct column {
@@ -32,8 +33,8 @@ struct column column_named(const char *name);
 /* The i-th summary; null past the last. */
 const char *column_summary(size_t i);
 
-/* The cell of a row; "-" if it was not measured. */
-void column_cell(const struct column *c, const struct row *row, struct notes *notes, struct table_cell *cell);
+/* Sets the text of a row's cell; "-" if it was not measured. */
+void column_cell(const struct column *c, const struct row *row, struct table_cell *cell);
 
 /* The number by which rows can be sorted; false: the column has none in this row. */
 bool column_number(const struct column *c, const struct row *row, double *value);

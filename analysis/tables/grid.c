@@ -102,10 +102,27 @@ size_t grid_print(const struct grid *g, enum table_style style, FILE *out)
     return spared;
 }
 
-void grid_free(struct grid *g)
+bool grid_can_fit(const struct grid *g)
+{
+    int widths[GRID_COLUMNS];
+    for (size_t i = 0; i < g->columns; i++)
+        widths[i] = width_of(g, i);
+    for (size_t s = 0; s < g->spares; s++)
+        widths[g->spare[s]] = HIDDEN;
+    return line_width(g, widths) <= g->width;
+}
+
+void grid_clear(struct grid *g)
 {
     for (size_t i = 0; i < g->count; i++)
         free(g->cells[i]);
     free(g->cells);
+    g->cells = NULL;
+    g->count = 0;
+}
+
+void grid_free(struct grid *g)
+{
+    grid_clear(g);
     *g = (struct grid){.columns = g->columns};
 }

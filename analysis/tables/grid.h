@@ -28,6 +28,12 @@ void grid_add(struct grid *g, const char *format, ...) __attribute__((format(pri
  */
 size_t grid_print(const struct grid *g, enum table_style style, FILE *out);
 
+/* Whether a line fits into `width` without the spare columns. */
+bool grid_can_fit(const struct grid *g);
+
+/* Removes all cells. */
+void grid_clear(struct grid *g);
+
 void grid_free(struct grid *g);
 
 #endif

@@ -197,11 +197,16 @@ static void print_models(FILE *out, const struct model *models, size_t n, size_t
 {
     static const char *const measured[] = {
         [BY_TIME] = "time", [BY_PREDICTION] = "predicted time", [BY_FLOPS] = "FLOPs"};
-    struct grid g = {.columns = 3 * n + 2};
+    size_t spare[2 * MODEL_TABLE_ROWS]; /* shares of rooflines, then of the whole */
+    struct grid g = {.columns = 3 * n + 2, .spare = spare, .spares = 2 * n};
     const char *ops[MODEL_TABLE_OPS];
     size_t count = 0;
     char title[64];
     snprintf(title, sizeof title, "%s of the ops", measured[measure_of(models, n)]);
+    for (size_t i = 0; i < n; i++) {
+        spare[i] = 3 * i + 3;
+        spare[n + i] = 3 * i + 2;
+    }
     while (count < MODEL_TABLE_OPS && (ops[count] = next_op(models, n, ops, count)) != NULL)
         count++;
     add_titles(&g, title, models, n);

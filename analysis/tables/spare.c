@@ -23,7 +23,8 @@ static const char *const spare[] = {"graph.padding_waste",
                                     "encoding.break_even_step",
                                     "P.flops",
                                     "forward",
-                                    "encoding.method"};
+                                    "encoding.method",
+                                    "kernel.rate"};
 
 /* Whether a name with or without P is that of a column. */
 static bool is_name_of(const char *name, const char *column)

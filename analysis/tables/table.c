@@ -63,33 +63,48 @@ static void add_table_axes(const struct table *t, const struct row *row, struct 
     }
 }
 
-static void add_table_titles(const struct table *t, const struct column *columns, struct grid *g)
+static void add_table_titles(const struct table *t, const struct column *columns, bool brief, struct grid *g)
 {
     for (size_t i = 0; i < t->axes_count; i++)
         grid_add(g, "%s", axis_title(t->axes[i]));
     for (size_t i = 0; i < t->count; i++)
-        grid_add(g, "%s", columns[i].title);
+        grid_add(g, "%s", brief && strcmp(columns[i].path, "step") == 0 ? "step" : columns[i].title);
     grid_add(g, "check");
 }
 
-static void add_table_line(struct table *t, const struct column *columns, const struct table_line *line,
+static void add_table_line(struct table *t, const struct column *columns, const struct row *row, bool brief,
                            struct grid *g)
 {
-    struct table_cell cell = {.notes = &t->below.notes};
-    char name[AXES_TEXT];
-    add_table_axes(t, line->row, g);
+    struct table_cell cell = {.notes = &t->below.notes, .brief = brief};
+    add_table_axes(t, row, g);
     for (size_t i = 0; i < t->count; i++) {
-        column_cell(&columns[i], line->row, cell.notes, &cell);
+        column_cell(&columns[i], row, &cell);
         if (*cell.text == '~')
-            below_add_noisy(&t->below, row_noisy(line->row, columns[i].program));
+            below_add_noisy(&t->below, row_noisy(row, columns[i].program));
         grid_add(g, "%s", cell.text);
     }
-    check_cell(&cell, line->row);
+    check_cell(&cell, row);
     grid_add(g, "%s", cell.text);
+}
+
+static void add_below(struct table *t, const struct table_line *line)
+{
+    char name[AXES_TEXT];
     axes_describe_all(line->row, t->axes, t->axes_count, name);
     below_add(&t->below, line->row, name, line->kept);
     if (t->blas && line->row->variant && strcmp(line->row->variant, "blas") == 0)
-        notes_add(cell.notes, t->blas, NULL);
+        notes_add(&t->below.notes, t->blas, NULL);
+}
+
+static void add_all_lines(struct table *t, const struct table_line *lines, size_t n, bool brief,
+                          struct grid *g)
+{
+    struct column columns[TABLE_COLUMNS];
+    for (size_t i = 0; i < t->count; i++)
+        columns[i] = column_named(t->columns[i]);
+    add_table_titles(t, columns, brief, g);
+    for (size_t i = 0; i < n; i++)
+        add_table_line(t, columns, lines[i].row, brief, g);
 }
 
 /* Names the columns that were left out. */
@@ -107,20 +122,21 @@ static void print_spared(const struct table *t, const size_t *spared, size_t n)
 
 void table_print(struct table *t, const struct table_line *lines, size_t n)
 {
-    struct column columns[TABLE_COLUMNS];
     size_t spares[TABLE_COLUMNS];
     struct grid g = {
         .columns = t->axes_count + t->count + 1, .spare = spares, .all = t->all, .width = table_width(t)};
     g.spares = t->all ? 0 : spare_columns(t->columns, t->count, spares);
     for (size_t i = 0; i < g.spares; i++)
         spares[i] += t->axes_count;
-    for (size_t i = 0; i < t->count; i++)
-        columns[i] = column_named(t->columns[i]);
-    add_table_titles(t, columns, &g);
-    for (size_t i = 0; i < n; i++)
-        add_table_line(t, columns, &lines[i], &g);
+    add_all_lines(t, lines, n, false, &g);
+    if (t->style == TABLE_TERMINAL && !t->all && !grid_can_fit(&g)) {
+        grid_clear(&g);
+        add_all_lines(t, lines, n, true, &g);
+    }
     print_spared(t, spares, grid_print(&g, t->style, t->out));
     grid_free(&g);
+    for (size_t i = 0; i < n; i++)
+        add_below(t, &lines[i]);
 }
 
 void table_below(struct table *t)

@@ -42,7 +42,8 @@ void table_add(struct table *t, const char *const *columns);
 /* The columns of the screen. */
 int table_width(const struct table *t);
 
-/* Prints the lines without empty columns, and without those for which there is no room. */
+/* Prints the lines without empty columns and those for which there is no room; where even the others do not
+ * fit, times are without their intervals. */
 void table_print(struct table *t, const struct table_line *lines, size_t n);
 
 /* Prints what is to be said of the lines printed so far. */
