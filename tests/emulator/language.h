@@ -2,9 +2,10 @@
  * CUDA C++ for the host compiler: replacements for the language extensions, with which kernels/cuda is
  * compiled for the emulated device. Included first (-include), and in place of cuda_runtime.h.
  *
- * Every device thread is a function call on its own stack (block.h); the threads of a block take turns,
- * switching only at barriers and shuffles. Shared memory is thread-local memory of the host thread that runs
- * the block, one block at a time, because it is then contiguous and can be filled with NaN before each block.
+ * But for PTX (ptx.h), every device thread is a function call on its own stack (block.h); the threads of a
+ * block take turns, switching only at barriers and shuffles. Shared memory is thread-local memory of the host
+ * thread that runs the block, one block at a time, because it is then contiguous and can be filled with NaN
+ * before each block.
  */
 #ifndef GTMARK_TESTS_EMULATOR_LANGUAGE_H
 #define GTMARK_TESTS_EMULATOR_LANGUAGE_H

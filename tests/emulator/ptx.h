@@ -2,10 +2,10 @@
  * Kernels as nvcc compiled them, executed from their PTX: "PTX ISA", NVIDIA's manual, which the comments
  * cite.
  *
- * A kernel's text becomes instructions when it is first launched; each holds the function that executes it,
- * and the numbers of its registers. A warp has its registers' 32 lanes side by side. What no kernel uses is
- * not implemented, and refused when its kernel is launched: local and constant memory, atomics, votes,
- * matrices, recursion.
+ * A kernel's text becomes instructions when it is first launched (ptx_module.cc, ptx_decode.cc); each holds
+ * the function that executes it (ptx_operations.cc, ptx_memory.cc, ptx_warp.cc), and the numbers of its
+ * registers. A warp has its registers' 32 lanes side by side. What no kernel uses is not implemented, and
+ * refused when its kernel is launched: local and constant memory, atomics, votes, matrices, recursion.
  */
 #ifndef GTMARK_TESTS_EMULATOR_PTX_H
 #define GTMARK_TESTS_EMULATOR_PTX_H
@@ -111,11 +111,6 @@ runner *shuffle_named(const std::string &mode);
 /* A lane of the warp cannot go on: prints one line and aborts. */
 [[noreturn]] void fail_lane(const warp &w, const instruction &i, int lane, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* The same without a kernel that runs. */
-[[noreturn]] void fail_text(const kernel &k, std::string_view text, const char *what);
-
-/* The kernel of this name, demangled, from the file GTMARK_PTX; fails if it has none. */
-kernel &kernel_named(const std::string &name);
 /* Makes instructions of its text, once. */
 void decode(kernel &k);
 

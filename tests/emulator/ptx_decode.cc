@@ -11,7 +11,7 @@
 
 using namespace ptx;
 
-void ptx::fail_text(const kernel &k, std::string_view text, const char *what)
+[[noreturn]] static void fail_text(const kernel &k, std::string_view text, const char *what)
 {
     emulator_fail("PTX of %.*s: %s: %.*s", (int)k.name.size(), k.name.data(), what, (int)text.size(),
                   text.data());

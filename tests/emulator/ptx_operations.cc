@@ -10,15 +10,21 @@ struct comparison {
     runner *s16, *s32, *u32, *s64, *u64, *f32, *f64;
 };
 
-#define ROW(how)                                                                                             \
-    {                                                                                                        \
-#how, run_short_comparison < how>, run_comparison < how, int32_t>, run_comparison < how, uint32_t>,  \
-            run_comparison < how, int64_t>, run_comparison < how, uint64_t>, run_comparison < how, float>,   \
-            run_comparison < how, double>                                                                    \
-    }
-const comparison comparisons[] = {ROW(eq),  ROW(ne),  ROW(lt),  ROW(le),  ROW(gt),  ROW(ge),
-                                  ROW(equ), ROW(neu), ROW(ltu), ROW(leu), ROW(gtu), ROW(geu)};
-#undef ROW
+template <class F> constexpr comparison row(const char *how)
+{
+    return {how,
+            run_short_comparison<F>,
+            run_comparison<F, int32_t>,
+            run_comparison<F, uint32_t>,
+            run_comparison<F, int64_t>,
+            run_comparison<F, uint64_t>,
+            run_comparison<F, float>,
+            run_comparison<F, double>};
+}
+
+const comparison comparisons[] = {row<eq>("eq"),   row<ne>("ne"),   row<lt>("lt"),   row<le>("le"),
+                                  row<gt>("gt"),   row<ge>("ge"),   row<equ>("equ"), row<neu>("neu"),
+                                  row<ltu>("ltu"), row<leu>("leu"), row<gtu>("gtu"), row<geu>("geu")};
 
 typedef uint32_t u32;
 typedef uint64_t u64;
