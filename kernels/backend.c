@@ -10,16 +10,16 @@
 
 static const struct kernel ref_kernels[] = {
 #define OP(name, doc)                                                                                        \
-    {OP_##name, "ref", TYPE_f32, ref_##name##_f32, ref_##name##_f32_scratch, NULL},                          \
-        {OP_##name, "ref", TYPE_f64, ref_##name##_f64, ref_##name##_f64_scratch, NULL},
+    {OP_##name, "ref", TYPE_f32, ref_##name##_f32, ref_##name##_f32_scratch, NULL, NULL},                    \
+        {OP_##name, "ref", TYPE_f64, ref_##name##_f64, ref_##name##_f64_scratch, NULL, NULL},
 #include "kernels/ops_list.h"
 };
 
 /* Counts do not depend on the dtype. */
 static const struct kernel count_kernels[] = {
 #define OP(name, doc)                                                                                        \
-    {OP_##name, "count", TYPE_f32, ref_##name##_count, ref_##name##_count_scratch, NULL},                    \
-        {OP_##name, "count", TYPE_f64, ref_##name##_count, ref_##name##_count_scratch, NULL},
+    {OP_##name, "count", TYPE_f32, ref_##name##_count, ref_##name##_count_scratch, NULL, NULL},              \
+        {OP_##name, "count", TYPE_f64, ref_##name##_count, ref_##name##_count_scratch, NULL, NULL},
 #include "kernels/ops_list.h"
 };
 
@@ -37,11 +37,17 @@ const struct backend backend_count = {
     .count = sizeof count_kernels / sizeof *count_kernels,
 };
 
+/* Of the oracle's ops attention alone has options. */
+static bool masks_nothing(unsigned options)
+{
+    return !(options & OPTION_attention_mask);
+}
+
 static const struct kernel oracle_kernels[] = {
 #if HAVE_CBLAS
 #define ROW(op, scratch_f32, scratch_f64)                                                                    \
-    {OP_##op, "blas", TYPE_f64, oracle_##op##_f64, scratch_f64, NULL},                                       \
-        {OP_##op, "blas", TYPE_f32, oracle_##op##_f32, scratch_f32, NULL},
+    {OP_##op, "blas", TYPE_f64, oracle_##op##_f64, scratch_f64, NULL, masks_nothing},                        \
+        {OP_##op, "blas", TYPE_f32, oracle_##op##_f32, scratch_f32, NULL, masks_nothing},
 #define ROW_PLAIN(op)   ROW(op, NULL, NULL)
 #define ROW_SCRATCH(op) ROW(op, oracle_##op##_scratch_f32, oracle_##op##_scratch_f64)
     ORACLE_OPS(ROW_PLAIN, ROW_SCRATCH)
@@ -57,17 +63,28 @@ const struct backend backend_oracle = {
     .base = &backend_ref,
 };
 
-const struct kernel *backend_kernel(const struct backend *b, enum op op, enum dtype dtype,
-                                    const char *variant)
+bool kernel_supports(const struct kernel *k, unsigned options)
+{
+    return !k->supports || k->supports(options);
+}
+
+const struct kernel *backend_form_kernel(const struct backend *b, enum op op, unsigned options,
+                                         enum dtype dtype, const char *variant)
 {
     for (; b; b = b->base)
         for (int i = 0; i < b->count; i++) {
             const struct kernel *k = &b->kernels[i];
             if (k->op == op && (!dtype || k->dtype == dtype) &&
-                (!variant || strcmp(k->variant, variant) == 0))
+                (!variant || strcmp(k->variant, variant) == 0) && kernel_supports(k, options))
                 return k;
         }
     return NULL;
+}
+
+const struct kernel *backend_kernel(const struct backend *b, enum op op, enum dtype dtype,
+                                    const char *variant)
+{
+    return backend_form_kernel(b, op, 0, dtype, variant);
 }
 
 double kernel_allowance(const struct kernel *k)

@@ -27,6 +27,8 @@ struct kernel {
      * results stay in the scratch buffer, which only calls with the same shapes and graphs share. Null: none.
      */
     void (*prepare)(const void *args);
+    /* Whether it computes the op with arguments that have these options (op_options). Null: with any. */
+    bool (*supports)(unsigned options);
 };
 
 /* Properties reported by a device. */
@@ -138,6 +140,12 @@ const struct backend *backend_cuda(char *error, size_t error_size);
  */
 const struct kernel *backend_kernel(const struct backend *b, enum op op, enum dtype dtype,
                                     const char *variant);
+
+/* The same for a form of the op, of rows that support it. */
+const struct kernel *backend_form_kernel(const struct backend *b, enum op op, unsigned options,
+                                         enum dtype dtype, const char *variant);
+
+bool kernel_supports(const struct kernel *k, unsigned options);
 
 /*
  * The factor on the f32 error limits: 1 with 24 bits or more, 100 with the 11 bits of TF32, and a factor of

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+#include "kernels/mat.h"
 #include "kernels/rng.h"
 
 struct mask {
@@ -27,6 +28,15 @@ GT_DEVICE static inline struct mask mask_of(uint64_t site, double step, double p
 GT_DEVICE static inline bool mask_keeps(struct mask m, int64_t n)
 {
     return rng_half(m.key, (uint64_t)n) >= m.least;
+}
+
+/* The mask of an op with the option of dropout, kept in *m; null without its schedule. */
+static inline const struct mask *mask_given(struct mat schedule, uint64_t site, double p, struct mask *m)
+{
+    if (!mat_present(schedule))
+        return NULL;
+    *m = mask_of(site, *(const double *)schedule.data, p);
+    return m;
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* Ops and operands by name: the op NAME_backward computes the gradients of NAME. */
+/* Ops, their forms and operands by name: the op NAME_backward computes the gradients of NAME. */
 #include "kernels/ops.h"
 
 #include <stdio.h>
@@ -27,6 +27,42 @@ enum op op_backward_of(enum op op)
     char name[64];
     snprintf(name, sizeof name, "%s%s", op_info(op)->name, backward);
     return op_named(name);
+}
+
+/* Forms of one option end with its name. */
+unsigned operand_option(enum op op, const struct operand *o)
+{
+    const struct op_info *info = op_info(op);
+    for (int form = 1; o->option && form < info->form_count; form *= 2)
+        if (strcmp(strchr(info->forms[form], '+') + 1, o->option) == 0)
+            return (unsigned)form;
+    return 0;
+}
+
+unsigned op_options(enum op op, const void *args)
+{
+    const struct op_info *info = op_info(op);
+    unsigned options = 0;
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *o = &info->operands[i];
+        if (o->role == ROLE_OPT && mat_present(*operand_mat(o, args)))
+            options |= operand_option(op, o);
+    }
+    return options;
+}
+
+struct form form_at(int index)
+{
+    struct form f = {0, 0};
+    for (; f.op < OPS && index >= op_info(f.op)->form_count; f.op++)
+        index -= op_info(f.op)->form_count;
+    f.options = f.op < OPS ? (unsigned)index : 0;
+    return f;
+}
+
+const char *form_name(struct form f)
+{
+    return f.op < OPS ? op_info(f.op)->forms[f.options] : NULL;
 }
 
 const struct operand *operand_named(enum op op, const char *name)

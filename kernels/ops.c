@@ -122,6 +122,16 @@ static wide known(struct mat m, wide bound)
 #define END(name, formula, ...)  };
 #include "kernels/ops_list.h"
 
+/* The names of forms, by the bits of their options. */
+#define FORMS_1(op, a)       #op "+" #a,
+#define FORMS_2(op, a, b)    FORMS_1(op, a) FORMS_1(op, b) #op "+" #a "+" #b,
+#define FORMS_3(op, a, b, c) FORMS_2(op, a, b) FORMS_1(op, c) #op "+" #a "+" #c, #op "+" #b "+" #c, #op "+" #a "+" #b "+" #c,
+#define FORMS_OF(op, a, b, c, forms, ...) forms
+#define OP(name, doc)       static const char *const forms_##name[] = { #name,
+#define OPTIONS(op, ...)    FORMS_OF(op, __VA_ARGS__, FORMS_3, FORMS_2, FORMS_1, )(op, __VA_ARGS__)
+#define END(name, formula, ...)  };
+#include "kernels/ops_list.h"
+
 struct op_row {
     struct op_info info;
     wide (*flops)(const void *args, const int64_t dims[DIMS]);
@@ -139,6 +149,8 @@ struct op_row {
 /* Properties of an operand. */
 #define TYPE(t)                   .dtype = t
 #define CARRIED                   .carried = true
+#define WITH(name)                .option = #name
+#define GATHERED                  .gathered = true
 #define POSITIVE                  .values = VALUES_POSITIVE
 #define INDEX(size)               .values = VALUES_INDEX, .limit = DIM_##size
 #define SCHEDULE                  .values = VALUES_SCHEDULE
@@ -170,6 +182,7 @@ struct op_row {
 #define EDGES_BOTH(name)                     RECEIVERS(name) SENDERS(name, N) NUMBERS(name, CARRIED)
 #define EDGES_OUT_NUMBERED(name)             RECEIVERS(name, CARRIED) SENDERS(name, N) NUMBERS(name)
 #define EDGES_BOTH_NUMBERED(name)            RECEIVERS(name) SENDERS(name, N) NUMBERS(name)
+#define EDGES_BOTH_NUMBERED_WITH(name, option) RECEIVERS(name) SENDERS(name, N) NUMBERS(name, WITH(option))
 #define PART_EDGES(name)                     RECEIVERS(name) SENDERS(name, S, CARRIED) NUMBERS(name, CARRIED)
 #define PART_EDGES_OUT(name)                 RECEIVERS(name, CARRIED) SENDERS(name, S) NUMBERS(name, CARRIED)
 #define PART_EDGES_BOTH_NUMBERED(name)       RECEIVERS(name) SENDERS(name, S) NUMBERS(name)
@@ -178,7 +191,7 @@ struct op_row {
 #define END(name, formula, ...)                                                                                 \
         };                                                                                                      \
         static const struct op_row entry = {                                                                     \
-            {#name, text, #formula, sizeof(args_type), operands, sizeof(operands) / sizeof(*operands),          \
+            {#name, text, #formula, forms_##name, sizeof(forms_##name) / sizeof(*forms_##name), sizeof(args_type), operands, sizeof(operands) / sizeof(*operands),          \
              host_##name, exchange_##name, sums_##name, shifts_##name, moves_##name},                                         \
             flops_##name, exps_##name, sent_##name, check_##name};                                              \
         return &entry;                                                                                          \
@@ -235,6 +248,7 @@ bool operand_saved(const struct operand *o, const void *args)
 
 /* Binding: each operand defines the sizes in its symbolic shape, or contradicts an earlier operand. */
 struct binding {
+    enum op op;
     const struct op_info *info;
     const void *args;
     int64_t *dims;
@@ -304,7 +318,8 @@ static bool required(const struct operand *o)
 /* Whether an operand that is read has a row per edge: absent, it says that there are no edges. */
 static bool of_no_edges(const struct operand *o)
 {
-    return o->rows == DIM_E && (o->role == ROLE_IN || o->role == ROLE_INDEX || o->role == ROLE_NUMBERS);
+    return o->rows == DIM_E && !o->option &&
+           (o->role == ROLE_IN || o->role == ROLE_INDEX || o->role == ROLE_NUMBERS);
 }
 
 static bool bind_operand(struct binding *b, const struct operand *o, enum dtype *common)
@@ -359,6 +374,24 @@ static void derive_features(int64_t dims[DIMS])
         dims[DIM_F] = dims[DIM_B] * dims[DIM_H] * dims[DIM_M];
 }
 
+/* Of an option all matrices that are read are given, or none of any kind. */
+static bool options_whole(struct binding *b)
+{
+    unsigned given = op_options(b->op, b->args);
+    for (int i = 0; i < b->info->operand_count; i++) {
+        const struct operand *o = &b->info->operands[i];
+        if (!o->option)
+            continue;
+        bool present = mat_present(*operand_mat(o, b->args)), wanted = operand_option(b->op, o) & given;
+        bool read = o->role == ROLE_OPT || o->role == ROLE_NUMBERS;
+        if (present && !wanted)
+            return fail(b, o->name, "is given, but not what it belongs to");
+        if (!present && wanted && read && (o->rows != DIM_E || b->dims[DIM_E] != 0))
+            return fail(b, o->name, "is missing");
+    }
+    return true;
+}
+
 static bool outputs_disjoint(struct binding *b)
 {
     const struct operand *o = b->info->operands, *end = o + b->info->operand_count;
@@ -372,7 +405,8 @@ static bool outputs_disjoint(struct binding *b)
 bool op_bind(enum op op, const void *args, int64_t dims[DIMS], char *error, size_t error_size)
 {
     const struct op_info *info = op_info(op);
-    struct binding b = {.info = info, .args = args, .dims = dims, .error = error, .error_size = error_size};
+    struct binding b = {
+        .op = op, .info = info, .args = args, .dims = dims, .error = error, .error_size = error_size};
     for (int d = 0; d < DIMS; d++)
         dims[d] = d == DIM_1 ? 1 : d == DIM_2 ? 2 : -1;
     enum dtype common = DTYPE_NONE;
@@ -380,6 +414,8 @@ bool op_bind(enum op op, const void *args, int64_t dims[DIMS], char *error, size
         if (!bind_operand(&b, &info->operands[i], &common))
             return false;
     derive_features(dims);
+    if (!options_whole(&b))
+        return false;
     const char *message = entry(op)->check(args, dims);
     return message ? fail(&b, "", message) : outputs_disjoint(&b);
 }

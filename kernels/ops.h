@@ -59,6 +59,7 @@ struct call {
 #define EDGES_BOTH(name)                     struct edges name;
 #define EDGES_OUT_NUMBERED(name)             struct edges name;
 #define EDGES_BOTH_NUMBERED(name)            struct edges name;
+#define EDGES_BOTH_NUMBERED_WITH(name, opt)  struct edges name;
 #define PART_EDGES(name)                     struct edges name;
 #define PART_EDGES_OUT(name)                 struct edges name;
 #define PART_EDGES_BOTH_NUMBERED(name)       struct edges name;
@@ -121,6 +122,7 @@ struct operand {
     bool gathered;       /* read through the edges: one row per edge */
     bool by_sender;      /* of edges: rows are senders, columns receivers */
     bool carried;        /* not read, may be absent; passed on by the gradient rule */
+    const char *option;  /* that it is a part of, absent without it; null: of none */
     enum values values;
     enum dim limit;           /* of VALUES_INDEX */
     double typical, moderate; /* sample values of an attribute: in models, in tests; 0: any */
@@ -128,6 +130,8 @@ struct operand {
 
 struct op_info {
     const char *name, *doc, *flops_formula;
+    const char *const *forms; /* names of the op with its options, "spmm+weights", by the set of them */
+    int form_count;
     size_t args_size;
     const struct operand *operands;
     int operand_count;
@@ -146,6 +150,43 @@ enum op op_named(const char *name);
 /* The op whose gradients this op computes; the op that computes the gradients of this one; OPS: none. */
 enum op op_forward_of(enum op op);
 enum op op_backward_of(enum op op);
+
+/*
+ * An op has up to OPTIONS_MAX options; bit i of a set is the i-th in ops.def. An op with some of its options
+ * is a form of it, named op_info(op)->forms[options].
+ */
+enum { OPTIONS_MAX = 3, FORMS_MAX = 1 << OPTIONS_MAX };
+
+/* The options as sets: OPTION_attention_mask and so on. */
+#define OPTION_BIT(op, a, bit)              OPTION_##op##_##a = bit,
+#define OPTION_BITS_1(op, a)                OPTION_BIT(op, a, 1)
+#define OPTION_BITS_2(op, a, b)             OPTION_BIT(op, a, 1) OPTION_BIT(op, b, 2)
+#define OPTION_BITS_3(op, a, b, c)          OPTION_BITS_2(op, a, b) OPTION_BIT(op, c, 4)
+#define OPTION_BITS(op, a, b, c, bits, ...) bits
+#define OPTIONS(op, ...)                                                                                     \
+    OPTION_BITS(op, __VA_ARGS__, OPTION_BITS_3, OPTION_BITS_2, OPTION_BITS_1, )(op, __VA_ARGS__)
+enum {
+#include "kernels/ops_list.h"
+};
+
+/* The options of which these arguments have a matrix that is read. */
+unsigned op_options(enum op op, const void *args);
+
+/* The option that an operand is a part of, as a set; empty for none. */
+unsigned operand_option(enum op op, const struct operand *o);
+
+struct form {
+    enum op op;
+    unsigned options;
+};
+
+/* All forms, in the order of ops.def; past the last the op is OPS. */
+struct form form_at(int index);
+
+/* The name of a form, as in "spmm+weights"; null of op OPS. */
+const char *form_name(struct form f);
+
+enum { FORMS = OPS * FORMS_MAX }; /* at most */
 
 /* The operand with this name, or null. */
 const struct operand *operand_named(enum op op, const char *name);

@@ -5,6 +5,9 @@
 #ifndef OP
 #define OP(name, doc)
 #endif
+#ifndef OPTIONS
+#define OPTIONS(op, ...)
+#endif
 #ifndef OUT
 #define OUT(name, rows, cols, ...)
 #endif
@@ -43,6 +46,9 @@
 #endif
 #ifndef EDGES_BOTH_NUMBERED
 #define EDGES_BOTH_NUMBERED(name)
+#endif
+#ifndef EDGES_BOTH_NUMBERED_WITH
+#define EDGES_BOTH_NUMBERED_WITH(name, option)
 #endif
 #ifndef PART_EDGES
 #define PART_EDGES(name)
@@ -87,6 +93,7 @@
 #include "kernels/ops.def"
 
 #undef OP
+#undef OPTIONS
 #undef OUT
 #undef GRAD
 #undef SAVE
@@ -100,6 +107,7 @@
 #undef EDGES_BOTH
 #undef EDGES_OUT_NUMBERED
 #undef EDGES_BOTH_NUMBERED
+#undef EDGES_BOTH_NUMBERED_WITH
 #undef PART_EDGES
 #undef PART_EDGES_OUT
 #undef PART_EDGES_BOTH_NUMBERED

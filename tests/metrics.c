@@ -32,7 +32,7 @@ struct bytes_formula bytes_formula_of(enum op op)
         if (!operand_is_mat(o) || o->carried)
             continue;
         struct bytes_term *t = term_of(&f, o);
-        if (o->role == ROLE_GRAD || o->role == ROLE_SAVE || o->role == ROLE_OPT)
+        if (o->role == ROLE_GRAD || o->role == ROLE_SAVE || o->role == ROLE_OPT || o->option)
             t->present |= 1u << i;
         else
             t->always += o->role == ROLE_INOUT ? 2 : 1;
@@ -191,6 +191,8 @@ static void write_shape(const struct op_info *info, const struct operand *o, FIL
         fprintf(out, " %s", dtype_name(o->dtype));
     if (o->saved_if)
         fprintf(out, " if `%s`", attribute_at(info, o->saved_if));
+    if (o->option)
+        fprintf(out, " with %s", o->option);
 }
 
 /* Whether the shape of the second is written for both. */

@@ -12,7 +12,7 @@ enum { TRAP = 0xff };
 
 static bool optional(const struct operand *p)
 {
-    return p->role == ROLE_GRAD || p->role == ROLE_SAVE || p->role == ROLE_OPT;
+    return p->role == ROLE_GRAD || p->role == ROLE_SAVE || p->role == ROLE_OPT || p->option;
 }
 
 static _Noreturn void unfit(enum op op, const struct operand *p, const char *what)
@@ -86,6 +86,8 @@ static void set_attribute(const struct sample *s, const struct operand *p, void 
         *(int *)at = (int)s->dims[DIM_N];
     else if (strcmp(p->name, "gets") == 0)
         *(int *)at = (int)s->dims[DIM_S];
+    else if (strcmp(p->name, "power") == 0)
+        *(int *)at = (int)(1 + s->seed % 2);
     else if (strcmp(p->name, "degree") == 0)
         *(int *)at = (int)(1 + s->seed % 4);
     else if (strcmp(p->type, "int") == 0 && p->moderate != 0)
@@ -298,6 +300,16 @@ static void fill_values(const struct sample *s, const struct operand *p, struct 
         }
 }
 
+unsigned operands_without(enum op op, unsigned options)
+{
+    const struct op_info *info = op_info(op);
+    unsigned absent = 0;
+    for (int i = 0; i < info->operand_count; i++)
+        if (info->operands[i].option && !(operand_option(op, &info->operands[i]) & options))
+            absent |= 1u << i;
+    return absent;
+}
+
 /* Replaces the inputs that come from the forward op by its results. */
 static void fill_saved(struct operands *o)
 {
@@ -306,7 +318,8 @@ static void fill_saved(struct operands *o)
         return;
     struct sample s = o->sample;
     s.op = forward;
-    s.absent = s.acc = 0;
+    s.absent = operands_without(forward, op_options(o->sample.op, &o->args));
+    s.acc = 0;
     struct operands *f = operands_new(&s, F64);
     if (!f && s.dims[DIM_E] == 0) /* all that it would compute has a row per edge */
         return;
@@ -336,7 +349,7 @@ static void fill(struct operands *o)
             fill_offsets(&o->sample, strcmp(p->name, "keys") == 0, (struct offsets *)(void *)m);
         else if (p->role == ROLE_ROW_PTR) /* its columns are the next operand */
             fill_edges(&o->sample, p->by_sender, *m, *operand_mat(&info->operands[i + 1], &o->args));
-        else if (p->role == ROLE_NUMBERS)
+        else if (p->role == ROLE_NUMBERS && mat_present(*m))
             fill_numbers(&o->sample, edges_of(o));
         else if (p->role == ROLE_INDEX)
             continue;
@@ -448,28 +461,39 @@ static int choices_of(enum op op)
     return 1;
 }
 
+/* Adds a case for every subset of absent operands, beside those of other options. */
+static int add_cases(const struct sample *of, unsigned choices, struct sample cases[CASES_MAX], int count)
+{
+    unsigned absent = 0;
+    do {
+        if (count == CASES_MAX)
+            abort();
+        cases[count] = *of;
+        cases[count++].absent |= absent;
+        absent = (absent - choices) & choices;
+    } while (absent);
+    return count;
+}
+
 int operands_cases(const struct sample *base, bool all, struct sample cases[CASES_MAX])
 {
     const struct op_info *info = op_info(base->op);
     unsigned choices = 0, gradients = 0;
     for (int i = 0; i < info->operand_count; i++) {
-        choices |= all && optional(&info->operands[i]) ? 1u << i : 0;
+        bool choice = all && optional(&info->operands[i]) && !info->operands[i].option;
+        choices |= (unsigned)choice << i;
         gradients |= info->operands[i].role == ROLE_GRAD ? 1u << i : 0;
     }
     int acts = choices_of(base->op), count = 0;
-    for (int act = 0; act < acts; act++)
-        for (int acc = 0; acc < (gradients ? 2 : 1); acc++) {
-            unsigned absent = 0;
-            do { /* all subsets of choices */
-                if (count == CASES_MAX)
-                    abort();
-                cases[count] = *base;
-                cases[count].act = act;
-                cases[count].acc = acc ? gradients : 0;
-                cases[count++].absent = absent;
-                absent = (absent - choices) & choices;
-            } while (absent);
-        }
+    for (int form = 0; form < info->form_count; form++)
+        for (int act = 0; act < acts; act++)
+            for (int acc = 0; acc < (gradients ? 2 : 1); acc++) {
+                struct sample one = *base;
+                one.act = act;
+                one.acc = acc ? gradients : 0;
+                one.absent = operands_without(base->op, (unsigned)form);
+                count = add_cases(&one, choices, cases, count);
+            }
     return count;
 }
 

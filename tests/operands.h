@@ -77,12 +77,15 @@ double operands_error(const struct operands *ours, const struct operands *oracle
 bool operands_same_bits(const struct operands *a, const struct operands *b);
 
 /*
- * Fills cases with variations of a sample: every activation or kind of features, every choice of absent
- * operands, accumulation on none and all of the outputs; or, unless `all`, every activation and accumulation
- * with all operands. operands_new may refuse some. Returns the number of cases.
+ * Fills cases with variations of a sample: every form of the op, every activation or kind of features,
+ * accumulation on none and all of the outputs, and if `all`, every choice of other absent operands.
+ * operands_new may refuse some. Returns the number of cases.
  */
 enum { CASES_MAX = 256 };
 int operands_cases(const struct sample *base, bool all, struct sample cases[CASES_MAX]);
+
+/* For `absent` of a sample: the operands of an op that belong to other options than these. */
+unsigned operands_without(enum op op, unsigned options);
 
 /* Whether an environment variable is set and not 0. */
 bool env_set(const char *name);

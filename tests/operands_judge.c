@@ -23,7 +23,7 @@ static double difference_norm(struct mat a, struct mat r)
  */
 static bool is_sum(const struct operand *p)
 {
-    return p->rows != DIM_N;
+    return p->rows != DIM_N && p->rows != DIM_S;
 }
 
 /*

@@ -89,9 +89,9 @@ static void test_batch_scaling(void **state)
 }
 
 /* A row of bench_kernels: this op, this variant, and consistent figures. */
-static void assert_kernel(const struct row *row, const struct kernel *k)
+static void assert_kernel(const struct row *row, const char *form, const struct kernel *k)
 {
-    assert_string_equal(text_at(row, "op"), op_info(k->op)->name);
+    assert_string_equal(text_at(row, "op"), form);
     assert_string_equal(text_at(row, "variant"), k->variant);
     assert_string_equal(text_at(row, "status"), "ok");
     double median = real_at(row, "kernel.time.median"), bytes = real_at(row, "kernel.bytes");
@@ -105,7 +105,8 @@ static void assert_kernel(const struct row *row, const struct kernel *k)
     assert_absent(row, "model");
 }
 
-/* One row per op and variant of the backend, in the order of ops.def and of the backend's tables. */
+/* One row per op, without options or with one, and variant of the backend, in the order of ops.def and of the
+ * backend's tables. */
 static void test_kernels(void **state)
 {
     void *h;
@@ -113,11 +114,14 @@ static void test_kernels(void **state)
     struct record *record = run_json(
         h, "--nodes 20 --hidden 16 --heads 2 --layers 1 --runs 1 --warmup 0 --cold 0 --output x.json", 0);
     size_t row = 0;
-    for (enum op op = 0; op < OPS; op++)
-        for (const struct backend *from = backend_cpu(); from && !op_info(op)->exchange; from = from->base)
+    for (int n = 0; form_at(n).op < OPS; n++) {
+        struct form f = form_at(n);
+        bool usual = !op_info(f.op)->exchange && __builtin_popcount(f.options) <= 1;
+        for (const struct backend *from = backend_cpu(); from && usual; from = from->base)
             for (int i = 0; i < from->count; i++)
-                if (from->kernels[i].op == op && from->kernels[i].dtype == F32)
-                    assert_kernel(row_at(record, row++), &from->kernels[i]);
+                if (from->kernels[i].op == f.op && from->kernels[i].dtype == F32)
+                    assert_kernel(row_at(record, row++), form_name(f), &from->kernels[i]);
+    }
     assert_int_equal(row_count(record), row);
     record_free(record);
     *state = h;
@@ -130,7 +134,16 @@ static void test_chosen_kernels(void **state)
                                           {"fill", "simd"},  {"fill", "ref"},   {"fill", "ref"}};
     void *h;
     house_of(&h, "bench_kernels");
-    struct record *record = run_json(h, "--device meta --op fill,linear --impl linear=ref --nodes 8,16", 0);
+    struct record *record = run_json(
+        h, "--device meta --op attention+mask+dropout,attention --impl attention+mask+dropout=ref --nodes 8",
+        0);
+    assert_int_equal(row_count(record), 3);
+    assert_string_equal(text_at(row_at(record, 0), "op"), "attention");
+    assert_string_equal(text_at(row_at(record, 0), "variant"), "flash");
+    assert_string_equal(text_at(row_at(record, 2), "op"), "attention+mask+dropout");
+    assert_string_equal(text_at(row_at(record, 2), "variant"), "ref");
+    record_free(record);
+    record = run_json(h, "--device meta --op fill,linear --impl linear=ref --nodes 8,16", 0);
     assert_int_equal(row_count(record), 6);
     for (size_t i = 0; i < 6; i++) {
         assert_string_equal(text_at(row_at(record, i), "op"), rows[i][0]);

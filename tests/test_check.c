@@ -159,7 +159,7 @@ static void test_finite_op(void **state)
     (void)state;
     struct batch b = batch_er(20, 1);
     struct tape_config tape = {.backend = backend_cpu(), .dtype = F32, .threads = 2, .seed = 5};
-    struct recording r = op_program_record(OP_linear, &config, &b, tape);
+    struct recording r = op_program_record((struct form){OP_linear, 0}, &config, &b, tape);
     run_finite(&r);
     const struct linear_args *a = tape_entry(r.tape, 0)->args;
     plant(&r, a->y, NAN, true, "linear y is not finite");
@@ -196,7 +196,7 @@ static void test_first_and_last_row(void **state)
         wrong.run = spoilers[i];
         struct backend spoiled = {.name = "spoiled", .kernels = &wrong, .count = 1, .base = backend_cpu()};
         struct tape_config tape = {.backend = &spoiled, .dtype = F32, .threads = 2, .seed = 5};
-        struct recording r = op_program_record(OP_linear, &config, &b, tape);
+        struct recording r = op_program_record((struct form){OP_linear, 0}, &config, &b, tape);
         struct check c = {0};
         assert_true(tape_layout(r.tape));
         tape_init(r.tape);

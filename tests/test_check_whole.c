@@ -17,7 +17,7 @@ static struct recording record_small_gradient(const struct backend *backend, enu
     struct mat u = param_constant(t, "u", 4, SMALL_ROWS, 1e-3);
     struct mat a = op(t, linear, .x = x, .w = w)->y, h = op(t, linear, .x = x, .w = v)->y;
     struct mat y = op(t, add, .a = a, .b = op(t, linear, .x = h, .w = u)->y)->y;
-    struct mat loss = op(t, mse, .y = y, .target = target)->loss;
+    struct mat loss = op(t, mean_error, .y = y, .target = target, .power = 2)->loss;
     tape_keep(t, y);
     tape_keep(t, loss);
     tape_backward(t, loss);

@@ -61,7 +61,7 @@ static struct tape_config on_device(const struct subject *s)
                                 .dtype = F32,
                                 .threads = 1,
                                 .seed = 42,
-                                .variant = {[OP_spmm] = s->spmm, [OP_spmm_backward] = s->spmm}};
+                                .variant = {[OP_spmm][0] = s->spmm, [OP_spmm_backward][0] = s->spmm}};
 }
 
 static struct recording ready(const struct model_config *c, const struct batch *b, struct tape_config t)

@@ -123,11 +123,11 @@ static void test_inputs_and_graph(void **state)
     assert_same(dumped(h, "inputs", "graph.", "col"), g->col, (size_t)g->edges * 4, g->edges, 0, "i4");
     assert_same(dumped(h, "inputs", "input.", "graphs"), (int64_t[]){0, 37}, 16, 2, 1, "i8");
     const struct linear_args *first = NULL;
-    const struct mse_args *last = NULL;
+    const struct mean_error_args *last = NULL;
     for (int e = tape_entry_count(w.step.tape) - 1; e >= 0; e--) {
         const struct entry *entry = tape_entry(w.step.tape, e);
         first = entry->op == OP_linear ? entry->args : first;
-        last = entry->op == OP_mse ? entry->args : last;
+        last = entry->op == OP_mean_error ? entry->args : last;
     }
     assert_int_equal(first->x.cols, FEATURES);
     assert_matrix(dumped(h, "inputs", "input.", "features"), first->x);

@@ -123,10 +123,11 @@ static int64_t attention_scratch(const void *args)
 const struct backend *backend_cpu(void)
 {
     static const struct kernel kernels[] = {
-        {OP_linear, "planted", TYPE_f32, faulty_linear, linear_scratch, NULL},
-        {OP_linear, "tf32", TYPE_tf32, tf32_linear, linear_scratch, NULL},
-        {OP_linear_backward, "planted", TYPE_f32, faulty_linear_backward, linear_backward_scratch, NULL},
-        {OP_attention, "planted", TYPE_f32, faulty_attention, attention_scratch, NULL},
+        {OP_linear, "planted", TYPE_f32, faulty_linear, linear_scratch, NULL, NULL},
+        {OP_linear, "tf32", TYPE_tf32, tf32_linear, linear_scratch, NULL, NULL},
+        {OP_linear_backward, "planted", TYPE_f32, faulty_linear_backward, linear_backward_scratch, NULL,
+         NULL},
+        {OP_attention, "planted", TYPE_f32, faulty_attention, attention_scratch, NULL, NULL},
     };
     static const struct backend faulty = {.name = "faulty",
                                           .doc = "kernels with planted faults",
@@ -344,7 +345,7 @@ static struct mat pooled(struct tape *t)
 {
     struct mat x = input_uniform(t, "x", all_rows(5), 3), w = param(t, "w", 2, 3, 3);
     struct mat y = op(t, linear, .x = x, .w = w)->y;
-    return op(t, mse, .y = y, .target = input_uniform(t, "target", all_rows(5), 2))->loss;
+    return op(t, mean_error, .y = y, .target = input_uniform(t, "target", all_rows(5), 2), .power = 2)->loss;
 }
 
 /* A formula that is off by one differs from the loops' count. */

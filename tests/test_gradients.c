@@ -75,7 +75,8 @@ static bool check_case(enum op op, const struct sample *s)
     struct operands *expected = operands_copy(backward, F64, 0);
     struct sample f = *s;
     f.op = op;
-    f.absent = f.acc = 0;
+    f.absent = operands_without(op, op_options(s->op, &backward->args));
+    f.acc = 0;
     struct operands *forward = operands_new(&f, F64);
     if (!forward) { /* all that it would compute has a row per edge, and there are none */
         operands_free(backward);

@@ -167,8 +167,8 @@ static void test_slow_products_show_in_the_median(void **state)
 {
     (void)state;
     static const struct kernel slow[] = {
-        {OP_linear, "slow", TYPE_f32, slow_linear, linear_scratch, NULL},
-        {OP_linear_backward, "slow", TYPE_f32, slow_linear_backward, linear_backward_scratch, NULL}};
+        {OP_linear, "slow", TYPE_f32, slow_linear, linear_scratch, NULL, NULL},
+        {OP_linear_backward, "slow", TYPE_f32, slow_linear_backward, linear_backward_scratch, NULL, NULL}};
     const struct backend backend = {
         .name = "slow", .doc = "", .kernels = slow, .count = 2, .base = backend_cpu()};
     struct batch b;

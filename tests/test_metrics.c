@@ -174,7 +174,7 @@ static void test_formulas_as_text(void **state)
     expect_formula(OP_copy, "s * (1 + HAS(y) + ACC(y)) * N * M");
     expect_formula(OP_adamw, "s * 7 * N * M + 16");
     expect_formula(OP_mean_pool, "s * (B * D + N * D) + 8 * (B + 1)");
-    expect_formula(OP_spmm, "s * (N * D + S * D) + 8 * (N + 1) + 4 * E");
+    expect_formula(OP_spmm, "s * (N * D + S * D + 2 * HAS(w) * S) + 8 * (N + 1) + 4 * E");
     expect_formula(OP_advance, "32");
 }
 

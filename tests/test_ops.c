@@ -72,7 +72,7 @@ static void test_names(void **state)
     }
     assert_int_equal(op_named("nope"), OPS);
     assert_string_equal(op_info(OP_layer_norm_backward)->name, "layer_norm_backward");
-    assert_string_equal(op_info(OP_mse)->flops_formula, "3 * N * M + 1");
+    assert_string_equal(op_info(OP_mean_error)->flops_formula, "(1 + a->power) * N * M + 1");
 }
 
 static void test_metadata(void **state)
@@ -297,11 +297,11 @@ static void test_flops(void **state)
     a.act = ACT_GELU_TANH;
     assert_int_equal(op_flops(OP_linear, &a), 5 * 3 * (2 * 12 + 9));
 
-    struct mse_backward_args m = {
-        .dy = shape(5, 3), .dloss = shape(1, 1), .y = shape(5, 3), .target = shape(5, 3)};
-    assert_int_equal(op_flops(OP_mse_backward, &m), 45);
+    struct mean_error_backward_args m = {
+        .dy = shape(5, 3), .dloss = shape(1, 1), .y = shape(5, 3), .target = shape(5, 3), .power = 2};
+    assert_int_equal(op_flops(OP_mean_error_backward, &m), 45);
     m.dy.acc = true;
-    assert_int_equal(op_flops(OP_mse_backward, &m), 60);
+    assert_int_equal(op_flops(OP_mean_error_backward, &m), 60);
 }
 
 static void test_flops_of_large_graphs(void **state)
@@ -417,10 +417,69 @@ static void test_edges(void **state)
     assert_int_equal(dims[DIM_E], 0);
 }
 
+/* Forms are named by their options, which an op and its backward op have alike. */
+static void test_forms(void **state)
+{
+    (void)state;
+    int count = 0;
+    for (enum op op = 0; op < OPS; op++) {
+        const struct op_info *info = op_info(op),
+                             *back = op_backward_of(op) < OPS ? op_info(op_backward_of(op)) : info;
+        assert_int_equal(back->form_count, info->form_count);
+        for (int form = 0; form < info->form_count; form++, count++) {
+            struct form f = form_at(count);
+            assert_true(f.op == op && f.options == (unsigned)form);
+            assert_string_equal(form_name(f), info->forms[form]);
+            const char *options = strchr(back->forms[form], '+'), *same = strchr(info->forms[form], '+');
+            assert_true(form ? strcmp(options, same) == 0 : !options && !same);
+        }
+        for (int i = 0; i < info->operand_count; i++)
+            assert_true(!info->operands[i].option == !operand_option(op, &info->operands[i]));
+    }
+    assert_null(form_name(form_at(count)));
+    assert_string_equal(op_info(OP_attention)->forms[OPTION_attention_mask | OPTION_attention_dropout],
+                        "attention+mask+dropout");
+
+    struct attention_args a = attention(2);
+    assert_int_equal(op_options(OP_attention, &a), 0);
+    a.m = shape(6, 1);
+    assert_int_equal(op_options(OP_attention, &a), OPTION_attention_mask);
+    expect_bound(OP_attention, &a);
+}
+
+/* What an option reads is given together, and nothing of it without. */
+static void test_options_are_whole(void **state)
+{
+    (void)state;
+    struct mat row = {.rows = 6, .cols = 1, .ld = 1, .dtype = I64};
+    struct mat col = {.rows = 7, .cols = 1, .ld = 1, .dtype = I32}, m = shape(5, 4);
+    struct edges adj = {row, col, row, col, col};
+    struct gatv2_args a = {
+        .y = m, .l = m, .r = m, .att = shape(1, 4), .b = shape(1, 4), .adj = adj, .heads = 2};
+    expect_bound(OP_gatv2, &a);
+    a.c = shape(7, 4);
+    expect_error(OP_gatv2, &a, "gatv2: loop is missing");
+    a.loop = m;
+    expect_bound(OP_gatv2, &a);
+    a.c = (struct mat){0};
+    expect_error(OP_gatv2, &a, "gatv2: c is missing");
+
+    struct gine_backward_args b = {.dx = m, .de = shape(7, 4), .dy = m, .x = m, .e = shape(7, 4), .adj = adj};
+    expect_bound(OP_gine_backward, &b);
+    b.dg = shape(7, 1);
+    expect_error(OP_gine_backward, &b, "gine_backward: dg is given, but not what it belongs to");
+    b.g = shape(7, 1);
+    expect_bound(OP_gine_backward, &b);
+    b.dg = (struct mat){0};
+    expect_error(OP_gine_backward, &b, "gine_backward: dx, de and, with weights, dg must be given together");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_options_are_whole),
         cmocka_unit_test(test_metadata),
         cmocka_unit_test(test_sizes_are_unified),
         cmocka_unit_test(test_shape_errors),

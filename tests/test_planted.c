@@ -131,13 +131,13 @@ static void fill(const void *args)
 const struct backend *backend_cpu(void)
 {
     static const struct kernel kernels[] = {
-        {OP_walk_returns_half, "planted", TYPE_f32, walk_returns_half, walk_returns_half_scratch, NULL},
-        {OP_walk_returns, "planted", TYPE_f32, walk_returns, walk_returns_scratch, NULL},
-        {OP_heat_diagonal, "planted", TYPE_f32, heat_diagonal, heat_diagonal_scratch, NULL},
-        {OP_adamw, "planted", TYPE_f32, adamw, NULL, NULL},
-        {OP_advance, "planted", TYPE_f32, advance, NULL, NULL},
-        {OP_uniform, "planted", TYPE_f32, uniform, NULL, NULL},
-        {OP_fill, "planted", TYPE_f32, fill, NULL, NULL},
+        {OP_walk_returns_half, "planted", TYPE_f32, walk_returns_half, walk_returns_half_scratch, NULL, NULL},
+        {OP_walk_returns, "planted", TYPE_f32, walk_returns, walk_returns_scratch, NULL, NULL},
+        {OP_heat_diagonal, "planted", TYPE_f32, heat_diagonal, heat_diagonal_scratch, NULL, NULL},
+        {OP_adamw, "planted", TYPE_f32, adamw, NULL, NULL, NULL},
+        {OP_advance, "planted", TYPE_f32, advance, NULL, NULL, NULL},
+        {OP_uniform, "planted", TYPE_f32, uniform, NULL, NULL, NULL},
+        {OP_fill, "planted", TYPE_f32, fill, NULL, NULL, NULL},
     };
     static const struct backend faulty = {.name = "faulty",
                                           .doc = "kernels with planted faults",

@@ -123,8 +123,8 @@ static void test_gcn(void **state)
     struct edges adj = edges_of(row, 3, col, 5);
     struct gcn_weights_args a = {.w = dense(w, 3, 2), .adj = adj};
     run(OP_gcn_weights, &a);
-    struct gcn_sum_args b = {.y = dense(y, 3, 1), .x = dense(x, 3, 1), .w = a.w, .adj = adj};
-    run(OP_gcn_sum, &b);
+    struct spmm_args b = {.y = dense(y, 3, 1), .x = dense(x, 3, 1), .w = a.w, .adj = adj};
+    run(OP_spmm, &b);
     expect_near(y, (double[]){1 / 3. + 20 / sqrt(6), 5 + 1 / sqrt(6), 100}, 3, 1e-14);
 }
 
@@ -197,19 +197,20 @@ static void test_pooling_and_loss(void **state)
     run(OP_mean_pool, &a);
     expect_near(y, (double[]){3, 30, 7, 8}, 4, 0);
 
-    struct mse_args b = {.loss = dense(loss, 1, 1), .y = dense(y, 2, 2), .target = dense(target, 2, 2)};
-    run(OP_mse, &b);
+    struct mean_error_args b = {
+        .loss = dense(loss, 1, 1), .y = dense(y, 2, 2), .target = dense(target, 2, 2), .power = 2};
+    run(OP_mean_error, &b);
     expect_near(loss, (double[]){(4 + 28 * 28 + 16 + 16) / 4.0}, 1, 0);
 
     target[0] = 3; /* the gradient is 0 there */
     double two = 2, dy[4];
-    struct mae_args c = {.loss = b.loss, .y = b.y, .target = b.target};
-    run(OP_mae, &c);
+    struct mean_error_args c = {.loss = b.loss, .y = b.y, .target = b.target, .power = 1};
+    run(OP_mean_error, &c);
     expect_near(loss, (double[]){(0 + 28 + 4 + 4) / 4.0}, 1, 0);
-    struct mae_backward_args d = {
-        .dy = dense(dy, 2, 2), .dloss = dense(&two, 1, 1), .y = b.y, .target = b.target};
+    struct mean_error_backward_args d = {
+        .dy = dense(dy, 2, 2), .dloss = dense(&two, 1, 1), .y = b.y, .target = b.target, .power = 1};
     target[3] = 9;
-    run(OP_mae_backward, &d);
+    run(OP_mean_error_backward, &d);
     expect_near(dy, (double[]){0, 0.5, 0.5, -0.5}, 4, 0);
 }
 

@@ -71,7 +71,7 @@ static void add_losses(struct tape *t, enum op op, const void *args, struct mat 
             continue;
         struct mat y = *operand_mat(&info->operands[i], args);
         struct mat target = input_uniform(t, info->operands[i].name, all_rows(y.rows), y.cols);
-        struct mat more = op(t, mse, .y = y, .target = target)->loss;
+        struct mat more = op(t, mean_error, .y = y, .target = target, .power = 2)->loss;
         *loss = mat_present(*loss) ? op(t, add, .a = *loss, .b = more)->y : more;
     }
 }

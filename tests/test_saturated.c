@@ -120,26 +120,29 @@ struct place {
 
 static void run(struct operands *o, struct place at)
 {
-    const struct kernel *k = backend_kernel(at.backend, o->sample.op, o->dtype, NULL);
+    unsigned options = op_options(o->sample.op, &o->args);
+    const struct kernel *k = backend_form_kernel(at.backend, o->sample.op, options, o->dtype, NULL);
     bool whole = at.device ? operands_run_on(o, k, at.device, true) : operands_run(o, k, 1, 0, 0);
     assert_true(whole);
 }
 
 /* Forward, twice if keys are folded in: then there are two of each; and backward. */
-static struct operands *gradients(enum op op, const struct shape *shape, struct scores scores,
+static struct operands *gradients(struct form f, const struct shape *shape, struct scores scores,
                                   enum dtype dtype, struct place at)
 {
     struct sample s = {.dims = {1, 2, shape->nodes, 1, shape->width, shape->heads, shape->graphs,
                                 shape->receivers * shape->degree},
                        .seed = 1};
-    s.op = op_forward_of(op);
+    s.op = op_forward_of(f.op);
+    s.absent = operands_without(s.op, f.options);
     struct operands *exact = operands_new(&s, F64);
     prepare(exact, shape, scores);
     struct operands *forward = operands_copy(exact, dtype, 0);
     run(forward, at);
     if (operand_named(s.op, "lse")->role == ROLE_INOUT && scores.ties)
         run(forward, at);
-    s.op = op;
+    s.op = f.op;
+    s.absent = operands_without(s.op, f.options);
     struct operands *wanted = operands_new(&s, F64);
     prepare(wanted, shape, scores);
     struct operands *back = operands_copy(wanted, dtype, 0);
@@ -161,75 +164,70 @@ static double difference(struct mat a, struct mat r)
 }
 
 /* Each gradient is within 2e-6 of itself, or of that of the values if it is smaller, as 0 is. */
-static void judge(enum op op, const struct operands *ours, const struct operands *oracle, struct place at,
+static void judge(struct form f, const struct operands *ours, const struct operands *oracle, struct place at,
                   struct scores s)
 {
-    const struct op_info *info = op_info(op);
-    double least = mat_norm(operand_of(oracle, operand_named(op, "dv") ? "dv" : "dl"));
+    const struct op_info *info = op_info(f.op);
+    double least = mat_norm(operand_of(oracle, operand_named(f.op, "dv") ? "dv" : "dl"));
     for (int n = 0; n < info->operand_count; n++) {
         const struct operand *p = &info->operands[n];
-        if (p->role != ROLE_GRAD || !strcmp(p->name, "db"))
+        struct mat r = p->role == ROLE_GRAD ? operand_of(oracle, p->name) : (struct mat){0};
+        if (!mat_present(r) || !strcmp(p->name, "db"))
             continue;
-        struct mat r = operand_of(oracle, p->name);
         double error = difference(operand_of(ours, p->name), r) / fmax(mat_norm(r), least);
         if (!(error <= 2e-6))
-            fail_msg("%s %s, N %d, keys of size %g%s: %s is off by %g", at.backend->name, info->name,
+            fail_msg("%s %s, N %d, keys of size %g%s: %s is off by %g", at.backend->name, form_name(f),
                      (int)ours->sample.dims[DIM_N], s.size, s.ties ? ", with ties" : "", p->name, error);
     }
 }
 
-static void check(enum op op, struct place at)
+static void check(struct form f, struct place at)
 {
-    if (!backend_kernel(at.backend, op, F32, NULL))
+    if (!backend_form_kernel(at.backend, f.op, f.options, F32, NULL))
         return;
     int count = at.backend == &backend_ref ? SHAPES - 1 : SHAPES; /* ref adds 900 edges in a chain */
     for (int n = 0; n < count; n++)
         for (int size = 70, ties = 0; size <= 560; size *= ties ? 8 : 1, ties = !ties) {
             struct scores scores = {size, ties};
             struct place exact = {&backend_ref, NULL};
-            struct operands *oracle = gradients(op, &shapes[n], scores, F64, exact);
-            struct operands *ours = gradients(op, &shapes[n], scores, F32, at);
-            judge(op, ours, oracle, at, scores);
+            struct operands *oracle = gradients(f, &shapes[n], scores, F64, exact);
+            struct operands *ours = gradients(f, &shapes[n], scores, F32, at);
+            judge(f, ours, oracle, at, scores);
             operands_free(oracle);
             operands_free(ours);
         }
 }
 
-struct op_on_device {
-    enum op op;
+struct form_on_device {
+    struct form form;
     const struct opened_device *device;
 };
 
 static void test_op(void **state)
 {
-    const struct op_on_device *on = *state;
-    bool drops = operand_named(on->op, "key"); /* ref in float drops products, not values: delta is rounded */
+    const struct form_on_device *on = *state;
+    /* ref in float drops products, not values: delta is rounded */
+    bool drops = strstr(form_name(on->form), "+dropout");
     if (!drops)
-        check(on->op, (struct place){&backend_ref, NULL});
+        check(on->form, (struct place){&backend_ref, NULL});
     for (const struct backend *const *b = backend_cpu_all(); *b; b++)
-        check(on->op, (struct place){*b, NULL});
+        check(on->form, (struct place){*b, NULL});
     if (on->device->context)
-        check(on->op, (struct place){on->device->backend, on->device});
+        check(on->form, (struct place){on->device->backend, on->device});
 }
 
 int main(void)
 {
-    static const enum op ops[] = {OP_attention_backward,
-                                  OP_fold_attention_backward,
-                                  OP_dropout_attention_backward,
-                                  OP_masked_attention_backward,
-                                  OP_sparse_attention_backward,
-                                  OP_dropout_sparse_attention_backward,
-                                  OP_gatv2_backward,
-                                  OP_edge_gatv2_backward};
-    enum { COUNT = sizeof ops / sizeof *ops };
-    static struct op_on_device states[COUNT];
-    static struct CMUnitTest tests[COUNT];
+    static const enum op ops[] = {OP_attention_backward, OP_fold_attention_backward,
+                                  OP_sparse_attention_backward, OP_gatv2_backward};
+    static struct form_on_device states[FORMS];
+    static struct CMUnitTest tests[FORMS];
     struct opened_device device = device_of_tests();
-    for (int i = 0; i < COUNT; i++) {
-        states[i] = (struct op_on_device){ops[i], &device};
-        tests[i] = (struct CMUnitTest){op_info(ops[i])->name, test_op, NULL, NULL, &states[i]};
-    }
+    for (size_t i = 0, n = 0; i < sizeof ops / sizeof *ops; i++)
+        for (unsigned options = 0; (int)options < op_info(ops[i])->form_count; options++, n++) {
+            states[n] = (struct form_on_device){{ops[i], options}, &device};
+            tests[n] = (struct CMUnitTest){form_name(states[n].form), test_op, NULL, NULL, &states[n]};
+        }
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     device_of_tests_close(&device);
     return failed;

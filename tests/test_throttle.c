@@ -69,7 +69,7 @@ static void counted_fill(const void *args)
         meter->energy += millijoules;
 }
 
-static const struct kernel kernels[] = {{OP_fill, "counted", TYPE_f32, counted_fill, NULL, NULL}};
+static const struct kernel kernels[] = {{OP_fill, "counted", TYPE_f32, counted_fill, NULL, NULL, NULL}};
 static const struct backend counting = {
     .name = "counting", .doc = "counts its runs", .kernels = kernels, .count = 1, .base = &backend_ref};
 

@@ -240,6 +240,7 @@ static void test_did_you_mean(void **state)
         {"--columns nodse", "did you mean nodes?", NULL},
         {"--format jsno", "did you mean json?", NULL},
         {"--impl lienar=blas", "did you mean linear?", NULL},
+        {"--impl attention+maks=flash", "did you mean attention+mask?", NULL},
         {"--impl linear=reff", "did you mean ref?", NULL},
         {"--noeds 8", "did you mean --nodes?", "--noeds: "},
         {"--list model", "did you mean models?", NULL},

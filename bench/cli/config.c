@@ -68,7 +68,8 @@ void config_axis(const struct config *c, enum axis a, struct axis_value *v)
     } else {
         v->count = places[a].size == sizeof(int) ? *(const int *)at : *(const int64_t *)at;
     }
-    v->is_absent = (c->kernel && axis->of_model) || (a == AXIS_DEGREE && graph_is_file(c->graph.family)) ||
+    v->is_absent = (c->timed.kernel && axis->of_model) ||
+                   (a == AXIS_DEGREE && graph_is_file(c->graph.family)) ||
                    (a == AXIS_SOLVER && encoding_without_pairs(pe));
 }
 
@@ -203,8 +204,8 @@ void config_work(const struct config *c, uint64_t seed, char hash[17])
     fprintf(out, "work 2");
     add_words(c, WORK_ALWAYS, out);
     fprintf(out, " seed %" PRIu64 " dtype %s", seed, dtype_name(MODEL_DTYPE));
-    if (c->kernel)
-        fprintf(out, " op %s", op_info(c->kernel->op)->name);
+    if (c->timed.kernel)
+        fprintf(out, " op %s", form_name(c->timed.form));
     add_words(c, WORK_CHANGED, out);
     fclose(out);
     snprintf(hash, 17, "%016" PRIx64, rng_key(0, text));

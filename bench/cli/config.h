@@ -21,11 +21,11 @@ struct config {
     int64_t position;              /* in the sweep, of which --shard may run a part */
     char work[17];                 /* see config_work */
     bool runs[PROGRAMS];           /* requested, and permitted by a limit on models (struct bench) */
-    enum op lacks;                 /* for which the device has no kernel; OPS: none */
+    const char *lacks;             /* form of an op without a kernel on the device; null: none */
     bool unfit;                    /* --find: not even the smallest value fits */
     double searched;               /* --find: bytes or seconds of the value that fits, else of the smallest */
     const struct encoding *encoding; /* of the graph's nodes; null until computed */
-    const struct kernel *kernel;     /* timed alone; null: programs of the model */
+    struct timed_kernel timed;       /* alone; its kernel null: programs of the model */
 };
 
 /* Replaces what axes leave to others, as their defaults do: the branches of the model, the width of the FFN,

@@ -97,12 +97,12 @@ static enum axis axis_over(const struct options *o)
     return found == 1 ? over : AXES;
 }
 
-/* Of each op, the first kernel: its default. */
+/* Of each form, the first kernel: its default. */
 static void keep_defaults(struct options *o)
 {
     int kept = 0;
     for (int i = 0; i < o->kernel_count; i++)
-        if (kept == 0 || o->kernels[i]->op != o->kernels[kept - 1]->op)
+        if (kept == 0 || form_name(o->kernels[i].form) != form_name(o->kernels[kept - 1].form))
             o->kernels[kept++] = o->kernels[i];
     o->kernel_count = kept;
 }

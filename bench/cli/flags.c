@@ -38,15 +38,17 @@ static bool read_impl(const struct argument *a, struct message *error)
     size_t length = strcspn(a->value, "=");
     struct suggestion s = {a->value, length, NULL, 0};
     char nearest[SUGGESTION_TEXT];
-    enum op op = 0;
-    while (op < OPS && (strlen(op_info(op)->name) != length || strncmp(op_info(op)->name, a->value, length)))
-        suggest_offer(&s, op_info(op++)->name);
-    if (op == OPS || !a->value[length])
+    const char *name;
+    int i = 0;
+    for (; (name = form_name(form_at(i))) && (strlen(name) != length || strncmp(name, a->value, length)); i++)
+        suggest_offer(&s, name);
+    struct form f = form_at(i);
+    if (!name || !a->value[length])
         return complain(error, "--impl %.200s: OP=VARIANT, as in --list ops%s", a->value,
-                        op == OPS ? suggest_text(&s, "", nearest) : "");
-    if (o->variant[op])
-        return complain(error, "--impl %.200s: %s is given twice", a->value, op_info(op)->name);
-    o->variant[op] = a->value + length + 1;
+                        name ? "" : suggest_text(&s, "", nearest));
+    if (o->variant[f.op][f.options])
+        return complain(error, "--impl %.200s: %s is given twice", a->value, name);
+    o->variant[f.op][f.options] = a->value + length + 1;
     return true;
 }
 
@@ -195,8 +197,9 @@ static const char *const lists[] = {"tape",   "devices", "models", "presets",
 static const struct flag flags[] = {
     {WHERE, "device", "NAME", "cpu, cuda, cuda:N, cuda:all, ref (scalar loops) or meta (plan only)",
      OTHER(read_device)},
-    {WHERE, "impl", "OP=VARIANT", "which kernel runs an op (--list ops)", OTHER(read_impl), .repeats = true},
-    {WHERE, "op", "LIST", "ops to time (--list ops; default: all)", OTHER(kernels_read)},
+    {WHERE, "impl", "OP=VARIANT", "which kernel runs an op, or op+option (--list ops)", OTHER(read_impl),
+     .repeats = true},
+    {WHERE, "op", "LIST", "ops to time (--list ops; default: all), or op+option", OTHER(kernels_read)},
     {WHERE, "no-cuda-graph", NULL, "on a GPU: launch the ops one by one, do not replay them as one graph",
      ON(launched)},
     {WHERE, "weak", NULL, "weak scaling: --batch graphs (--parallel halo: --nodes) for each rank", ON(weak)},

@@ -6,16 +6,16 @@
 #include "bench/base/suggest.h"
 #include "models/layers/op_program.h"
 
-static const char *op_at(int index)
+static const char *name_at(int index)
 {
-    return index < OPS ? op_info((enum op)index)->name : NULL;
+    return form_name(form_at(index));
 }
 
 bool kernels_read(const struct argument *a, struct message *error)
 {
     struct options *o = a->options;
     char nearest[SUGGESTION_TEXT];
-    return names_read(a->value, op_at, o->ops, nearest) ||
+    return names_read(a->value, name_at, o->forms, nearest) ||
            complain(error, "--op %.200s: one or more of the ops of --list ops, each once%s", a->value,
                     nearest);
 }
@@ -31,25 +31,27 @@ static bool covered(const struct backend *top, const struct backend *from, const
     return false;
 }
 
-static void add_kernel(struct options *o, const struct kernel *k)
+static void add_kernel(struct options *o, const struct kernel *k, struct form f)
 {
     o->kernels = realloc(o->kernels, ((size_t)o->kernel_count + 1) * sizeof *o->kernels);
     if (!o->kernels)
         abort();
-    o->kernels[o->kernel_count++] = k;
+    o->kernels[o->kernel_count++] = (struct timed_kernel){k, f};
 }
 
-/* Adds the kernels of an op; returns how many. */
-static int add_op(struct options *o, enum op op)
+/* Adds the kernels of a form; returns how many. */
+static int add_form(struct options *o, struct form f)
 {
     const struct backend *top = o->device.backend;
+    const char *variant = o->variant[f.op][f.options];
     int before = o->kernel_count;
     for (const struct backend *from = top; from; from = from->base)
         for (int i = 0; i < from->count; i++) {
             const struct kernel *k = &from->kernels[i];
-            bool wanted = !o->variant[op] || strcmp(k->variant, o->variant[op]) == 0;
-            if (k->op == op && k->dtype == MODEL_DTYPE && wanted && !covered(top, from, k))
-                add_kernel(o, k);
+            bool wanted = !variant || strcmp(k->variant, variant) == 0;
+            if (k->op == f.op && k->dtype == MODEL_DTYPE && wanted && kernel_supports(k, f.options) &&
+                !covered(top, from, k))
+                add_kernel(o, k, f);
         }
     return o->kernel_count - before;
 }
@@ -65,25 +67,30 @@ static bool refuse_flags(const struct options *o, bool chosen, struct message *e
     return true;
 }
 
+/* Without --op: each op, and each with one of its options. */
+static bool is_usual(struct form f)
+{
+    return !op_info(f.op)->exchange && (f.options & (f.options - 1)) == 0;
+}
+
 bool kernels_choose(struct options *o, struct message *error)
 {
-    bool chosen = false;
-    for (enum op op = 0; op < OPS; op++)
-        chosen = chosen || o->ops[op];
+    bool chosen = memchr(o->forms, true, sizeof o->forms) != NULL;
     if (!refuse_flags(o, chosen, error))
         return false;
-    for (enum op op = 0; o->bench->kernels && op < OPS; op++) {
-        if (chosen ? !o->ops[op] : op_info(op)->exchange)
+    for (int i = 0; o->bench->kernels && form_at(i).op < OPS; i++) {
+        struct form f = form_at(i);
+        if (chosen ? !o->forms[i] : !is_usual(f))
             continue;
-        const char *why = op_program_refuses(op);
-        if (!why && add_op(o, op))
+        const char *why = op_program_refuses(f.op), *name = form_name(f);
+        if (!why && add_form(o, f))
             continue;
         char none[64];
         snprintf(none, sizeof none, "the device has no %s kernel for it", dtype_name(MODEL_DTYPE));
         why = why ? why : none;
         if (chosen)
-            return complain(error, "--op %s: %s", op_info(op)->name, why);
-        fprintf(stderr, "note: %s is left out: %s\n", op_info(op)->name, why);
+            return complain(error, "--op %s: %s", name, why);
+        fprintf(stderr, "note: %s is left out: %s\n", name, why);
     }
     return true;
 }

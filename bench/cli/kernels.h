@@ -5,13 +5,13 @@
 #include "bench/cli/options.h"
 #include "bench/cli/syntax.h"
 
-/* Reads a comma list of ops (--op). */
+/* Reads a comma list of ops, each with its options: attention+mask (--op). */
 bool kernels_read(const struct argument *a, struct message *error);
 
 /*
- * Fills o->kernels for a benchmark of ops: those of --op, or all, in the order of ops.def; for each op the
- * variants of the backend and of those below it, or the one of --impl. Notes omitted ops on stderr. False
- * with a message if the flags do not fit the benchmark. The caller frees o->kernels.
+ * Fills o->kernels for a benchmark of ops: the forms of --op, or all with at most one option, in the order of
+ * ops.def; for each the variants of the backend and of those below it, or the one of --impl. Notes omitted
+ * ops on stderr. False with a message if the flags do not fit the benchmark. The caller frees o->kernels.
  */
 bool kernels_choose(struct options *o, struct message *error);
 

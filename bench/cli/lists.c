@@ -60,18 +60,29 @@ void list_graphs(void)
     put_name("unique:PATH", "as undirected:PATH, each edge once");
 }
 
+static void put_variants(FILE *out, const struct backend *b, struct form f)
+{
+    fprintf(out, "    %s:", f.options ? form_name(f) : "variants");
+    int count = 0;
+    for (; b; b = b->base)
+        for (int i = 0; i < b->count; i++) {
+            const struct kernel *k = &b->kernels[i];
+            if (k->op == f.op && k->dtype == MODEL_DTYPE && kernel_supports(k, f.options))
+                count += fprintf(out, " %s", k->variant) > 0;
+        }
+    fputs(count ? "\n" : " none\n", out);
+}
+
 void list_ops(const struct backend *b)
 {
     struct wrap w;
     FILE *out = wrap_begin(&w, stdout);
-    for (enum op op = 0; op < OPS; op++) {
-        const struct op_info *info = op_info(op);
-        fprintf(out, "%s: %s\n    FLOPs: %s\n    variants:", info->name, info->doc, info->flops_formula);
-        for (const struct backend *from = b; from; from = from->base)
-            for (int i = 0; i < from->count; i++)
-                if (from->kernels[i].op == op && from->kernels[i].dtype == MODEL_DTYPE)
-                    fprintf(out, " %s", from->kernels[i].variant);
-        putc('\n', out);
+    for (int i = 0; form_at(i).op < OPS; i++) {
+        struct form f = form_at(i);
+        const struct op_info *info = op_info(f.op);
+        if (!f.options)
+            fprintf(out, "%s: %s\n    FLOPs: %s\n", info->name, info->doc, info->flops_formula);
+        put_variants(out, b, f);
     }
     wrap_end(&w);
 }

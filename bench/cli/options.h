@@ -100,6 +100,12 @@ struct run_plan {
     int64_t count;
 };
 
+/* A kernel that is timed alone, for a form of its op. */
+struct timed_kernel {
+    const struct kernel *kernel;
+    struct form form;
+};
+
 struct options {
     const struct bench *bench;
     enum action action;
@@ -109,13 +115,13 @@ struct options {
     const struct ranks *world; /* all ranks that were started; null: this process alone */
     bool weak;                 /* a batch for each rank (--weak) */
     struct device_choice device;
-    bool cuda_graph; /* replay each program as one graph: on a GPU */
-    bool launched;   /* not as a graph (--no-cuda-graph) */
-    const char *variant[OPS];
+    bool cuda_graph;                     /* replay each program as one graph: on a GPU */
+    bool launched;                       /* not as a graph (--no-cuda-graph) */
+    const char *variant[OPS][FORMS_MAX]; /* of each form (--impl) */
     bool programs[PROGRAMS];
-    int64_t model_nodes;           /* as in struct bench, if --phase is not given */
-    bool ops[OPS];                 /* chosen by --op */
-    const struct kernel **kernels; /* timed alone, in row order; null: programs are timed */
+    int64_t model_nodes;          /* as in struct bench, if --phase is not given */
+    bool forms[FORMS];            /* of ops, chosen by --op: by form_at */
+    struct timed_kernel *kernels; /* timed alone, in row order; null: programs are timed */
     int kernel_count;
     uint64_t seed;
     struct graph_tables tables; /* for graphs from files */

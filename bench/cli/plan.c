@@ -93,7 +93,8 @@ static struct config expand(const struct options *o, int64_t position, enum axis
     const struct preset *p = preset_at((int64_t)value[AXIS_PRESET]);
     struct config c = p ? config_of_preset(p) : (struct config){0};
     c.position = position;
-    c.kernel = o->kernels ? o->kernels[kernel] : NULL;
+    if (o->kernels)
+        c.timed = o->kernels[kernel];
     c.graph.seed = o->seed;
     c.tables = o->tables;
     for (enum axis a = 0; a < AXES; a++)
@@ -152,11 +153,11 @@ struct config plan_with(const struct options *o, int64_t index, enum axis search
     return c;
 }
 
-enum op config_missing_op(const struct options *o, const struct config *c)
+const char *config_missing_op(const struct options *o, const struct config *c)
 {
-    enum op lacks = OPS;
+    const char *lacks = NULL;
     bool all = !o->device.backend->device || o->kernels; /* the host has the reference */
-    for (enum program_kind kind = 0; kind < MODEL_PROGRAMS && !all && lacks == OPS; kind++)
+    for (enum program_kind kind = 0; kind < MODEL_PROGRAMS && !all && !lacks; kind++)
         if (!model_refuses(&c->parts) && c->runs[kind])
             lacks = program_missing(kind, &c->parts, o->device.backend);
     return lacks;
@@ -164,13 +165,12 @@ enum op config_missing_op(const struct options *o, const struct config *c)
 
 bool config_is_skipped(const struct options *o, const struct config *c, char reason[SKIP_REASON])
 {
-    bool lacks = c->lacks < OPS, beyond = c->parallel == PARALLEL_ULYSSES && c->parts.heads < c->ranks;
+    bool beyond = c->parallel == PARALLEL_ULYSSES && c->parts.heads < c->ranks;
     if (beyond)
         snprintf(reason, SKIP_REASON, "fewer heads than ranks");
-    else if (lacks)
-        snprintf(reason, SKIP_REASON, "--device %s has no kernel for %s", o->device.given,
-                 op_info(c->lacks)->name);
-    return beyond || lacks;
+    else if (c->lacks)
+        snprintf(reason, SKIP_REASON, "--device %s has no kernel for %s", o->device.given, c->lacks);
+    return beyond || c->lacks;
 }
 
 void config_changes(const struct config *c, char *text, size_t size)

@@ -21,8 +21,9 @@ struct config plan_with(const struct options *o, int64_t index, enum axis search
 /* The smallest value in a search for the largest, of which the others are multiples. */
 int64_t config_step(const struct options *o, const struct config *c);
 
-/* The op of these programs for which the device has no kernel; OPS: none, or the model is impossible. */
-enum op config_missing_op(const struct options *o, const struct config *c);
+/* The form of an op of these programs for which the device has no kernel; null: none, or the model is
+ * impossible. */
+const char *config_missing_op(const struct options *o, const struct config *c);
 
 /* Whether a sweep skips the row of the configuration, for want of a kernel or of work for all ranks, and why.
  */

@@ -39,25 +39,27 @@ static bool check_find(const struct options *o, struct message *error)
     return complain_of(refusals, sizeof refusals / sizeof *refusals, error);
 }
 
-static void offer_variants(struct suggestion *s, const struct backend *b, enum op op)
+static void offer_variants(struct suggestion *s, const struct backend *b, struct form f)
 {
     for (; b; b = b->base)
         for (int i = 0; i < b->count; i++)
-            if (b->kernels[i].op == op && b->kernels[i].dtype == MODEL_DTYPE)
+            if (b->kernels[i].op == f.op && b->kernels[i].dtype == MODEL_DTYPE &&
+                kernel_supports(&b->kernels[i], f.options))
                 suggest_offer(s, b->kernels[i].variant);
 }
 
 static bool check_variants(const struct options *o, struct message *error)
 {
     char nearest[SUGGESTION_TEXT];
-    for (enum op op = 0; op < OPS; op++) {
-        const char *variant = o->variant[op];
-        if (!variant || backend_kernel(o->device.backend, op, MODEL_DTYPE, variant))
+    for (int i = 0; form_at(i).op < OPS; i++) {
+        struct form f = form_at(i);
+        const char *variant = o->variant[f.op][f.options];
+        if (!variant || backend_form_kernel(o->device.backend, f.op, f.options, MODEL_DTYPE, variant))
             continue;
         struct suggestion s = {variant, strlen(variant), NULL, 0};
-        offer_variants(&s, o->device.backend, op);
-        return complain(error, "--impl %s=%.200s: %s has no such variant; see --list ops%s",
-                        op_info(op)->name, variant, o->device.backend->name, suggest_text(&s, "", nearest));
+        offer_variants(&s, o->device.backend, f);
+        return complain(error, "--impl %s=%.200s: %s has no such variant; see --list ops%s", form_name(f),
+                        variant, o->device.backend->name, suggest_text(&s, "", nearest));
     }
     return true;
 }

@@ -218,7 +218,7 @@ static bool list_possible(const struct options *o, const struct config *c, enum 
         bool name = axis->kind == AXIS_NAME;
         config_set(&other, a, &v, name ? i : v.values[0]);
         config_complete(&other);
-        if (!model_refuses(&other.parts) && config_missing_op(o, &other) == OPS)
+        if (!model_refuses(&other.parts) && !config_missing_op(o, &other))
             used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
                                      name ? axis->choice(i) : axis->standard);
     }
@@ -228,7 +228,6 @@ static bool list_possible(const struct options *o, const struct config *c, enum 
 
 static bool refuse_missing_op(const struct options *o, const struct config *c, struct message *error)
 {
-    const char *op = op_info(c->lacks)->name;
     struct axis_value v;
     char number[32], possible[256];
     for (enum axis a = 0; a < AXES; a++) {
@@ -238,18 +237,18 @@ static bool refuse_missing_op(const struct options *o, const struct config *c, s
             continue;
         config_axis(c, a, &v);
         snprintf(number, sizeof number, "%.10g", v.kind == AXIS_WHOLE ? (double)v.count : v.real);
-        return complain(error,
-                        "--device %s --%s %s: that device has no kernel for %s; possible there: --%s %s",
-                        o->device.given, axis->name, v.text ? v.text : number, op, axis->name, possible);
+        return complain(
+            error, "--device %s --%s %s: that device has no kernel for %s; possible there: --%s %s",
+            o->device.given, axis->name, v.text ? v.text : number, c->lacks, axis->name, possible);
     }
     return complain(error,
                     "--device %s: it has no kernel for %s, which this model needs; --device cpu has all",
-                    o->device.given, op);
+                    o->device.given, c->lacks);
 }
 
 static bool config_is_possible(const struct options *o, const struct config *c, struct message *error)
 {
-    return (c->lacks == OPS || refuse_missing_op(o, c, error)) && check_model(o, c, error) &&
+    return (!c->lacks || refuse_missing_op(o, c, error)) && check_model(o, c, error) &&
            check_source(o, c, error) && check_size(o, c, error) && check_ranks(o, c, error);
 }
 

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/gatv2.h"
 #include "kernels/rng.h"
 
 static const double SMALL = 29; /* of scores */
@@ -65,7 +64,7 @@ static bool scores_are_small(struct mat q, struct mat k, int heads)
 }
 
 /* The same of GATv2, whose activation lengthens no vector. */
-static bool sums_are_small(const struct edge_gatv2_args *a)
+static bool sums_are_small(const struct gatv2_args *a)
 {
     double edge = sqrt(fmax(longest(a->c, a->heads), longest(a->loop, a->heads)));
     double most = sqrt(longest(a->l, a->heads)) + sqrt(longest(a->r, a->heads)) + edge;
@@ -81,15 +80,8 @@ static bool depends_on_values(const struct entry *e)
         return !scores_are_small(a->attention.q, a->attention.k, a->attention.heads);
     if (e->op == OP_sparse_attention)
         return !scores_are_small(a->sparse_attention.q, a->sparse_attention.k, a->sparse_attention.heads);
-    if (e->op == OP_dropout_sparse_attention)
-        return !scores_are_small(a->dropout_sparse_attention.q, a->dropout_sparse_attention.k,
-                                 a->dropout_sparse_attention.heads);
-    if (e->op == OP_gatv2) {
-        struct edge_gatv2_args with = edge_gatv2_of(&a->gatv2);
-        return !sums_are_small(&with);
-    }
-    if (e->op == OP_edge_gatv2)
-        return !sums_are_small(&a->edge_gatv2);
+    if (e->op == OP_gatv2)
+        return !sums_are_small(&a->gatv2);
     return false;
 }
 

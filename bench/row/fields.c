@@ -8,11 +8,11 @@
 #include "bench/cli/presets.h"
 
 /* What is timed alone. */
-static void fields_kernel(struct row *row, const struct kernel *k)
+static void fields_kernel(struct row *row, const struct timed_kernel *timed)
 {
-    if (k) {
-        row->op = row_keep(row, op_info(k->op)->name);
-        row->variant = row_keep(row, k->variant);
+    if (timed->kernel) {
+        row->op = row_keep(row, form_name(timed->form));
+        row->variant = row_keep(row, timed->kernel->variant);
     }
 }
 
@@ -53,7 +53,7 @@ static void fields_preset(struct row *row, const struct config *c)
 void fields_config(struct row *row, const struct config *c, const struct options *o)
 {
     row->work = row_keep(row, c->work);
-    fields_kernel(row, c->kernel);
+    fields_kernel(row, &c->timed);
     for (enum axis a = 0; a < AXES; a++)
         field_axis(row, c, a);
     fields_preset(row, c);

@@ -26,7 +26,7 @@ static void set_memory(struct row *row, struct row_program *to, const struct tap
     put_bytes(row, &to->memory.average, plan->average);
     for (enum category c = 0; c < MEMORY_CATEGORIES; c++)
         put_bytes(row, at_peak[c], plan->at_peak[c]);
-    snprintf(peak_op, sizeof peak_op, "%s %s", e->span, op_info(e->op)->name);
+    snprintf(peak_op, sizeof peak_op, "%s %s", e->span, e->form);
     to->memory.peak_op = row_keep(row, peak_op);
 }
 

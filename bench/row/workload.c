@@ -112,8 +112,8 @@ static void drop_whole(struct workload *w)
 
 bool workload_numbers_edges(const struct options *o, const struct config *c)
 {
-    return c->kernel ? op_program_numbers_edges(c->kernel->op)
-                     : o->programs[PROGRAM_STEP] && model_numbers_edges(&c->parts);
+    return c->timed.kernel ? op_program_numbers_edges(c->timed.form)
+                           : o->programs[PROGRAM_STEP] && model_numbers_edges(&c->parts);
 }
 
 static bool order_nodes(struct workload *w, struct message *error)
@@ -299,14 +299,15 @@ static struct recording record_tape(const struct workload *w, enum program_kind 
 {
     const struct config *c = &w->config;
     bool alone = kind == PROGRAM_KERNEL;
+    struct form form = c->timed.form;
     tape.ranks = w->ranks;
     if (w->ranks && w->partition && c->parts.task == TASK_NODE)
         tape.number = w->partition->number;
     tape.threads = c->threads;
     tape.seed = w->options->seed;
     if (alone)
-        tape.variant[c->kernel->op] = c->kernel->variant;
-    struct recording r = alone ? op_program_record(c->kernel->op, &c->parts, &w->batch, tape)
+        tape.variant[form.op][form.options] = c->timed.kernel->variant;
+    struct recording r = alone ? op_program_record(form, &c->parts, &w->batch, tape)
                                : program_record(kind, &c->parts, &w->batch, c->encoding, tape);
     tape_cancel_when(r.tape, (struct cancel){is_interrupted, NULL});
     return r;

@@ -80,7 +80,7 @@ struct profile profile_plan(const struct tape *t, const struct calibration *ceil
     for (int i = 0; i < entries && p.entries; i++) {
         const struct entry *e = tape_entry(t, i);
         struct cost cost = entry_cost(e);
-        p.entries[i] = (struct profile_entry){.op = op_info(e->op)->name,
+        p.entries[i] = (struct profile_entry){.op = e->form,
                                               .variant = e->kernel->variant,
                                               .phase = phase_name(e->phase),
                                               .span = e->span,

@@ -91,7 +91,7 @@ static struct value *entry_args(const struct entry *e, int index, int64_t ns)
     entry_shapes(e, shapes, sizeof shapes);
     struct value *args = value_new_object();
     value_set_count(args, "entry", index);
-    value_set_text(args, "op", op_info(e->op)->name);
+    value_set_text(args, "op", e->form);
     value_set_text(args, "variant", e->kernel->variant);
     value_set_text(args, "span", e->span);
     value_set_text(args, "shapes", shapes);
@@ -110,7 +110,7 @@ static void add_entry(struct replay *r, int index)
 {
     const struct entry *e = tape_entry(r->tape, index);
     int64_t begin = begin_of(r, index), end = begin_of(r, index + 1);
-    add_event(r, op_info(e->op)->name, LANE_PROGRAM, begin, end, entry_args(e, index, end - begin));
+    add_event(r, e->form, LANE_PROGRAM, begin, end, entry_args(e, index, end - begin));
     add_live(r, begin, tape_live_bytes(r->tape, index));
 }
 

@@ -19,9 +19,11 @@ struct value *resume_settings(const struct options *o)
     for (enum program_kind p = 0; p < PROGRAMS; p++)
         if (o->programs[p])
             value_append(programs, value_new_text(program_name(p)));
-    for (enum op op = 0; op < OPS; op++)
-        if (o->variant[op])
-            value_set_text(variants, op_info(op)->name, o->variant[op]);
+    for (int i = 0; form_at(i).op < OPS; i++) {
+        struct form f = form_at(i);
+        if (o->variant[f.op][f.options])
+            value_set_text(variants, form_name(f), o->variant[f.op][f.options]);
+    }
     value_set(settings, "phase", programs);
     value_set(settings, "impl", variants);
     value_set_flag(settings, "cuda_graph", o->cuda_graph);

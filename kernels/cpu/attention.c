@@ -23,7 +23,6 @@
 #include "kernels/cpu/mask.h"
 #include "kernels/cpu/tasks.h"
 #include "kernels/cpu/vector_math.h"
-#include "kernels/dropped.h"
 #include "kernels/softmax_base.h"
 
 #include <math.h>
@@ -37,7 +36,6 @@ struct head_layout {
     const struct attention_args *a;
     struct offsets key_rows; /* rows of k and v of each graph */
     bool folds;              /* y and lse are those of other keys */
-    struct mat weight;       /* N x 1: of keys; absent: 1 */
     int64_t dh, width;       /* columns of a head, actual and as packed */
     int64_t blocks;          /* of keys, per head */
     float scale;             /* of scores, including log2(e) */
@@ -133,7 +131,7 @@ static void raise_top(const struct head_layout *s, struct workspace *work, int64
 static void weigh(const struct head_layout *s, struct workspace *work, int64_t rows, int64_t first,
                   int64_t keys, bool online, bool begin)
 {
-    key_weights_read(s->weight, first, keys, work->of_keys);
+    key_weights_read(s->a->m, first, keys, work->of_keys);
     for (int64_t i = 0; i < rows && online; i++) {
         key_weights_hide(keys, work->weights + i * KEYS, work->of_keys);
         raise_top(s, work, i, keys, begin);
@@ -192,7 +190,7 @@ static void attend(const struct head_layout *s, int64_t task, struct workspace *
     if (n == 0)
         return;
     struct gemm_in q = gemm_in(row_of(a->q, b.first) + h * s->dh, a->q.ld);
-    bool online = !safe(s, b, h), stored = online || mat_present(s->weight);
+    bool online = !safe(s, b, h), stored = online || mat_present(s->a->m);
     struct gemm_end end = {.kind = stored ? GEMM_STORE : GEMM_WEIGHTS, .sums = work->sums};
     begin_rows(s, work, b, h, online);
     for (int64_t j = 0; j < n; j += KEYS) {
@@ -210,16 +208,15 @@ static void attend(const struct head_layout *s, int64_t task, struct workspace *
 }
 
 /* Lays out the scratch buffer; `bytes` is its size. */
-static struct head_layout heads_of(const struct attention_args *a, const struct mask *mask, int64_t *bytes)
+static struct head_layout heads_of(const struct attention_args *a, int64_t *bytes)
 {
     int64_t dh = a->q.cols / a->heads, packed = float_bytes(packed_size(a));
-    struct head_layout s = {
-        .a = a, .key_rows = a->graphs, .dh = dh, .width = round_up(dh, LANES), .mask = mask};
+    struct head_layout s = {.a = a, .key_rows = a->graphs, .dh = dh, .width = round_up(dh, LANES)};
     s.scale = VM_LOG2E * (float)(1 / sqrt((double)dh));
     s.blocks = block_count(a->graphs, a->k.rows, KEYS);
     int64_t lengths = float_bytes(s.blocks * a->heads);
     char *at = a->call.scratch;
-    int64_t pairs = mask ? round_up(graph_count(a->graphs) * 8, 64) : 0;
+    int64_t pairs = mat_present(a->schedule) ? round_up(graph_count(a->graphs) * 8, 64) : 0;
     s.per_thread = (int64_t)sizeof(struct workspace) + float_bytes(QUERIES * dh) + THREAD_GAP;
     int64_t queues = a->call.threads * (int64_t)sizeof(struct task_queue);
     *bytes = 2 * packed + lengths + pairs + queues + a->call.threads * s.per_thread;
@@ -252,36 +249,35 @@ static void run(const struct head_layout *s)
     }
 }
 
-static void attend_all(const struct attention_args *a, struct mat weight, const struct mask *mask)
+void CPU(attention)(const void *args)
 {
+    const struct attention_args *a = args;
     int64_t bytes;
-    struct head_layout s = heads_of(a, mask, &bytes);
-    s.weight = weight;
-    if (mask)
+    struct mask mask;
+    struct head_layout s = heads_of(a, &bytes);
+    s.mask = mask_given(a->schedule, a->key, a->p, &mask);
+    if (s.mask)
         begin_pairs(a->graphs, s.pairs);
     run(&s);
 }
 
-static int64_t scratch_of(const struct attention_args *a, const struct mask *mask)
-{
-    int64_t bytes;
-    heads_of(a, mask, &bytes);
-    return bytes;
-}
-
-void CPU(attention)(const void *args)
-{
-    attend_all(args, (struct mat){0}, NULL);
-}
-
 int64_t CPU(attention_scratch)(const void *args)
 {
-    return scratch_of(args, NULL);
+    int64_t bytes;
+    heads_of(args, &bytes);
+    return bytes;
 }
 
 static struct attention_args without_keys(const struct fold_attention_args *a)
 {
-    return (struct attention_args){a->call, a->y, a->lse, a->q, a->k, a->v, a->graphs, a->heads};
+    return (struct attention_args){.call = a->call,
+                                   .y = a->y,
+                                   .lse = a->lse,
+                                   .q = a->q,
+                                   .k = a->k,
+                                   .v = a->v,
+                                   .graphs = a->graphs,
+                                   .heads = a->heads};
 }
 
 void CPU(fold_attention)(const void *args)
@@ -289,7 +285,7 @@ void CPU(fold_attention)(const void *args)
     const struct fold_attention_args *a = args;
     struct attention_args plain = without_keys(a);
     int64_t bytes;
-    struct head_layout s = heads_of(&plain, NULL, &bytes);
+    struct head_layout s = heads_of(&plain, &bytes);
     s.key_rows = a->keys;
     s.folds = true;
     run(&s);
@@ -298,37 +294,5 @@ void CPU(fold_attention)(const void *args)
 int64_t CPU(fold_attention_scratch)(const void *args)
 {
     struct attention_args plain = without_keys(args);
-    return scratch_of(&plain, NULL);
-}
-
-void CPU(dropout_attention)(const void *args)
-{
-    const struct dropout_attention_args *a = args;
-    struct attention_args plain = attention_of(a);
-    struct mask mask = mask_of(a->key, *(const double *)a->schedule.data, a->p);
-    attend_all(&plain, (struct mat){0}, &mask);
-}
-
-int64_t CPU(dropout_attention_scratch)(const void *args)
-{
-    struct attention_args plain = attention_of(args);
-    return scratch_of(&plain, &(struct mask){0});
-}
-
-static struct attention_args without_weights(const struct masked_attention_args *a)
-{
-    return (struct attention_args){a->call, a->y, a->lse, a->q, a->k, a->v, a->graphs, a->heads};
-}
-
-void CPU(masked_attention)(const void *args)
-{
-    const struct masked_attention_args *a = args;
-    struct attention_args plain = without_weights(a);
-    attend_all(&plain, a->m, NULL);
-}
-
-int64_t CPU(masked_attention_scratch)(const void *args)
-{
-    struct attention_args plain = without_weights(args);
-    return scratch_of(&plain, NULL);
+    return CPU(attention_scratch)(&plain);
 }

@@ -23,7 +23,6 @@
 #include "kernels/cpu/mask.h"
 #include "kernels/cpu/tasks.h"
 #include "kernels/cpu/vector_math.h"
-#include "kernels/dropped.h"
 #include "kernels/softmax_base.h"
 
 #include <math.h>
@@ -41,7 +40,6 @@ enum {
 struct head_layout {
     const struct attention_backward_args *a;
     struct offsets key_rows; /* rows of k and v of each graph */
-    struct mat weight;       /* N x 1: of keys; absent: 1 */
     int64_t dh, width;       /* columns of a head, actual and as packed */
     int parts;
     int64_t rows; /* of lse and delta: N, plus those that the last tile reads beyond */
@@ -75,12 +73,10 @@ static int64_t lay_out(int64_t width, float *at, struct workspace *r)
     return size;
 }
 
-static struct head_layout heads_of(const struct attention_backward_args *a, const struct mask *mask,
-                                   int64_t *bytes)
+static struct head_layout heads_of(const struct attention_backward_args *a, int64_t *bytes)
 {
     int64_t n = a->q.rows, dh = a->q.cols / a->heads;
-    struct head_layout s = {
-        .a = a, .dh = dh, .key_rows = a->graphs, .width = round_up(dh, GEMM_LANES), .mask = mask};
+    struct head_layout s = {.a = a, .dh = dh, .key_rows = a->graphs, .width = round_up(dh, GEMM_LANES)};
     s.scale = (float)(1 / sqrt((double)dh));
     s.parts = (int)max_of(1, min_of(blocks_of(TASKS, graph_count(a->graphs) * a->heads), a->k.rows / KEYS));
     s.per_thread = lay_out(s.width, NULL, NULL) + THREAD_GAP / (int64_t)sizeof(float);
@@ -95,7 +91,7 @@ static struct head_layout heads_of(const struct attention_backward_args *a, cons
     }
     s.queues = a->call.scratch ? (struct task_queue *)(void *)((char *)a->call.scratch + *bytes) : NULL;
     *bytes += a->call.threads * (int64_t)sizeof(struct task_queue);
-    if (mask) {
+    if (mat_present(a->schedule)) {
         s.pairs = a->call.scratch ? (int64_t *)(void *)((char *)a->call.scratch + *bytes) : NULL;
         *bytes += graph_count(a->graphs) * 8;
     }
@@ -185,7 +181,7 @@ static void queries(const struct head_layout *s, const struct workspace *r, stru
     struct gemm_in q = rows_in(a->q, first, column), dy = rows_in(a->dy, first, column);
     int64_t at = b.h * s->rows + first;
     bool begin = first == graph_first(a->graphs, b.g);
-    bool stored = mat_present(s->weight) || any_far(rows, s->lse + at);
+    bool stored = mat_present(s->a->m) || any_far(rows, s->lse + at);
     struct gemm_end p = {.kind = stored ? GEMM_STORE : GEMM_PROBABILITIES, .shift = s->lse + at};
     struct gemm_end ds = {
         .kind = s->mask ? GEMM_STORE : GEMM_GRADIENTS, .shift = s->delta + at, .p = s->mask ? NULL : r->p};
@@ -227,7 +223,7 @@ static void keys_block(const struct head_layout *s, const struct workspace *r, i
     if (s->mask)
         gemm_scale(gemm_packed_size(s->dh, keys), r->vt, (float)s->mask->scale);
     float weight[KEYS];
-    key_weights_read(s->weight, first, keys, weight);
+    key_weights_read(s->a->m, first, keys, weight);
     if (begin == end) {
         memset(r->dk, 0, KEYS * (size_t)s->width * sizeof(float));
         memset(r->dv, 0, KEYS * (size_t)s->width * sizeof(float));
@@ -291,33 +287,39 @@ static void run(const struct head_layout *s)
     }
 }
 
-static void attend_backward(const struct attention_backward_args *a, struct mat weight,
-                            const struct mask *mask)
-{
-    int64_t bytes;
-    struct head_layout s = heads_of(a, mask, &bytes);
-    s.weight = weight;
-    if (mask)
-        begin_pairs(a->graphs, s.pairs);
-    run(&s);
-}
-
 void CPU(attention_backward)(const void *args)
 {
-    attend_backward(args, (struct mat){0}, NULL);
+    const struct attention_backward_args *a = args;
+    int64_t bytes;
+    struct mask mask;
+    struct head_layout s = heads_of(a, &bytes);
+    s.mask = mask_given(a->schedule, a->key, a->p, &mask);
+    if (s.mask)
+        begin_pairs(a->graphs, s.pairs);
+    run(&s);
 }
 
 int64_t CPU(attention_backward_scratch)(const void *args)
 {
     int64_t bytes;
-    heads_of(args, NULL, &bytes);
+    heads_of(args, &bytes);
     return bytes;
 }
 
 static struct attention_backward_args without_keys(const struct fold_attention_backward_args *a)
 {
-    return (struct attention_backward_args){a->call, a->dq, a->dk, a->dv,  a->dy,     a->y,
-                                            a->q,    a->k,  a->v,  a->lse, a->graphs, a->heads};
+    return (struct attention_backward_args){.call = a->call,
+                                            .dq = a->dq,
+                                            .dk = a->dk,
+                                            .dv = a->dv,
+                                            .dy = a->dy,
+                                            .y = a->y,
+                                            .q = a->q,
+                                            .k = a->k,
+                                            .v = a->v,
+                                            .lse = a->lse,
+                                            .graphs = a->graphs,
+                                            .heads = a->heads};
 }
 
 void CPU(fold_attention_backward)(const void *args)
@@ -325,7 +327,7 @@ void CPU(fold_attention_backward)(const void *args)
     const struct fold_attention_backward_args *a = args;
     struct attention_backward_args plain = without_keys(a);
     int64_t bytes;
-    struct head_layout s = heads_of(&plain, NULL, &bytes);
+    struct head_layout s = heads_of(&plain, &bytes);
     s.key_rows = a->keys;
     run(&s);
 }
@@ -333,44 +335,5 @@ void CPU(fold_attention_backward)(const void *args)
 int64_t CPU(fold_attention_backward_scratch)(const void *args)
 {
     struct attention_backward_args plain = without_keys(args);
-    int64_t bytes;
-    heads_of(&plain, NULL, &bytes);
-    return bytes;
-}
-
-void CPU(dropout_attention_backward)(const void *args)
-{
-    const struct dropout_attention_backward_args *a = args;
-    struct attention_backward_args plain = attention_backward_of(a);
-    struct mask mask = mask_of(a->key, *(const double *)a->schedule.data, a->p);
-    attend_backward(&plain, (struct mat){0}, &mask);
-}
-
-int64_t CPU(dropout_attention_backward_scratch)(const void *args)
-{
-    struct attention_backward_args plain = attention_backward_of(args);
-    int64_t bytes;
-    heads_of(&plain, &(struct mask){0}, &bytes);
-    return bytes;
-}
-
-static struct attention_backward_args without_weights(const struct masked_attention_backward_args *a)
-{
-    return (struct attention_backward_args){a->call, a->dq, a->dk, a->dv,  a->dy,     a->y,
-                                            a->q,    a->k,  a->v,  a->lse, a->graphs, a->heads};
-}
-
-void CPU(masked_attention_backward)(const void *args)
-{
-    const struct masked_attention_backward_args *a = args;
-    struct attention_backward_args plain = without_weights(a);
-    attend_backward(&plain, a->m, NULL);
-}
-
-int64_t CPU(masked_attention_backward_scratch)(const void *args)
-{
-    struct attention_backward_args plain = without_weights(args);
-    int64_t bytes;
-    heads_of(&plain, NULL, &bytes);
-    return bytes;
+    return CPU(attention_backward_scratch)(&plain);
 }

@@ -12,26 +12,15 @@
  */
 #include "kernels/cpu/edge_weight.h"
 
-/* The operands of a pass; g and dg are absent without weights. */
-struct gated {
-    struct gated_mean_args plain;
-    struct mat g;
-};
-
-struct gated_gradients {
-    struct gated_mean_backward_args plain;
-    struct mat g, dg;
-};
-
-static inline void add_gated(const struct gated *m, struct edge_piece p, float *const sums[], bool weighted)
+static inline void add_gated(const struct gated_mean_args *a, struct edge_piece p, float *const sums[],
+                             bool weighted)
 {
-    const struct gated_mean_args *a = &m->plain;
     const int32_t *col = a->adj.col.data;
     int64_t d = a->y.cols, last = a->adj.col.rows - 1;
     float *restrict y = sums[0], *restrict sum = sums[1];
     for (int64_t e = p.first; e < p.end; e++) {
         const float *restrict h = row_of(a->h, e), *restrict b = row_of(a->b, col[e]);
-        float w = weighted ? edge_weight(m->g, e) : 1;
+        float w = weighted ? edge_weight(a->g, e) : 1;
         edge_fetch_row(a->b, col[min_of(e + edges_ahead(d), last)]);
 #pragma omp simd
         for (int64_t k = 0; k < d; k++) {
@@ -62,9 +51,9 @@ static void divide(const struct gated_mean_args *a, struct mat sums, int64_t i)
     }
 }
 
-static void aggregate(const struct gated *m)
+void CPU(gated_mean)(const void *args)
 {
-    const struct gated_mean_args *a = &m->plain;
+    const struct gated_mean_args *a = args;
     int64_t d = a->y.cols;
     struct mat sum = a->sum;
     if (!mat_present(sum))
@@ -73,8 +62,8 @@ static void aggregate(const struct gated *m)
                           .tasks = edge_tasks(a->adj.row, a->adj.col),
                           .d = d,
                           .to = {a->y, sum},
-                          .add = mat_present(m->g) ? add_weighted : add_plain,
-                          .args = m,
+                          .add = mat_present(a->g) ? add_weighted : add_plain,
+                          .args = a,
                           .parts = (float *)a->call.scratch + (mat_present(a->sum) ? 0 : a->y.rows * d)};
 #pragma omp parallel num_threads(edge_sums_threads(&s))
     {
@@ -86,40 +75,17 @@ static void aggregate(const struct gated *m)
 }
 
 /* Sums are in scratch if they are not saved. */
-static int64_t aggregate_scratch(struct mat b, struct mat sum, const struct edges *adj)
-{
-    int64_t sums = mat_present(sum) ? 0 : b.rows * b.cols;
-    return float_bytes(sums + edge_sums_size(adj->row, adj->col, b.cols));
-}
-
-void CPU(gated_mean)(const void *args)
-{
-    aggregate(&(struct gated){.plain = *(const struct gated_mean_args *)args});
-}
-
 int64_t CPU(gated_mean_scratch)(const void *args)
 {
     const struct gated_mean_args *a = args;
-    return aggregate_scratch(a->b, a->sum, &a->adj);
-}
-
-void CPU(weighted_gated_mean)(const void *args)
-{
-    const struct weighted_gated_mean_args *a = args;
-    aggregate(&(struct gated){{a->call, a->y, a->sum, a->h, a->b, a->adj, a->eps}, a->g});
-}
-
-int64_t CPU(weighted_gated_mean_scratch)(const void *args)
-{
-    const struct weighted_gated_mean_args *a = args;
-    return aggregate_scratch(a->b, a->sum, &a->adj);
+    int64_t sums = mat_present(a->sum) ? 0 : a->b.rows * a->b.cols;
+    return float_bytes(sums + edge_sums_size(a->adj.row, a->adj.col, a->b.cols));
 }
 
 /* f is at the start of the scratch buffer, N x D. */
-static inline void add_gradients(const struct gated_gradients *m, struct edge_piece p, float *const sums[],
-                                 bool weighted)
+static inline void add_gradients(const struct gated_mean_backward_args *a, struct edge_piece p,
+                                 float *const sums[], bool weighted)
 {
-    const struct gated_mean_backward_args *a = &m->plain;
     const int32_t *receiver = a->adj.out_col.data, *number = a->adj.out_edge.data;
     int64_t d = a->dy.cols, last = a->adj.out_col.rows - 1;
     const float *restrict b = row_of(a->b, p.row);
@@ -128,7 +94,7 @@ static inline void add_gradients(const struct gated_gradients *m, struct edge_pi
         const float *restrict h = row_of(a->h, number[n]), *restrict y = row_of(a->y, receiver[n]);
         const float *restrict f = (const float *)a->call.scratch + receiver[n] * d;
         float *restrict dh = row_of(a->dh, number[n]);
-        float w = weighted ? edge_weight(m->g, number[n]) : 1, all = 0;
+        float w = weighted ? edge_weight(a->g, number[n]) : 1, all = 0;
         int64_t ahead = min_of(n + edges_ahead(2 * d), last);
         edge_fetch_row(a->h, number[ahead]);
         edge_fetch_row(a->y, receiver[ahead]);
@@ -142,7 +108,7 @@ static inline void add_gradients(const struct gated_gradients *m, struct edge_pi
             dh[k] += (weighted ? w * r : r) * (1 - s);
         }
         if (weighted)
-            edge_weight_gradient(m->dg, number[n], w, all);
+            edge_weight_gradient(a->dg, number[n], w, all);
     }
 }
 
@@ -167,15 +133,15 @@ static void divide_gradient(const struct gated_mean_backward_args *a, int64_t i)
         f[k] = dy[k] / sum[k];
 }
 
-static void sum_gradients(const struct gated_gradients *m)
+void CPU(gated_mean_backward)(const void *args)
 {
-    const struct gated_mean_backward_args *a = &m->plain;
+    const struct gated_mean_backward_args *a = args;
     struct edge_sums s = {.call = &a->call,
                           .tasks = edge_tasks(a->adj.out_row, a->adj.out_col),
                           .d = a->dy.cols,
                           .to = {a->db},
-                          .add = mat_present(m->g) ? add_weighted_gradients : add_plain_gradients,
-                          .args = m,
+                          .add = mat_present(a->g) ? add_weighted_gradients : add_plain_gradients,
+                          .args = a,
                           .parts = (float *)a->call.scratch + mat_size(a->dy)};
 #pragma omp parallel num_threads(edge_sums_threads(&s))
     {
@@ -186,31 +152,8 @@ static void sum_gradients(const struct gated_gradients *m)
     }
 }
 
-static int64_t gradient_scratch(struct mat dy, const struct edges *adj)
-{
-    return float_bytes(mat_size(dy) + edge_sums_size(adj->out_row, adj->out_col, dy.cols));
-}
-
-void CPU(gated_mean_backward)(const void *args)
-{
-    sum_gradients(&(struct gated_gradients){.plain = *(const struct gated_mean_backward_args *)args});
-}
-
 int64_t CPU(gated_mean_backward_scratch)(const void *args)
 {
     const struct gated_mean_backward_args *a = args;
-    return gradient_scratch(a->dy, &a->adj);
-}
-
-void CPU(weighted_gated_mean_backward)(const void *args)
-{
-    const struct weighted_gated_mean_backward_args *a = args;
-    sum_gradients(&(struct gated_gradients){
-        {a->call, a->dh, a->db, a->dy, a->y, a->h, a->b, a->sum, a->adj}, a->g, a->dg});
-}
-
-int64_t CPU(weighted_gated_mean_backward_scratch)(const void *args)
-{
-    const struct weighted_gated_mean_backward_args *a = args;
-    return gradient_scratch(a->dy, &a->adj);
+    return float_bytes(mat_size(a->dy) + edge_sums_size(a->adj.out_row, a->adj.out_col, a->dy.cols));
 }

@@ -7,14 +7,13 @@
  * per head, with leaky(x) = x for x > 0, otherwise slope x, and for the loop `loop` instead of c. l, r, y,
  * loop: N x D, c: E x D, att, b: 1 x D, lse: N x H.
  */
-#include "kernels/gatv2.h"
 #include "kernels/cpu/edge_loops.h"
 #include "kernels/cpu/edge_softmax.h"
 
 /* In the extra scratch of a thread: the listed edges, and if there is a c, their sums l_j + c_e. */
 static struct edge_rows score(const struct edge_softmax *s, struct edge_work *r, const struct edge_group *g)
 {
-    const struct edge_gatv2_args *a = s->args;
+    const struct gatv2_args *a = s->args;
     const struct edge_heads *h = &s->heads;
     struct edge_leaky leaky = {edge_spreads(h, a->r, g->piece.row, g->nodes.count, r->own), s->shared,
                                (float)a->slope};
@@ -33,7 +32,7 @@ static void attend_task(const void *softmax, int64_t t, void *work)
     edge_softmax_task(softmax, t, work, score);
 }
 
-static struct edge_softmax softmax_of(const struct edge_gatv2_args *a, int64_t *bytes)
+static struct edge_softmax softmax_of(const struct gatv2_args *a, int64_t *bytes)
 {
     struct edge_softmax s =
         edge_softmax_of(edge_tasks(a->adj.row, a->adj.col), a->r, a->y, a->lse, a->heads, 1);
@@ -44,32 +43,16 @@ static struct edge_softmax softmax_of(const struct edge_gatv2_args *a, int64_t *
     return s;
 }
 
-static void attend_all(const struct edge_gatv2_args *a)
+void CPU(gatv2)(const void *args)
 {
+    const struct gatv2_args *a = args;
     int64_t bytes;
     struct edge_softmax s = softmax_of(a, &bytes);
     s.shared = edge_spread(&s.heads, a->att.data, s.copy);
     edge_softmax_run(&s, &a->call, attend_task);
 }
 
-void CPU(gatv2)(const void *args)
-{
-    struct edge_gatv2_args with = edge_gatv2_of(args);
-    attend_all(&with);
-}
-
-void CPU(edge_gatv2)(const void *args)
-{
-    attend_all(args);
-}
-
 int64_t CPU(gatv2_scratch)(const void *args)
-{
-    struct edge_gatv2_args with = edge_gatv2_of(args);
-    return CPU(edge_gatv2_scratch)(&with);
-}
-
-int64_t CPU(edge_gatv2_scratch)(const void *args)
 {
     int64_t bytes;
     softmax_of(args, &bytes);

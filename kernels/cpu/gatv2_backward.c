@@ -12,17 +12,16 @@
 #include "kernels/cpu/edge_gradients.h"
 #include "kernels/cpu/edge_loops.h"
 #include "kernels/cpu/norm.h"
-#include "kernels/gatv2.h"
 
 #include <string.h>
 
 struct attention {
-    const struct edge_gatv2_backward_args *a;
+    const struct gatv2_backward_args *a;
     const float *att, *zeros; /* spread rows */
     float *sums;              /* scratch: datt and db of the receivers' tasks */
 };
 
-static const struct edge_gatv2_backward_args *args_of(const struct edge_pass *w)
+static const struct gatv2_backward_args *args_of(const struct edge_pass *w)
 {
     return ((const struct attention *)w->of->args)->a;
 }
@@ -35,7 +34,7 @@ enum { ENDS, SUMS, DATT, DB };
 static void find_softmax(const struct edge_pass *w, const struct edge_back *r, const struct edge_group *g)
 {
     const struct edge_gradients *s = w->of;
-    const struct edge_gatv2_backward_args *a = args_of(w);
+    const struct gatv2_backward_args *a = args_of(w);
     const float *b = a->b.data;
     int64_t dh = s->heads.dh;
     for (int64_t k = 0, i = g->piece.row; k < g->nodes.count; k++, i++) {
@@ -50,7 +49,7 @@ static void find_softmax(const struct edge_pass *w, const struct edge_back *r, c
 static void put_edge(const struct edge_pass *w, const struct edge_back *r, const float *own,
                      const struct looped_edges *l, const struct edge_rows *rows, int64_t e)
 {
-    const struct edge_gatv2_backward_args *a = args_of(w);
+    const struct gatv2_backward_args *a = args_of(w);
     int64_t dh = w->of->heads.dh, heads = w->of->heads.heads, at = l->at[e];
     struct mat to = at < 0 ? a->dloop : a->dc;
     const float *att = a->att.data, *row = rows->at + e * rows->ld;
@@ -82,7 +81,7 @@ static struct edge_rows edges_added(const struct edge_pass *w, const struct edge
                                     const struct edge_group *g, const struct edge_nodes *nodes,
                                     const struct looped_edges *l)
 {
-    const struct edge_gatv2_backward_args *a = args_of(w);
+    const struct gatv2_backward_args *a = args_of(w);
     struct edge_own own = {w->sends ? row_of(a->l, g->piece.row) : NULL, a->l.ld};
     return looped_sums(&w->of->heads, l, w->other[0], a->c, a->loop, w->sends ? a->adj.out_edge.data : NULL,
                        nodes, own, r->extra[SUMS]);
@@ -101,7 +100,7 @@ static void list(const struct edge_pass *w, const struct edge_back *r, const str
                  const struct edge_own own[2], struct listed *l)
 {
     const struct attention *t = w->of->args;
-    const struct edge_gatv2_backward_args *a = t->a;
+    const struct gatv2_backward_args *a = t->a;
     const struct edge_heads *h = &w->of->heads;
     l->leaky = (struct edge_leaky){own[0], t->att, (float)a->slope};
     l->edges = looped_edges(h, &w->tasks, g, r->extra[ENDS], &l->nodes);
@@ -127,7 +126,7 @@ static void products(const struct edge_pass *w, const struct edge_back *r, const
 static void edges_backward(const struct edge_pass *w, const struct edge_back *r, const struct edge_group *g,
                            const struct edge_own own[2], const struct edge_target to[2])
 {
-    const struct edge_gatv2_backward_args *a = args_of(w);
+    const struct gatv2_backward_args *a = args_of(w);
     const struct edge_heads *h = &w->of->heads;
     struct listed l;
     list(w, r, g, own, &l);
@@ -188,7 +187,7 @@ static void task_backward(const void *pass, int64_t t, void *back)
     memcpy(g->sums + (2 * t + 1) * h->d, r->extra[DB], (size_t)h->d * sizeof(float));
 }
 
-static struct edge_gradients gradients_of(const struct edge_gatv2_backward_args *a, int64_t *bytes)
+static struct edge_gradients gradients_of(const struct gatv2_backward_args *a, int64_t *bytes)
 {
     int64_t d = a->y.cols;
     struct edge_gradients s = {
@@ -214,8 +213,9 @@ static struct edge_gradients gradients_of(const struct edge_gatv2_backward_args 
     return s;
 }
 
-static void backward(const struct edge_gatv2_backward_args *a)
+void CPU(gatv2_backward)(const void *args)
 {
+    const struct gatv2_backward_args *a = args;
     int64_t bytes, d = a->y.cols;
     struct edge_gradients s = gradients_of(a, &bytes);
     int64_t spread = edge_spread_size(&s.heads);
@@ -232,24 +232,7 @@ static void backward(const struct edge_gatv2_backward_args *a)
     }
 }
 
-void CPU(gatv2_backward)(const void *args)
-{
-    struct edge_gatv2_backward_args with = edge_gatv2_backward_of(args);
-    backward(&with);
-}
-
-void CPU(edge_gatv2_backward)(const void *args)
-{
-    backward(args);
-}
-
 int64_t CPU(gatv2_backward_scratch)(const void *args)
-{
-    struct edge_gatv2_backward_args with = edge_gatv2_backward_of(args);
-    return CPU(edge_gatv2_backward_scratch)(&with);
-}
-
-int64_t CPU(edge_gatv2_backward_scratch)(const void *args)
 {
     int64_t bytes;
     gradients_of(args, &bytes);

@@ -9,17 +9,6 @@
  */
 #include "kernels/cpu/edge_weight.h"
 
-/* The operands of a pass; g and dg are absent without weights. */
-struct messages {
-    struct gine_args plain;
-    struct mat g;
-};
-
-struct message_gradients {
-    struct gine_backward_args plain;
-    struct mat g, dg;
-};
-
 static void add_self(int64_t d, float *restrict sum, float self, const float *restrict x)
 {
 #pragma omp simd
@@ -27,16 +16,15 @@ static void add_self(int64_t d, float *restrict sum, float self, const float *re
         sum[k] += self * x[k];
 }
 
-static inline void add_messages(const struct messages *m, struct edge_piece p, float *const sums[],
+static inline void add_messages(const struct gine_args *a, struct edge_piece p, float *const sums[],
                                 bool weighted)
 {
-    const struct gine_args *a = &m->plain;
     const int32_t *col = a->adj.col.data;
     int64_t d = a->y.cols, last = a->adj.col.rows - 1;
     float *restrict sum = sums[0];
     for (int64_t n = p.first; n < p.end; n++) {
         const float *restrict x = row_of(a->x, col[n]), *restrict e = row_of(a->e, n);
-        float w = weighted ? edge_weight(m->g, n) : 1;
+        float w = weighted ? edge_weight(a->g, n) : 1;
         edge_fetch_row(a->x, col[min_of(n + edges_ahead(d), last)]);
 #pragma omp simd
         for (int64_t k = 0; k < d; k++) {
@@ -58,23 +46,18 @@ static void add_weighted(const void *args, struct edge_piece p, float *const sum
     add_messages(args, p, sums, true);
 }
 
-static void sum_messages(const struct messages *m)
+void CPU(gine)(const void *args)
 {
-    const struct gine_args *a = &m->plain;
+    const struct gine_args *a = args;
     struct edge_sums s = {.call = &a->call,
                           .tasks = edge_tasks(a->adj.row, a->adj.col),
                           .d = a->y.cols,
                           .to = {a->y},
-                          .add = mat_present(m->g) ? add_weighted : add_plain,
-                          .args = m,
+                          .add = mat_present(a->g) ? add_weighted : add_plain,
+                          .args = a,
                           .parts = a->call.scratch};
 #pragma omp parallel num_threads(edge_sums_threads(&s))
     edge_sums_run(&s);
-}
-
-void CPU(gine)(const void *args)
-{
-    sum_messages(&(struct messages){.plain = *(const struct gine_args *)args});
 }
 
 int64_t CPU(gine_scratch)(const void *args)
@@ -83,22 +66,9 @@ int64_t CPU(gine_scratch)(const void *args)
     return float_bytes(edge_sums_size(a->adj.row, a->adj.col, a->x.cols));
 }
 
-void CPU(weighted_gine)(const void *args)
-{
-    const struct weighted_gine_args *a = args;
-    sum_messages(&(struct messages){{a->call, a->y, a->x, a->e, a->adj, a->self}, a->g});
-}
-
-int64_t CPU(weighted_gine_scratch)(const void *args)
-{
-    const struct weighted_gine_args *a = args;
-    return float_bytes(edge_sums_size(a->adj.row, a->adj.col, a->x.cols));
-}
-
-static inline void add_gradients(const struct message_gradients *m, struct edge_piece p, float *const sums[],
+static inline void add_gradients(const struct gine_backward_args *a, struct edge_piece p, float *const sums[],
                                  bool weighted)
 {
-    const struct gine_backward_args *a = &m->plain;
     const int32_t *receiver = a->adj.out_col.data, *number = a->adj.out_edge.data;
     int64_t d = a->dy.cols, last = a->adj.out_col.rows - 1;
     const float *restrict x = row_of(a->x, p.row);
@@ -107,7 +77,7 @@ static inline void add_gradients(const struct message_gradients *m, struct edge_
     for (int64_t n = p.first; n < p.end; n++) {
         const float *restrict e = row_of(a->e, number[n]), *restrict dy = row_of(a->dy, receiver[n]);
         float *restrict de = row_of(a->de, number[n]);
-        float w = weighted ? edge_weight(m->g, number[n]) : 1, along = 0;
+        float w = weighted ? edge_weight(a->g, number[n]) : 1, along = 0;
         int64_t ahead = min_of(n + edges_ahead(2 * d), last);
         edge_fetch_row(a->e, number[ahead]);
         edge_fetch_row(a->dy, receiver[ahead]);
@@ -120,7 +90,7 @@ static inline void add_gradients(const struct message_gradients *m, struct edge_
             de[k] = (acc ? de[k] : 0) + f;
         }
         if (weighted)
-            edge_weight_gradient(m->dg, number[n], w, along);
+            edge_weight_gradient(a->dg, number[n], w, along);
     }
     if (p.ends && a->self != 0)
         add_self(d, sum, (float)a->self, row_of(a->dy, p.row));
@@ -136,40 +106,22 @@ static void add_weighted_gradients(const void *args, struct edge_piece p, float 
     add_gradients(args, p, sums, true);
 }
 
-static void sum_gradients(const struct message_gradients *m)
+void CPU(gine_backward)(const void *args)
 {
-    const struct gine_backward_args *a = &m->plain;
+    const struct gine_backward_args *a = args;
     struct edge_sums s = {.call = &a->call,
                           .tasks = edge_tasks(a->adj.out_row, a->adj.out_col),
                           .d = a->dy.cols,
                           .to = {a->dx},
-                          .add = mat_present(m->g) ? add_weighted_gradients : add_plain_gradients,
-                          .args = m,
+                          .add = mat_present(a->g) ? add_weighted_gradients : add_plain_gradients,
+                          .args = a,
                           .parts = a->call.scratch};
 #pragma omp parallel num_threads(edge_sums_threads(&s))
     edge_sums_run(&s);
 }
 
-void CPU(gine_backward)(const void *args)
-{
-    sum_gradients(&(struct message_gradients){.plain = *(const struct gine_backward_args *)args});
-}
-
 int64_t CPU(gine_backward_scratch)(const void *args)
 {
     const struct gine_backward_args *a = args;
-    return float_bytes(edge_sums_size(a->adj.out_row, a->adj.out_col, a->dy.cols));
-}
-
-void CPU(weighted_gine_backward)(const void *args)
-{
-    const struct weighted_gine_backward_args *a = args;
-    sum_gradients(&(struct message_gradients){
-        {a->call, a->dx, a->de, a->dy, a->x, a->e, a->adj, a->self}, a->g, a->dg});
-}
-
-int64_t CPU(weighted_gine_backward_scratch)(const void *args)
-{
-    const struct weighted_gine_backward_args *a = args;
     return float_bytes(edge_sums_size(a->adj.out_row, a->adj.out_col, a->dy.cols));
 }

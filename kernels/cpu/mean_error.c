@@ -1,8 +1,8 @@
 /*
  * Mean squared and mean absolute error over the n = N M entries.
  *
- *   mse    loss = sum (y - target)^2 / n    dy (+)= dloss 2 / n (y - target)
- *   mae    loss = sum |y - target| / n      dy (+)= dloss / n sign(y - target), 0 where they are equal
+ *   power 2    loss = sum (y - target)^2 / n    dy (+)= dloss 2 / n (y - target)
+ *   power 1    loss = sum |y - target| / n      dy (+)= dloss / n sign(y - target), 0 where they are equal
  *
  * Partial sums are added in order, in double.
  */
@@ -33,77 +33,51 @@ static float absolute_distance(int64_t n, const float *y, const float *target)
     return sum;
 }
 
-static void mean_distance(const struct call *call, struct mat loss, struct mat y, struct mat target,
-                          float (*distance)(int64_t n, const float *y, const float *target))
+void CPU(mean_error)(const void *args)
 {
-    struct pieces p = pieces_of_both(y, target);
-    float *sums = call->scratch;
-    int threads = threads_for(call, mat_size(y), GRAIN);
+    const struct mean_error_args *a = args;
+    struct pieces p = pieces_of_both(a->y, a->target);
+    float *sums = a->call.scratch;
+    int threads = threads_for(&a->call, mat_size(a->y), GRAIN);
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (int64_t i = 0; i < p.count; i++)
-        sums[i] = distance(piece_size(p, i), piece(p, y, i), piece(p, target, i));
+        sums[i] = (a->power == 2 ? squared_distance : absolute_distance)(piece_size(p, i), piece(p, a->y, i),
+                                                                         piece(p, a->target, i));
     double sum = 0;
     for (int64_t i = 0; i < p.count; i++)
         sum += sums[i];
-    *row_of(loss, 0) = (float)(sum / (double)p.total);
+    *row_of(a->loss, 0) = (float)(sum / (double)p.total);
 }
 
-void CPU(mse)(const void *args)
+int64_t CPU(mean_error_scratch)(const void *args)
 {
-    const struct mse_args *a = args;
-    mean_distance(&a->call, a->loss, a->y, a->target, squared_distance);
-}
-
-int64_t CPU(mse_scratch)(const void *args)
-{
-    const struct mse_args *a = args;
+    const struct mean_error_args *a = args;
     return float_bytes(pieces_of_both(a->y, a->target).count);
 }
 
-void CPU(mae)(const void *args)
+/* n entries of dy; `squares` is a compile-time constant after inlining. */
+INLINE void put_slopes(int64_t n, float *restrict dy, bool acc, const float *y, const float *target,
+                       float scale, bool squares)
 {
-    const struct mae_args *a = args;
-    mean_distance(&a->call, a->loss, a->y, a->target, absolute_distance);
-}
-
-int64_t CPU(mae_scratch)(const void *args)
-{
-    const struct mae_args *a = args;
-    return float_bytes(pieces_of_both(a->y, a->target).count);
-}
-
-void CPU(mse_backward)(const void *args)
-{
-    const struct mse_backward_args *a = args;
-    struct pieces p = pieces_of(a->y.rows, a->y.cols, (const struct mat[]){a->dy, a->y, a->target}, 3);
-    float scale = *row_of(a->dloss, 0) * (float)(2 / (double)p.total);
-    int threads = threads_for(&a->call, p.total, GRAIN);
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (int64_t i = 0; i < p.count; i++) {
-        float *restrict dy = piece(p, a->dy, i);
-        const float *y = piece(p, a->y, i), *target = piece(p, a->target, i);
-        int64_t n = piece_size(p, i);
 #pragma omp simd
-        for (int64_t k = 0; k < n; k++)
-            dy[k] = (a->dy.acc ? dy[k] : 0) + scale * (y[k] - target[k]);
+    for (int64_t k = 0; k < n; k++) {
+        float sign = (y[k] > target[k] ? scale : 0) - (y[k] < target[k] ? scale : 0);
+        dy[k] = (acc ? dy[k] : 0) + (squares ? scale * (y[k] - target[k]) : sign);
     }
 }
 
-void CPU(mae_backward)(const void *args)
+void CPU(mean_error_backward)(const void *args)
 {
-    const struct mae_backward_args *a = args;
+    const struct mean_error_backward_args *a = args;
     struct pieces p = pieces_of(a->y.rows, a->y.cols, (const struct mat[]){a->dy, a->y, a->target}, 3);
-    float share = *row_of(a->dloss, 0) * (float)(1 / (double)p.total);
+    float scale = *row_of(a->dloss, 0) * (float)(a->power / (double)p.total);
     int threads = threads_for(&a->call, p.total, GRAIN);
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (int64_t i = 0; i < p.count; i++) {
-        float *restrict dy = piece(p, a->dy, i);
-        const float *y = piece(p, a->y, i), *target = piece(p, a->target, i);
-        int64_t n = piece_size(p, i);
-#pragma omp simd
-        for (int64_t k = 0; k < n; k++) {
-            float g = (y[k] > target[k] ? share : 0) - (y[k] < target[k] ? share : 0);
-            dy[k] = (a->dy.acc ? dy[k] : 0) + g;
-        }
+        float *dy = piece(p, a->dy, i), *y = piece(p, a->y, i), *target = piece(p, a->target, i);
+        if (a->power == 2)
+            put_slopes(piece_size(p, i), dy, a->dy.acc, y, target, scale, true);
+        else
+            put_slopes(piece_size(p, i), dy, a->dy.acc, y, target, scale, false);
     }
 }

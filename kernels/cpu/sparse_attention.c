@@ -6,7 +6,7 @@
  * with scale = (D / H)^-1/2, per head; without edges y = lse = 0. q, k, v, y: N x D, lse: N x H.
  */
 #include "kernels/cpu/edge_softmax.h"
-#include "kernels/dropped.h"
+#include "kernels/mask.h"
 
 static struct edge_rows score(const struct edge_softmax *s, struct edge_work *r, const struct edge_group *g)
 {
@@ -35,25 +35,14 @@ static struct edge_softmax softmax_of(const struct sparse_attention_args *a, int
     return s;
 }
 
-static void attend_all(const struct sparse_attention_args *a, const struct mask *mask)
-{
-    int64_t bytes;
-    struct edge_softmax s = softmax_of(a, &bytes);
-    s.mask = mask;
-    edge_softmax_run(&s, &a->call, attend_task);
-}
-
 void CPU(sparse_attention)(const void *args)
 {
-    attend_all(args, NULL);
-}
-
-void CPU(dropout_sparse_attention)(const void *args)
-{
-    const struct dropout_sparse_attention_args *a = args;
-    struct sparse_attention_args plain = sparse_attention_of(a);
-    struct mask mask = mask_of(a->key, *(const double *)a->schedule.data, a->p);
-    attend_all(&plain, &mask);
+    const struct sparse_attention_args *a = args;
+    int64_t bytes;
+    struct mask mask;
+    struct edge_softmax s = softmax_of(a, &bytes);
+    s.mask = mask_given(a->schedule, a->key, a->p, &mask);
+    edge_softmax_run(&s, &a->call, attend_task);
 }
 
 int64_t CPU(sparse_attention_scratch)(const void *args)
@@ -61,10 +50,4 @@ int64_t CPU(sparse_attention_scratch)(const void *args)
     int64_t bytes;
     softmax_of(args, &bytes);
     return bytes;
-}
-
-int64_t CPU(dropout_sparse_attention_scratch)(const void *args)
-{
-    struct sparse_attention_args plain = sparse_attention_of(args);
-    return CPU(sparse_attention_scratch)(&plain);
 }

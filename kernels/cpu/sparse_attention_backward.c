@@ -11,7 +11,6 @@
  */
 #include "kernels/cpu/edge_gradients.h"
 #include "kernels/cpu/mask.h"
-#include "kernels/dropped.h"
 
 enum { AHEAD = 128 }; /* edges by which prefetches run ahead */
 
@@ -178,27 +177,16 @@ static struct edge_gradients gradients_of(const struct sparse_attention_backward
     return s;
 }
 
-static void backward(const struct sparse_attention_backward_args *a, const struct mask *mask)
+void CPU(sparse_attention_backward)(const void *args)
 {
+    const struct sparse_attention_backward_args *a = args;
     int64_t bytes;
+    struct mask mask;
     struct edge_gradients s = gradients_of(a, &bytes);
-    s.args = &(struct attention){a, mask, s.shared};
+    s.args = &(struct attention){a, mask_given(a->schedule, a->key, a->p, &mask), s.shared};
     int threads = threads_for(&a->call, (a->q.rows + a->adj.col.rows) * a->q.cols, 1 << 13);
 #pragma omp parallel num_threads(threads)
     edge_gradients_run(&s, task_backward, products);
-}
-
-void CPU(sparse_attention_backward)(const void *args)
-{
-    backward(args, NULL);
-}
-
-void CPU(dropout_sparse_attention_backward)(const void *args)
-{
-    const struct dropout_sparse_attention_backward_args *a = args;
-    struct sparse_attention_backward_args plain = sparse_attention_backward_of(a);
-    struct mask mask = mask_of(a->key, *(const double *)a->schedule.data, a->p);
-    backward(&plain, &mask);
 }
 
 int64_t CPU(sparse_attention_backward_scratch)(const void *args)
@@ -206,10 +194,4 @@ int64_t CPU(sparse_attention_backward_scratch)(const void *args)
     int64_t bytes;
     gradients_of(args, &bytes);
     return bytes;
-}
-
-int64_t CPU(dropout_sparse_attention_backward_scratch)(const void *args)
-{
-    struct sparse_attention_backward_args plain = sparse_attention_backward_of(args);
-    return CPU(sparse_attention_backward_scratch)(&plain);
 }

@@ -2,8 +2,8 @@
  * Aggregation over edges. x, y: N x D. Rows list edges by receiver; in the backward, where x is dy and y is
  * dx, by sender.
  *
- *   spmm      y_i (+)= self x_i + sum of x_j over the edges of row i
- *   gcn_sum   y_i (+)= s_i (u_i x_i + sum of s_j x_j), [s, u] = w, N x 2
+ *   y_i (+)= self x_i + sum of x_j over the edges of row i
+ *   y_i (+)= s_i (u_i x_i + sum of s_j x_j), [s, u] = w, N x 2, with weights
  *
  * A piece of a row is summed in registers, up to WIDE vectors of columns at a time. If D is not a multiple of
  * the vector width, the last vector overlaps the previous one and stores only the new columns.
@@ -21,8 +21,8 @@ enum {
 
 struct sums {
     struct edge_tasks tasks;
-    struct mat y, x, w; /* w: absent in spmm */
-    float self;         /* of spmm */
+    struct mat y, x, w; /* w may be absent */
+    float self;         /* without w */
     float *parts;       /* scratch: D per task */
 };
 
@@ -173,7 +173,8 @@ static int64_t scratch_bytes(const struct call *call, struct mat row, struct mat
 void CPU(spmm)(const void *args)
 {
     const struct spmm_args *a = args;
-    aggregate(&a->call, a->adj.row, a->adj.col, (struct sums){.y = a->y, .x = a->x, .self = (float)a->self});
+    aggregate(&a->call, a->adj.row, a->adj.col,
+              (struct sums){.y = a->y, .x = a->x, .w = a->w, .self = (float)a->self});
 }
 
 int64_t CPU(spmm_scratch)(const void *args)
@@ -186,36 +187,12 @@ void CPU(spmm_backward)(const void *args)
 {
     const struct spmm_backward_args *a = args;
     aggregate(&a->call, a->adj.out_row, a->adj.out_col,
-              (struct sums){.y = a->dx, .x = a->dy, .self = (float)a->self});
+              (struct sums){.y = a->dx, .x = a->dy, .w = a->w, .self = (float)a->self});
 }
 
 int64_t CPU(spmm_backward_scratch)(const void *args)
 {
     const struct spmm_backward_args *a = args;
-    return scratch_bytes(&a->call, a->adj.out_row, a->adj.out_col, a->dy.cols);
-}
-
-void CPU(gcn_sum)(const void *args)
-{
-    const struct gcn_sum_args *a = args;
-    aggregate(&a->call, a->adj.row, a->adj.col, (struct sums){.y = a->y, .x = a->x, .w = a->w});
-}
-
-int64_t CPU(gcn_sum_scratch)(const void *args)
-{
-    const struct gcn_sum_args *a = args;
-    return scratch_bytes(&a->call, a->adj.row, a->adj.col, a->x.cols);
-}
-
-void CPU(gcn_sum_backward)(const void *args)
-{
-    const struct gcn_sum_backward_args *a = args;
-    aggregate(&a->call, a->adj.out_row, a->adj.out_col, (struct sums){.y = a->dx, .x = a->dy, .w = a->w});
-}
-
-int64_t CPU(gcn_sum_backward_scratch)(const void *args)
-{
-    const struct gcn_sum_backward_args *a = args;
     return scratch_bytes(&a->call, a->adj.out_row, a->adj.out_col, a->dy.cols);
 }
 

@@ -8,11 +8,11 @@
 
 #define ROW(op, variant, type, run)                                                                          \
     {                                                                                                        \
-        OP_##op, variant, TYPE_##type, CPU(run), NULL, NULL                                                  \
+        OP_##op, variant, TYPE_##type, CPU(run), NULL, NULL, NULL                                            \
     }
 #define ROW_SCRATCH(op, variant, type, run)                                                                  \
     {                                                                                                        \
-        OP_##op, variant, TYPE_##type, CPU(run), CPU(run##_scratch), NULL                                    \
+        OP_##op, variant, TYPE_##type, CPU(run), CPU(run##_scratch), NULL, NULL                              \
     }
 
 static const struct kernel kernels[] = {
@@ -38,10 +38,6 @@ static const struct kernel kernels[] = {
     ROW_SCRATCH(attention_backward, "flash", f32, attention_backward),
     ROW_SCRATCH(fold_attention, "flash", f32, fold_attention),
     ROW_SCRATCH(fold_attention_backward, "flash", f32, fold_attention_backward),
-    ROW_SCRATCH(dropout_attention, "flash", f32, dropout_attention),
-    ROW_SCRATCH(dropout_attention_backward, "flash", f32, dropout_attention_backward),
-    ROW_SCRATCH(masked_attention, "flash", f32, masked_attention),
-    ROW_SCRATCH(masked_attention_backward, "flash", f32, masked_attention_backward),
     ROW_SCRATCH(attention_scores, "simd", f32, attention_scores),
     ROW_SCRATCH(attention_scores_backward, "simd", f32, attention_scores_backward),
     ROW_SCRATCH(attention_softmax, "simd", f32, attention_softmax),
@@ -50,15 +46,9 @@ static const struct kernel kernels[] = {
     ROW_SCRATCH(attention_values_backward, "simd", f32, attention_values_backward),
     ROW_SCRATCH(sparse_attention, "simd", f32, sparse_attention),
     ROW_SCRATCH(sparse_attention_backward, "simd", f32, sparse_attention_backward),
-    ROW_SCRATCH(dropout_sparse_attention, "simd", f32, dropout_sparse_attention),
-    ROW_SCRATCH(dropout_sparse_attention_backward, "simd", f32, dropout_sparse_attention_backward),
     ROW(gcn_weights, "simd", f32, gcn_weights),
-    ROW_SCRATCH(gcn_sum, "simd", f32, gcn_sum),
-    ROW_SCRATCH(gcn_sum_backward, "simd", f32, gcn_sum_backward),
     ROW_SCRATCH(gatv2, "simd", f32, gatv2),
     ROW_SCRATCH(gatv2_backward, "simd", f32, gatv2_backward),
-    ROW_SCRATCH(edge_gatv2, "simd", f32, edge_gatv2),
-    ROW_SCRATCH(edge_gatv2_backward, "simd", f32, edge_gatv2_backward),
     ROW_SCRATCH(pna_pool, "simd", f32, pna_pool),
     ROW_SCRATCH(pna_pool_backward, "simd", f32, pna_pool_backward),
     ROW_SCRATCH(edge_mean, "simd", f32, edge_mean),
@@ -73,16 +63,12 @@ static const struct kernel kernels[] = {
     ROW_SCRATCH(spmm_backward, "simd", f32, spmm_backward),
     ROW_SCRATCH(gine, "simd", f32, gine),
     ROW_SCRATCH(gine_backward, "simd", f32, gine_backward),
-    ROW_SCRATCH(weighted_gine, "simd", f32, weighted_gine),
-    ROW_SCRATCH(weighted_gine_backward, "simd", f32, weighted_gine_backward),
     ROW(edge_distance, "simd", f32, edge_distance),
     ROW_SCRATCH(edge_distance_backward, "simd", f32, edge_distance_backward),
     ROW(edge_add, "simd", f32, edge_add),
     ROW_SCRATCH(edge_add_backward, "simd", f32, edge_add_backward),
     ROW_SCRATCH(gated_mean, "simd", f32, gated_mean),
     ROW_SCRATCH(gated_mean_backward, "simd", f32, gated_mean_backward),
-    ROW_SCRATCH(weighted_gated_mean, "simd", f32, weighted_gated_mean),
-    ROW_SCRATCH(weighted_gated_mean_backward, "simd", f32, weighted_gated_mean_backward),
     ROW(embedding, "simd", f32, embedding),
     ROW_SCRATCH(embedding_backward, "simd", f32, embedding_backward),
     ROW(l2_norm, "simd", f32, l2_norm),
@@ -115,10 +101,8 @@ static const struct kernel kernels[] = {
     ROW(sum_pool_backward, "simd", f32, sum_pool_backward),
     ROW_SCRATCH(max_pool, "simd", f32, max_pool),
     ROW_SCRATCH(max_pool_backward, "simd", f32, max_pool_backward),
-    ROW_SCRATCH(mse, "simd", f32, mse),
-    ROW(mse_backward, "simd", f32, mse_backward),
-    ROW_SCRATCH(mae, "simd", f32, mae),
-    ROW(mae_backward, "simd", f32, mae_backward),
+    ROW_SCRATCH(mean_error, "simd", f32, mean_error),
+    ROW(mean_error_backward, "simd", f32, mean_error_backward),
     ROW_SCRATCH(cross_entropy, "simd", f32, cross_entropy),
     ROW(cross_entropy_backward, "simd", f32, cross_entropy_backward),
     ROW_SCRATCH(binary_cross_entropy, "simd", f32, binary_cross_entropy),

@@ -1,8 +1,8 @@
 /*
  * Mean squared and mean absolute error, cross-entropy, and their backwards.
  *
- *   mse             loss = sum of (y - target)^2 / (N M)     dy (+)= dloss 2 / (N M) (y - target)
- *   mae             loss = sum of |y - target| / (N M)       dy (+)= dloss / (N M) sign(y - target)
+ *   mean_error      loss = sum of |y - target|^power / (N M)
+ *                   dy (+)= dloss 2 / (N M) (y - target), or dloss / (N M) sign(y - target)
  *   cross_entropy   lse = log sum exp y of each row, loss = sum of (lse - y at the label) / N
  *                   dy (+)= dloss (exp(y - lse) - [k is the label]) / N
  *
@@ -160,39 +160,25 @@ cuda_status run_distance_backward(const struct call &call, struct mat dy, struct
 }
 } // namespace
 
-extern "C" void cuda_mse(const void *args)
+extern "C" void cuda_mean_error(const void *args)
 {
-    const struct mse_args *a = (const struct mse_args *)args;
-    CUDA_CHECK(a->call, run_distance<true>(a->call, a->loss, a->y, a->target));
+    const struct mean_error_args *a = (const struct mean_error_args *)args;
+    CUDA_CHECK(a->call,
+               (a->power == 2 ? run_distance<true> : run_distance<false>)(a->call, a->loss, a->y, a->target));
 }
 
-extern "C" int64_t cuda_mse_scratch(const void *args)
+extern "C" int64_t cuda_mean_error_scratch(const void *args)
 {
     (void)args;
     return scratch_bytes(LOSS_BLOCKS, sizeof(double));
 }
 
-extern "C" void cuda_mse_backward(const void *args)
+extern "C" void cuda_mean_error_backward(const void *args)
 {
-    const struct mse_backward_args *a = (const struct mse_backward_args *)args;
-    CUDA_CHECK(a->call, run_distance_backward<true>(a->call, a->dy, a->y, a->target, a->dloss));
-}
-
-extern "C" void cuda_mae(const void *args)
-{
-    const struct mae_args *a = (const struct mae_args *)args;
-    CUDA_CHECK(a->call, run_distance<false>(a->call, a->loss, a->y, a->target));
-}
-
-extern "C" int64_t cuda_mae_scratch(const void *args)
-{
-    return cuda_mse_scratch(args);
-}
-
-extern "C" void cuda_mae_backward(const void *args)
-{
-    const struct mae_backward_args *a = (const struct mae_backward_args *)args;
-    CUDA_CHECK(a->call, run_distance_backward<false>(a->call, a->dy, a->y, a->target, a->dloss));
+    const struct mean_error_backward_args *a = (const struct mean_error_backward_args *)args;
+    CUDA_CHECK(a->call,
+               (a->power == 2 ? run_distance_backward<true>
+                              : run_distance_backward<false>)(a->call, a->dy, a->y, a->target, a->dloss));
 }
 
 extern "C" void cuda_cross_entropy(const void *args)

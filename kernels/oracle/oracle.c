@@ -6,7 +6,7 @@
  */
 #if HAVE_CBLAS
 #include "kernels/oracle/oracle.h"
-#include "kernels/dropped.h"
+#include "kernels/mask.h"
 
 #include <omp.h>
 
@@ -132,8 +132,11 @@ static void attend(const struct attention_args *a, int64_t g, int64_t h, int64_t
             ld(a->y));
 }
 
-static void attend_all(const struct attention_args *a, const struct mask *mask)
+void ORACLE(attention)(const void *args)
 {
+    const struct attention_args *a = args;
+    struct mask storage;
+    const struct mask *mask = mask_given(a->schedule, a->key, a->p, &storage);
 #pragma omp parallel for collapse(2) num_threads(a->call.threads) schedule(dynamic)
     for (int64_t g = 0; g < graph_count(a->graphs); g++)
         for (int h = 0; h < a->heads; h++) {
@@ -144,29 +147,10 @@ static void attend_all(const struct attention_args *a, const struct mask *mask)
         }
 }
 
-void ORACLE(attention)(const void *args)
-{
-    attend_all(args, NULL);
-}
-
-void ORACLE(dropout_attention)(const void *args)
-{
-    const struct dropout_attention_args *a = args;
-    struct attention_args plain = attention_of(a);
-    struct mask mask = mask_of(a->key, *(double *)a->schedule.data, a->p);
-    attend_all(&plain, &mask);
-}
-
 int64_t ORACLE(attention_scratch)(const void *args)
 {
     const struct attention_args *a = args;
     return a->call.threads * ROWS * a->q.rows * (int64_t)sizeof(real);
-}
-
-int64_t ORACLE(dropout_attention_scratch)(const void *args)
-{
-    struct attention_args plain = attention_of(args);
-    return ORACLE(attention_scratch)(&plain);
 }
 
 /* Queries first .. of one head of graph g: s holds the scores, then p; t holds dy v', then ds. */
@@ -201,8 +185,11 @@ static void attend_backward(const struct attention_backward_args *a, int64_t g, 
             at(a->dv, at_g) + c, ld(a->dv));
 }
 
-static void attend_all_backward(const struct attention_backward_args *a, const struct mask *mask)
+void ORACLE(attention_backward)(const void *args)
 {
+    const struct attention_backward_args *a = args;
+    struct mask storage;
+    const struct mask *mask = mask_given(a->schedule, a->key, a->p, &storage);
     int64_t n = a->q.rows;
 #pragma omp parallel for collapse(2) num_threads(a->call.threads) schedule(dynamic)
     for (int64_t g = 0; g < graph_count(a->graphs); g++)
@@ -214,28 +201,9 @@ static void attend_all_backward(const struct attention_backward_args *a, const s
         }
 }
 
-void ORACLE(attention_backward)(const void *args)
-{
-    attend_all_backward(args, NULL);
-}
-
-void ORACLE(dropout_attention_backward)(const void *args)
-{
-    const struct dropout_attention_backward_args *a = args;
-    struct attention_backward_args plain = attention_backward_of(a);
-    struct mask mask = mask_of(a->key, *(double *)a->schedule.data, a->p);
-    attend_all_backward(&plain, &mask);
-}
-
 int64_t ORACLE(attention_backward_scratch)(const void *args)
 {
     const struct attention_backward_args *a = args;
     return 2 * a->call.threads * ROWS * a->q.rows * (int64_t)sizeof(real);
-}
-
-int64_t ORACLE(dropout_attention_backward_scratch)(const void *args)
-{
-    struct attention_backward_args plain = attention_backward_of(args);
-    return ORACLE(attention_backward_scratch)(&plain);
 }
 #endif

@@ -17,8 +17,6 @@
     WITH_SCRATCH(mlp_backward)                                                                               \
     WITH_SCRATCH(attention)                                                                                  \
     WITH_SCRATCH(attention_backward)                                                                         \
-    WITH_SCRATCH(dropout_attention)                                                                          \
-    WITH_SCRATCH(dropout_attention_backward)                                                                 \
     PLAIN(attention_scores)                                                                                  \
     PLAIN(attention_scores_backward)                                                                         \
     PLAIN(attention_softmax)                                                                                 \

@@ -24,34 +24,14 @@
  * Masked: exp(s_ij) is multiplied by the weight m_j of key j, mostly 1 or 0, wherever it occurs. Keys of
  * weight 0 are computed like the others, but their scores have no part in the largest one.
  */
-#include "kernels/dropped.h"
-#include "kernels/ref/loops.h"
+#include "kernels/ref/dropped.h"
 
-/* Dropout of the pairs of a head and graph, of which the first is entry `first`. */
-struct dropping {
-    bool any;
-    struct mask mask;
-    int64_t first;
-};
-
-static struct dropping dropping_of(bool any, struct mask mask)
-{
-    struct dropping d = {any, mask, 0};
-    return d;
-}
-
-static real dropped(struct dropping d, int64_t pair, real x)
-{
-    if (!d.any)
-        return x;
-    real kept = x * R(d.mask.scale);
-    return mask_keeps(d.mask, d.first + pair) ? kept : R(0);
-}
+#include <string.h>
 
 /* p, times the weight of key j if there are weights: 0 for 0, also if p overflows. */
-static real weighted(const struct mat *weight, int64_t j, real p)
+static real weighted(struct mat weight, int64_t j, real p)
 {
-    return weight ? r_choose(AT(*weight, j, 0), p * AT(*weight, j, 0), R(0)) : p;
+    return mat_present(weight) ? r_choose(AT(weight, j, 0), p * AT(weight, j, 0), R(0)) : p;
 }
 
 static double score_scale(int64_t width, int heads)
@@ -59,10 +39,11 @@ static double score_scale(int64_t width, int heads)
     return 1 / sqrt((double)(width / heads));
 }
 
-/* Query i of one head against keys; q, k, v and y are the head's columns. `pair` is the first of its pairs.
+/* Query i of one head against keys; q, k, v and y are the head's columns. Its pairs are entries `pair` and
+ * after of the mask.
  */
-static void attend(const struct attention_args *a, const struct mat *weight, struct dropping d, int head,
-                   struct rows keys, bool folds, int64_t pair, int64_t i)
+static void attend(const struct attention_args *a, const struct mask *mask, int head, struct rows keys,
+                   bool folds, int64_t pair, int64_t i)
 {
     int64_t dh = a->y.cols / a->heads, first = head * dh;
     struct mat q = mat_cols(a->q, first, dh), k = mat_cols(a->k, first, dh);
@@ -75,16 +56,16 @@ static void attend(const struct attention_args *a, const struct mat *weight, str
     real top = folds ? R(*lse_at(a->lse, i, head)) : R(-INFINITY);
     for (int64_t j = keys.first; j < keys.end; j++) {
         real score = AT(s, 0, j - keys.first);
-        top = r_max(top, weight ? r_choose(AT(*weight, j, 0), score, top) : score);
+        top = r_max(top, mat_present(a->m) ? r_choose(AT(a->m, j, 0), score, top) : score);
     }
 
     real sum = folds ? r_exp(-less_double(top, *lse_at(a->lse, i, head))) : R(0);
     for (int64_t c = 0; c < dh; c++)
         AT(y, i, c) = folds ? AT(y, i, c) * sum : R(0);
     for (int64_t j = keys.first; j < keys.end; j++) {
-        real p = weighted(weight, j, r_exp(AT(s, 0, j - keys.first) - top));
+        real p = weighted(a->m, j, r_exp(AT(s, 0, j - keys.first) - top));
         sum += p;
-        add_scaled(y, i, dropped(d, pair + j - keys.first, p), v, j);
+        add_scaled(y, i, dropped(mask, pair + j - keys.first, p), v, j);
     }
     for (int64_t c = 0; c < dh; c++)
         AT(y, i, c) = AT(y, i, c) / sum;
@@ -92,56 +73,47 @@ static void attend(const struct attention_args *a, const struct mat *weight, str
         put_sum(a->lse, i, head, top, r_log(sum));
 }
 
-static void attend_all(const struct attention_args *a, const struct mat *weight, struct dropping d)
+REF(attention, a->y.rows)
 {
-    int64_t pairs = 0;
+    struct mask storage;
+    const struct mask *mask = ref_mask(a->schedule, a->key, a->p, &storage);
+    int64_t before = 0;
     for (int64_t g = 0; g < graph_count(a->graphs); g++) {
         struct rows graph = graph_rows(a->graphs, g);
         struct rows wanted = rows_common(graph, rows_wanted(a->call, a->y));
-        for (int head = 0; head < a->heads; head++) {
-            d.first = head * a->graphs.pairs + pairs;
+        int64_t n = graph.end - graph.first;
+        for (int head = 0; head < a->heads; head++)
             for (int64_t i = wanted.first; i < wanted.end; i++)
-                attend(a, weight, d, head, graph, false, (i - graph.first) * (graph.end - graph.first), i);
-        }
-        pairs += (graph.end - graph.first) * (graph.end - graph.first);
+                attend(a, mask, head, graph, false, head * a->graphs.pairs + before + (i - graph.first) * n,
+                       i);
+        before += n * n;
     }
-}
-
-REF(attention, a->y.rows)
-{
-    attend_all(a, NULL, dropping_of(false, mask_of(0, 0, 0)));
 }
 
 REF(fold_attention, a->k.rows)
 {
-    struct attention_args plain = {a->call, a->y, a->lse, a->q, a->k, a->v, a->graphs, a->heads};
+    struct attention_args plain;
+    memset(&plain, 0, sizeof plain);
+    plain.call = a->call;
+    plain.y = a->y;
+    plain.lse = a->lse;
+    plain.q = a->q;
+    plain.k = a->k;
+    plain.v = a->v;
+    plain.heads = a->heads;
     for (int64_t g = 0; g < graph_count(a->graphs); g++) {
         struct rows wanted = rows_common(graph_rows(a->graphs, g), rows_wanted(a->call, a->y));
         for (int head = 0; head < a->heads; head++)
             for (int64_t i = wanted.first; i < wanted.end; i++)
-                attend(&plain, NULL, dropping_of(false, mask_of(0, 0, 0)), head, graph_rows(a->keys, g), true,
-                       0, i);
+                attend(&plain, NULL, head, graph_rows(a->keys, g), true, 0, i);
     }
-}
-
-REF(dropout_attention, a->y.rows)
-{
-    struct attention_args plain = attention_of(a);
-    attend_all(&plain, NULL, dropping_of(true, mask_of(a->key, *double_at(a->schedule, 0), a->p)));
-}
-
-REF(masked_attention, a->y.rows)
-{
-    struct attention_args plain = {a->call, a->y, a->lse, a->q, a->k, a->v, a->graphs, a->heads};
-    attend_all(&plain, &a->m, dropping_of(false, mask_of(0, 0, 0)));
 }
 
 /* Pairs of query i and keys, in one head; only those that contribute to a requested row of dq, or of dk and
  * dv.
  */
-static void attend_backward(const struct attention_backward_args *a, const struct mat *weight,
-                            struct dropping d, int head, struct rows keys, struct rows wanted, int64_t pair,
-                            int64_t i)
+static void attend_backward(const struct attention_backward_args *a, const struct mask *mask, int head,
+                            struct rows keys, struct rows wanted, int64_t pair, int64_t i)
 {
     int64_t dh = a->y.cols / a->heads, first = head * dh;
     struct mat q = mat_cols(a->q, first, dh), k = mat_cols(a->k, first, dh), v = mat_cols(a->v, first, dh);
@@ -155,14 +127,14 @@ static void attend_backward(const struct attention_backward_args *a, const struc
     struct rows partners = rows_has(queries, i) ? keys : wanted;
 
     for (int64_t j = partners.first; j < partners.end; j++) {
-        real p = weighted(weight, j, r_exp(less_double(dot(q, i, k, j) * scale, lse)));
-        real dp = dropped(d, pair + j - keys.first, dot(dy, i, v, j));
+        real p = weighted(a->m, j, r_exp(less_double(dot(q, i, k, j) * scale, lse)));
+        real dp = dropped(mask, pair + j - keys.first, dot(dy, i, v, j));
         real ds = p * (dp - delta) * scale;
         if (rows_has(queries, i))
             add_scaled(dq, i, ds, k, j);
         if (rows_has(wanted, j)) {
             add_scaled(dk, j, ds, q, i);
-            add_scaled(dv, j, dropped(d, pair + j - keys.first, p), dy, i);
+            add_scaled(dv, j, dropped(mask, pair + j - keys.first, p), dy, i);
         }
     }
 }
@@ -174,52 +146,45 @@ static void begin_gradients(const struct attention_backward_args *a)
     begin_sums(a->call, a->dv);
 }
 
-static void attend_all_backward(const struct attention_backward_args *a, const struct mat *weight,
-                                struct dropping d)
+REF(attention_backward, 0)
 {
-    int64_t pairs = 0;
+    struct mask storage;
+    const struct mask *mask = ref_mask(a->schedule, a->key, a->p, &storage);
+    int64_t before = 0;
     begin_gradients(a);
     for (int64_t g = 0; g < graph_count(a->graphs); g++) {
         struct rows graph = graph_rows(a->graphs, g);
         struct rows wanted = rows_common(graph, rows_wanted(a->call, a->dq));
-        for (int head = 0; head < a->heads && rows_any(wanted); head++) {
-            d.first = head * a->graphs.pairs + pairs;
+        int64_t n = graph.end - graph.first;
+        for (int head = 0; head < a->heads && rows_any(wanted); head++)
             for (int64_t i = graph.first; i < graph.end; i++)
-                attend_backward(a, weight, d, head, graph, wanted,
-                                (i - graph.first) * (graph.end - graph.first), i);
-        }
-        pairs += (graph.end - graph.first) * (graph.end - graph.first);
+                attend_backward(a, mask, head, graph, wanted,
+                                head * a->graphs.pairs + before + (i - graph.first) * n, i);
+        before += n * n;
     }
-}
-
-REF(attention_backward, 0)
-{
-    attend_all_backward(a, NULL, dropping_of(false, mask_of(0, 0, 0)));
 }
 
 REF(fold_attention_backward, 0)
 {
-    struct attention_backward_args plain = {a->call, a->dq, a->dk, a->dv,  a->dy,     a->y,
-                                            a->q,    a->k,  a->v,  a->lse, a->graphs, a->heads};
+    struct attention_backward_args plain;
+    memset(&plain, 0, sizeof plain);
+    plain.call = a->call;
+    plain.dq = a->dq;
+    plain.dk = a->dk;
+    plain.dv = a->dv;
+    plain.dy = a->dy;
+    plain.y = a->y;
+    plain.q = a->q;
+    plain.k = a->k;
+    plain.v = a->v;
+    plain.lse = a->lse;
+    plain.heads = a->heads;
     begin_gradients(&plain);
     for (int64_t g = 0; g < graph_count(a->graphs); g++) {
         struct rows graph = graph_rows(a->graphs, g), keys = graph_rows(a->keys, g);
         struct rows wanted = rows_common(keys, rows_wanted(a->call, a->dk));
         for (int head = 0; head < a->heads; head++)
             for (int64_t i = graph.first; i < graph.end; i++)
-                attend_backward(&plain, NULL, dropping_of(false, mask_of(0, 0, 0)), head, keys, wanted, 0, i);
+                attend_backward(&plain, NULL, head, keys, wanted, 0, i);
     }
-}
-
-REF(dropout_attention_backward, 0)
-{
-    struct attention_backward_args plain = attention_backward_of(a);
-    attend_all_backward(&plain, NULL, dropping_of(true, mask_of(a->key, *double_at(a->schedule, 0), a->p)));
-}
-
-REF(masked_attention_backward, 0)
-{
-    struct attention_backward_args plain = {a->call, a->dq, a->dk, a->dv,  a->dy,     a->y,
-                                            a->q,    a->k,  a->v,  a->lse, a->graphs, a->heads};
-    attend_all_backward(&plain, &a->m, dropping_of(false, mask_of(0, 0, 0)));
 }

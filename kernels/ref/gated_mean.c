@@ -14,21 +14,26 @@ static real logistic(real h)
     return R(1) / (R(1) + r_exp(-h));
 }
 
-/* x, times w if there are weights. */
-static real weighted(const struct mat *g, real w, real x)
+static real weight_of(struct mat g, int64_t e)
 {
-    return g ? w * x : x;
+    return mat_present(g) ? logistic(AT(g, e, 0)) : R(1);
 }
 
-static void aggregate(const struct gated_mean_args *a, const struct mat *g, int64_t i, struct mat sum)
+/* x, times w if there are weights. */
+static real weighted(struct mat g, real w, real x)
+{
+    return mat_present(g) ? w * x : x;
+}
+
+static void aggregate(const struct gated_mean_args *a, int64_t i, struct mat sum)
 {
     struct rows edges = edges_of(a->adj.row, i);
     for (int64_t k = 0; k < a->y.cols; k++)
         AT(sum, 0, k) = R(a->eps);
     for (int64_t e = edges.first; e < edges.end; e++) {
-        real w = g ? logistic(AT(*g, e, 0)) : R(1);
+        real w = weight_of(a->g, e);
         for (int64_t k = 0; k < a->y.cols; k++) {
-            real s = weighted(g, w, logistic(AT(a->h, e, k)));
+            real s = weighted(a->g, w, logistic(AT(a->h, e, k)));
             AT(sum, 0, k) += s;
             AT(a->y, i, k) += s * AT(a->b, edge_end(a->adj.col, e), k);
         }
@@ -40,52 +45,36 @@ static void aggregate(const struct gated_mean_args *a, const struct mat *g, int6
     }
 }
 
-static void aggregate_all(const struct gated_mean_args *a, const struct mat *g)
+REF(gated_mean, a->y.cols)
 {
     struct rows rows = rows_wanted(a->call, a->y);
     begin_sums(a->call, a->y);
     for (int64_t i = rows.first; i < rows.end; i++)
-        aggregate(a, g, i, scratch_row(a->call, 0, a->y.cols));
+        aggregate(a, i, scratch_row(a->call, 0, a->y.cols));
 }
-
-REF(gated_mean, a->y.cols)
-{
-    aggregate_all(a, NULL);
-}
-
-REF(weighted_gated_mean, a->y.cols)
-{
-    struct gated_mean_args plain = {a->call, a->y, a->sum, a->h, a->b, a->adj, a->eps};
-    aggregate_all(&plain, &a->g);
-}
-
-/* Weights and their gradients. */
-struct weights {
-    struct mat g, dg;
-};
 
 /* Edge e from j to i, for which f is given. */
-static void edge_backward(const struct gated_mean_backward_args *a, const struct weights *weights, int64_t e,
-                          int64_t j, int64_t i, struct mat f, bool edge, bool db)
+static void edge_backward(const struct gated_mean_backward_args *a, int64_t e, int64_t j, int64_t i,
+                          struct mat f, bool edge, bool db)
 {
-    const struct mat *g = weights ? &weights->g : NULL;
-    real w = g ? logistic(AT(*g, e, 0)) : R(1), all = R(0);
+    bool weights = mat_present(a->g);
+    real w = weight_of(a->g, e), all = R(0);
     for (int64_t k = 0; k < a->dy.cols; k++) {
         real s = logistic(AT(a->h, e, k));
         if (edge) {
             real r = AT(f, i, k) * (AT(a->b, j, k) - AT(a->y, i, k)) * s;
-            put(a->dh, e, k, weighted(g, w, r * (R(1) - s)));
-            if (g)
+            put(a->dh, e, k, weighted(a->g, w, r * (R(1) - s)));
+            if (weights)
                 all += r;
         }
         if (db)
-            AT(a->db, j, k) += weighted(g, w, s) * AT(f, i, k);
+            AT(a->db, j, k) += weighted(a->g, w, s) * AT(f, i, k);
     }
-    if (g && edge)
-        put(weights->dg, e, 0, w * (R(1) - w) * all);
+    if (weights && edge)
+        put(a->dg, e, 0, w * (R(1) - w) * all);
 }
 
-static void backward(const struct gated_mean_backward_args *a, const struct weights *weights)
+REF(gated_mean_backward, a->dy.rows * a->dy.cols)
 {
     struct rows dh = rows_wanted(a->call, a->dh), db = rows_wanted(a->call, a->db);
     struct mat f = scratch_rows(a->call, 0, a->dy.rows, a->dy.cols);
@@ -98,19 +87,7 @@ static void backward(const struct gated_mean_backward_args *a, const struct weig
         for (int64_t n = edges.first; n < edges.end; n++) {
             int64_t e = edge_end(a->adj.out_edge, n), i = edge_end(a->adj.out_col, n);
             if (rows_has(db, j) || rows_has(dh, e))
-                edge_backward(a, weights, e, j, i, f, rows_has(dh, e), rows_has(db, j));
+                edge_backward(a, e, j, i, f, rows_has(dh, e), rows_has(db, j));
         }
     }
-}
-
-REF(gated_mean_backward, a->dy.rows * a->dy.cols)
-{
-    backward(a, NULL);
-}
-
-REF(weighted_gated_mean_backward, a->dy.rows * a->dy.cols)
-{
-    struct gated_mean_backward_args plain = {a->call, a->dh, a->db, a->dy, a->y, a->h, a->b, a->sum, a->adj};
-    struct weights weights = {a->g, a->dg};
-    backward(&plain, &weights);
 }

@@ -11,7 +11,6 @@
  *   ds_e = p_e (dy_i . l_j - dy_i . (y_i - b))    dl_j = sum p_e dy_i + g_e    dr_i = sum g_e    dc_e = g_e
  *   g_e = ds_e att * leaky'(r_i + l_j + c_e), where leaky'(0) = slope    datt = sum ds_e z_e    db = sum dy_i
  */
-#include "kernels/gatv2.h"
 #include "kernels/ref/loops.h"
 
 /* The sender of edge e to i, where e = edges.end is the loop that is added. */
@@ -68,7 +67,7 @@ static struct mat head_cols(struct mat m, int64_t first, int64_t cols)
             scratch_row((a)->call, 0, dh), scratch_row((a)->call, dh, dh),                                   \
     }
 
-static void attend(const struct edge_gatv2_args *a, int head, int64_t i)
+static void attend(const struct gatv2_args *a, int head, int64_t i)
 {
     int64_t dh = a->y.cols / a->heads, first = head * dh;
     struct mat y = mat_cols(a->y, first, dh), b = mat_cols(a->b, first, dh);
@@ -100,23 +99,12 @@ static void attend(const struct edge_gatv2_args *a, int head, int64_t i)
         put_sum(a->lse, i, head, top, r_log(sum));
 }
 
-static void attend_all(const struct edge_gatv2_args *a)
+REF(gatv2, 2 * a->y.cols + a->adj.col.rows + 1)
 {
     struct rows rows = rows_wanted(a->call, a->y);
     for (int head = 0; head < a->heads; head++)
         for (int64_t i = rows.first; i < rows.end; i++)
             attend(a, head, i);
-}
-
-REF(gatv2, 2 * a->y.cols + a->adj.col.rows + 1)
-{
-    struct edge_gatv2_args with = edge_gatv2_of(a);
-    attend_all(&with);
-}
-
-REF(edge_gatv2, 2 * a->y.cols + a->adj.col.rows + 1)
-{
-    attend_all(a);
 }
 
 /* dy_i . (y_i - b), in the columns of a head. */
@@ -135,7 +123,7 @@ struct wanted {
 };
 
 /* g of an edge to i, or of the loop. */
-static void put_edge(const struct edge_gatv2_backward_args *a, const struct wanted *wanted, struct rows edges,
+static void put_edge(const struct gatv2_backward_args *a, const struct wanted *wanted, struct rows edges,
                      int64_t e, int64_t i, int64_t k, real g)
 {
     if (e < edges.end && rows_has(wanted->edges, e))
@@ -145,7 +133,7 @@ static void put_edge(const struct edge_gatv2_backward_args *a, const struct want
 }
 
 /* The edges to i in one head; only those that contribute to a requested row, all if that of att is. */
-static void attend_backward(const struct edge_gatv2_backward_args *a, int head, const struct wanted *wanted,
+static void attend_backward(const struct gatv2_backward_args *a, int head, const struct wanted *wanted,
                             int64_t i)
 {
     int64_t dh = a->y.cols / a->heads, first = head * dh;
@@ -182,7 +170,7 @@ static void attend_backward(const struct edge_gatv2_backward_args *a, int head, 
     }
 }
 
-static void attend_all_backward(const struct edge_gatv2_backward_args *a)
+REF(gatv2_backward, 2 * a->y.cols)
 {
     const struct wanted wanted = {rows_wanted(a->call, a->dl), rows_wanted(a->call, a->dc),
                                   rows_wanted(a->call, a->dloop), rows_any(rows_wanted(a->call, a->datt))};
@@ -196,15 +184,4 @@ static void attend_all_backward(const struct edge_gatv2_backward_args *a)
     for (int64_t i = 0; i < a->y.rows && wanted.att; i++)
         for (int64_t k = 0; k < a->y.cols; k++)
             AT(a->db, 0, k) += AT(a->dy, i, k);
-}
-
-REF(gatv2_backward, 2 * a->y.cols)
-{
-    struct edge_gatv2_backward_args with = edge_gatv2_backward_of(a);
-    attend_all_backward(&with);
-}
-
-REF(edge_gatv2_backward, 2 * a->y.cols)
-{
-    attend_all_backward(a);
 }

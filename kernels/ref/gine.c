@@ -15,69 +15,52 @@ static void add_self(struct mat y, struct mat x, double self, int64_t i)
         AT(y, i, k) += self == 1 ? AT(x, i, k) : R(self) * AT(x, i, k);
 }
 
-static real weight_of(const struct mat *g, int64_t e)
+static real weight_of(struct mat g, int64_t e)
 {
-    return g ? R(1) / (R(1) + r_exp(-AT(*g, e, 0))) : R(1);
+    return mat_present(g) ? R(1) / (R(1) + r_exp(-AT(g, e, 0))) : R(1);
 }
 
 /* x, times w if there are weights. */
-static real weighted(const struct mat *g, real w, real x)
+static real weighted(struct mat g, real w, real x)
 {
-    return g ? w * x : x;
+    return mat_present(g) ? w * x : x;
 }
 
-static void aggregate(const struct gine_args *a, const struct mat *g)
+REF(gine, 0)
 {
     struct rows rows = rows_wanted(a->call, a->y);
     begin_sums(a->call, a->y);
     for (int64_t i = rows.first; i < rows.end; i++) {
         struct rows edges = edges_of(a->adj.row, i);
         for (int64_t e = edges.first; e < edges.end; e++) {
-            real w = weight_of(g, e);
+            real w = weight_of(a->g, e);
             for (int64_t k = 0; k < a->y.cols; k++)
                 AT(a->y, i, k) +=
-                    weighted(g, w, r_max(AT(a->x, edge_end(a->adj.col, e), k) + AT(a->e, e, k), R(0)));
+                    weighted(a->g, w, r_max(AT(a->x, edge_end(a->adj.col, e), k) + AT(a->e, e, k), R(0)));
         }
         add_self(a->y, a->x, a->self, i);
     }
 }
 
-REF(gine, 0)
-{
-    aggregate(a, NULL);
-}
-
-REF(weighted_gine, 0)
-{
-    struct gine_args plain = {a->call, a->y, a->x, a->e, a->adj, a->self};
-    aggregate(&plain, &a->g);
-}
-
-/* Weights and their gradients. */
-struct weights {
-    struct mat g, dg;
-};
-
 /* Edge e from j to i. */
-static void edge_backward(const struct gine_backward_args *a, const struct weights *weights, int64_t e,
-                          int64_t j, int64_t i, bool dx, bool edge)
+static void edge_backward(const struct gine_backward_args *a, int64_t e, int64_t j, int64_t i, bool dx,
+                          bool edge)
 {
-    const struct mat *g = weights ? &weights->g : NULL;
-    real w = weight_of(g, e), along = R(0);
+    real w = weight_of(a->g, e), along = R(0);
     for (int64_t k = 0; k < a->dy.cols; k++) {
-        real z = AT(a->x, j, k) + AT(a->e, e, k), f = weighted(g, w, r_gate(z, AT(a->dy, i, k)));
+        real z = AT(a->x, j, k) + AT(a->e, e, k), f = weighted(a->g, w, r_gate(z, AT(a->dy, i, k)));
         if (edge)
             put(a->de, e, k, f);
         if (dx)
             AT(a->dx, j, k) += f;
-        if (g)
+        if (mat_present(a->g))
             along += r_gate(z, AT(a->dy, i, k)) * z;
     }
-    if (g && edge)
-        put(weights->dg, e, 0, w * (R(1) - w) * along);
+    if (mat_present(a->g) && edge)
+        put(a->dg, e, 0, w * (R(1) - w) * along);
 }
 
-static void backward(const struct gine_backward_args *a, const struct weights *weights)
+REF(gine_backward, 0)
 {
     struct rows dx = rows_wanted(a->call, a->dx), de = rows_wanted(a->call, a->de);
     begin_sums(a->call, a->dx);
@@ -86,21 +69,9 @@ static void backward(const struct gine_backward_args *a, const struct weights *w
         for (int64_t n = edges.first; n < edges.end; n++) {
             int64_t e = edge_end(a->adj.out_edge, n), i = edge_end(a->adj.out_col, n);
             if (rows_has(dx, j) || rows_has(de, e))
-                edge_backward(a, weights, e, j, i, rows_has(dx, j), rows_has(de, e));
+                edge_backward(a, e, j, i, rows_has(dx, j), rows_has(de, e));
         }
         if (rows_has(dx, j))
             add_self(a->dx, a->dy, a->self, j);
     }
-}
-
-REF(gine_backward, 0)
-{
-    backward(a, NULL);
-}
-
-REF(weighted_gine_backward, 0)
-{
-    struct gine_backward_args plain = {a->call, a->dx, a->de, a->dy, a->x, a->e, a->adj, a->self};
-    struct weights weights = {a->g, a->dg};
-    backward(&plain, &weights);
 }

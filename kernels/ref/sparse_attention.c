@@ -7,17 +7,7 @@
  * Sums are over the edges to i; several edges may come from the same j. Without edges y and lse are zero. The
  * largest score is subtracted before exp; lse_ih = log sum exp(s_e). Backward and dropout as in attention.c.
  */
-#include "kernels/dropped.h"
-#include "kernels/ref/loops.h"
-
-/* The mask of dropout; null: none. */
-static real dropped(const struct mask *mask, int64_t entry, real x)
-{
-    if (!mask)
-        return x;
-    real kept = x * R(mask->scale);
-    return mask_keeps(*mask, entry) ? kept : R(0);
-}
+#include "kernels/ref/dropped.h"
 
 static real edge_score(struct mat q, int64_t i, struct mat k, int64_t j)
 {
@@ -54,24 +44,14 @@ static void attend(const struct sparse_attention_args *a, const struct mask *mas
         put_sum(a->lse, i, head, top, r_log(sum));
 }
 
-static void attend_all(const struct sparse_attention_args *a, const struct mask *mask)
+REF(sparse_attention, a->adj.col.rows)
 {
     struct rows rows = rows_wanted(a->call, a->y);
+    struct mask storage;
+    const struct mask *mask = ref_mask(a->schedule, a->key, a->p, &storage);
     for (int head = 0; head < a->heads; head++)
         for (int64_t i = rows.first; i < rows.end; i++)
             attend(a, mask, head, i);
-}
-
-REF(sparse_attention, a->adj.col.rows)
-{
-    attend_all(a, NULL);
-}
-
-REF(dropout_sparse_attention, a->adj.col.rows)
-{
-    struct sparse_attention_args plain = sparse_attention_of(a);
-    struct mask mask = mask_of(a->key, *double_at(a->schedule, 0), a->p);
-    attend_all(&plain, &mask);
 }
 
 /* The edges to i in one head; only those that contribute to a requested row. */
@@ -102,24 +82,14 @@ static void attend_backward(const struct sparse_attention_backward_args *a, cons
     }
 }
 
-static void attend_all_backward(const struct sparse_attention_backward_args *a, const struct mask *mask)
+REF(sparse_attention_backward, 0)
 {
+    struct mask storage;
+    const struct mask *mask = ref_mask(a->schedule, a->key, a->p, &storage);
     begin_sums(a->call, a->dq);
     begin_sums(a->call, a->dk);
     begin_sums(a->call, a->dv);
     for (int head = 0; head < a->heads; head++)
         for (int64_t i = 0; i < a->y.rows; i++)
             attend_backward(a, mask, head, rows_wanted(a->call, a->dk), i); /* dk has all rows of dq */
-}
-
-REF(sparse_attention_backward, 0)
-{
-    attend_all_backward(a, NULL);
-}
-
-REF(dropout_sparse_attention_backward, 0)
-{
-    struct sparse_attention_backward_args plain = sparse_attention_backward_of(a);
-    struct mask mask = mask_of(a->key, *double_at(a->schedule, 0), a->p);
-    attend_all_backward(&plain, &mask);
 }

@@ -101,13 +101,11 @@ static double magnitudes(struct mat m)
 static double loss_floor(const struct tape *t)
 {
     for (int e = 0; e < tape_entry_count(t); e++) {
-        const void *args = tape_entry(t, e)->args;
-        const struct mse_args *s = args;
-        const struct mae_args *a = args;
-        if (tape_entry(t, e)->op == OP_mse)
-            return 1e-2 * (squares(s->y) + squares(s->target)) / (double)mat_size(s->y);
-        if (tape_entry(t, e)->op == OP_mae)
-            return 1e-2 * (magnitudes(a->y) + magnitudes(a->target)) / (double)mat_size(a->y);
+        const struct mean_error_args *a = tape_entry(t, e)->args;
+        if (tape_entry(t, e)->op != OP_mean_error)
+            continue;
+        double (*size)(struct mat m) = a->power == 2 ? squares : magnitudes;
+        return 1e-2 * (size(a->y) + size(a->target)) / (double)mat_size(a->y);
     }
     return 0;
 }

@@ -35,9 +35,7 @@ struct mat gine(struct tape *t, const char *name, enum mlp_kind kind, struct mat
 {
     span_enter(t, name);
     struct mat w = edge_weights(t, s, ACT_RELU);
-    struct mat sum = mat_present(w)
-                         ? op(t, weighted_gine, .x = x, .e = s->edge, .g = w, .adj = s->adj, .self = 1)->y
-                         : op(t, gine, .x = x, .e = s->edge, .adj = s->adj, .self = 1)->y;
+    struct mat sum = op(t, gine, .x = x, .e = s->edge, .g = w, .adj = s->adj, .self = 1)->y;
     struct mat y = mlp(t, kind, sum, x.cols, act, 0);
     span_leave(t);
     return y;
@@ -75,10 +73,7 @@ struct mat gatedgcn(struct tape *t, const char *name, struct mat x, struct struc
     if (mat_present(h))
         h = op(t, edge_add, .a = receiver, .b = sender, .c = h, .adj = s->adj)->y;
     struct mat w = edge_weights(t, s, act);
-    struct mat mean =
-        mat_present(w)
-            ? op(t, weighted_gated_mean, .h = h, .b = sent, .g = w, .adj = s->adj, .eps = gate_eps)->y
-            : op(t, gated_mean, .h = h, .b = sent, .adj = s->adj, .eps = gate_eps)->y;
+    struct mat mean = op(t, gated_mean, .h = h, .b = sent, .g = w, .adj = s->adj, .eps = gate_eps)->y;
     struct mat sum = op(t, add, .a = own, .b = mean)->y;
     struct mat y = add_activated(t, "node", x, sum, act, p);
     if (mat_present(h) && !s->edge_ends)

@@ -76,14 +76,24 @@ struct mat ffn(struct tape *t, const char *name, enum mlp_kind kind, struct mat 
     return y;
 }
 
-static struct mat attend_to_senders(struct tape *t, struct mat qkv, const struct structure *s, int heads)
+/* Dropout of the probabilities of attention in training; absent without it. */
+struct drop {
+    struct mat schedule;
+    uint64_t key;
+    double p;
+};
+
+static struct mat attend_to_senders(struct tape *t, struct mat qkv, const struct structure *s, int heads,
+                                    struct drop drop)
 {
     int64_t d = qkv.cols / 3;
     struct mat q = mat_cols(qkv, 0, d), kv = with_ghosts(t, mat_cols(qkv, d, 2 * d), s);
     struct mat k = mat_cols(kv, 0, d), v = mat_cols(kv, d, d);
     if (s->division.ranks) /* kv has copies of keys and values: qkv need not wait for the backward pass */
         q = op(t, clone, .x = q)->y;
-    return op(t, sparse_attention, .q = q, .k = k, .v = v, .adj = s->adj, .heads = heads)->y;
+    return op(t, sparse_attention, .q = q, .k = k, .v = v, .schedule = drop.schedule, .adj = s->adj,
+              .heads = heads, .key = drop.key, .p = drop.p)
+        ->y;
 }
 
 /* Each rank computes some heads for all nodes (Jacobs et al., "DeepSpeed Ulysses", 2023). */
@@ -99,35 +109,40 @@ static struct mat attend_to_all(struct tape *t, struct mat q, struct mat k, stru
     return gather_heads(t, y, s, heads);
 }
 
-static struct mat attend(struct tape *t, enum attention_kind kind, struct mat qkv, const struct structure *s,
-                         int heads, double drop)
+/* With ranks neither dropout nor a mask: models refuse them. */
+static struct mat attend_to_graphs(struct tape *t, struct mat qkv, const struct structure *s, int heads,
+                                   struct drop drop)
 {
     int64_t d = qkv.cols / 3;
     struct mat q = mat_cols(qkv, 0, d), k = mat_cols(qkv, d, d), v = mat_cols(qkv, 2 * d, d);
-    if (kind == ATTENTION_SPARSE && drop > 0 && tape_config(t)->training)
-        return op(t, dropout_sparse_attention, .q = q, .k = k, .v = v, .schedule = tape_schedule(t),
-                  .adj = s->adj, .heads = heads, .key = tape_key(t, "dropout"), .p = drop)
-            ->y;
-    if (kind == ATTENTION_SPARSE)
-        return attend_to_senders(t, qkv, s, heads);
-    if (kind == ATTENTION_DENSE && drop > 0 && tape_config(t)->training)
-        return op(t, dropout_attention, .q = q, .k = k, .v = v, .schedule = tape_schedule(t),
-                  .graphs = s->graphs, .heads = heads, .key = tape_key(t, "dropout"), .p = drop)
-            ->y;
-    if (kind == ATTENTION_DENSE && s->division.block)
+    if (s->division.block)
         return ring_attention(t, qkv, s, heads);
-    if (kind == ATTENTION_DENSE && s->division.ranks)
+    if (s->division.ranks)
         return attend_to_all(t, q, k, v, s, heads);
-    if (kind == ATTENTION_DENSE && mat_present(s->mask))
-        return op(t, masked_attention, .q = q, .k = k, .v = v, .m = s->mask, .graphs = s->graphs,
-                  .heads = heads)
-            ->y;
-    if (kind == ATTENTION_DENSE)
-        return op(t, attention, .q = q, .k = k, .v = v, .graphs = s->graphs, .heads = heads)->y;
+    return op(t, attention, .q = q, .k = k, .v = v, .m = s->mask, .schedule = drop.schedule,
+              .graphs = s->graphs, .heads = heads, .key = drop.key, .p = drop.p)
+        ->y;
+}
+
+static struct mat attend_in_steps(struct tape *t, struct mat qkv, const struct structure *s, int heads,
+                                  double p)
+{
+    int64_t d = qkv.cols / 3;
+    struct mat q = mat_cols(qkv, 0, d), k = mat_cols(qkv, d, d), v = mat_cols(qkv, 2 * d, d);
     struct mat scores = op(t, attention_scores, .q = q, .k = k, .graphs = s->graphs, .heads = heads)->s;
-    struct mat p = op(t, attention_softmax, .s = scores, .graphs = s->graphs)->p;
-    p = dropout(t, "dropout", p, drop);
-    return op(t, attention_values, .p = p, .v = v, .graphs = s->graphs, .heads = heads)->y;
+    struct mat kept = dropout(t, "dropout", op(t, attention_softmax, .s = scores, .graphs = s->graphs)->p, p);
+    return op(t, attention_values, .p = kept, .v = v, .graphs = s->graphs, .heads = heads)->y;
+}
+
+static struct mat attend(struct tape *t, enum attention_kind kind, struct mat qkv, const struct structure *s,
+                         int heads, double p)
+{
+    struct drop drop = {0};
+    if (kind == ATTENTION_UNFUSED)
+        return attend_in_steps(t, qkv, s, heads, p);
+    if (p > 0 && tape_config(t)->training)
+        drop = (struct drop){tape_schedule(t), tape_key(t, "dropout"), p};
+    return (kind == ATTENTION_SPARSE ? attend_to_senders : attend_to_graphs)(t, qkv, s, heads, drop);
 }
 
 /* x weight': N x width. */
@@ -284,7 +299,7 @@ struct mat pool_nodes(struct tape *t, const char *name, enum pool_kind kind, str
 struct mat mean_squared_error(struct tape *t, const char *name, struct mat y, struct mat target)
 {
     span_enter(t, name);
-    struct mat loss = op(t, mse, .y = y, .target = target)->loss;
+    struct mat loss = op(t, mean_error, .y = y, .target = target, .power = 2)->loss;
     span_leave(t);
     return loss;
 }
@@ -292,7 +307,7 @@ struct mat mean_squared_error(struct tape *t, const char *name, struct mat y, st
 struct mat mean_absolute_error(struct tape *t, const char *name, struct mat y, struct mat target)
 {
     span_enter(t, name);
-    struct mat loss = op(t, mae, .y = y, .target = target)->loss;
+    struct mat loss = op(t, mean_error, .y = y, .target = target, .power = 1)->loss;
     span_leave(t);
     return loss;
 }

@@ -163,16 +163,19 @@ struct recording program_record(enum program_kind kind, const struct model_confi
     return r;
 }
 
-static enum op missing_of(const struct program *p, const struct backend *b)
+static const char *missing_of(const struct program *p, const struct backend *b)
 {
-    for (int i = 0; i < p->count; i++)
-        if (!op_info(p->entries[i].op)->host && !backend_kernel(b, p->entries[i].op, MODEL_DTYPE, NULL))
-            return p->entries[i].op;
-    return OPS;
+    for (int i = 0; i < p->count; i++) {
+        const struct entry *e = &p->entries[i];
+        if (!op_info(e->op)->host &&
+            !backend_form_kernel(b, e->op, op_options(e->op, e->args), MODEL_DTYPE, NULL))
+            return e->form;
+    }
+    return NULL;
 }
 
 /* The ops do not depend on the graph, nor on the number of layers beyond the second. */
-enum op program_missing(enum program_kind kind, const struct model_config *c, const struct backend *b)
+const char *program_missing(enum program_kind kind, const struct model_config *c, const struct backend *b)
 {
     const struct graph_config graph = {.family = "er", .nodes = 64, .degree = 2, .graphs = 1};
     const struct tape_config tape = {.backend = &backend_ref, .dtype = MODEL_DTYPE, .threads = 1};
@@ -184,8 +187,8 @@ enum op program_missing(enum program_kind kind, const struct model_config *c, co
     if (!batch_shape(&batch, &graph, error, sizeof error))
         tape_contract("%s", error);
     struct recording r = program_record(kind, &few, &batch, NULL, tape);
-    enum op missing = missing_of(&r.tape->init, b);
-    missing = missing == OPS ? missing_of(&r.tape->main, b) : missing;
+    const char *missing = missing_of(&r.tape->init, b);
+    missing = missing ? missing : missing_of(&r.tape->main, b);
     tape_free(r.tape);
     batch_free(&batch);
     return missing;

@@ -47,9 +47,9 @@ struct recording program_record(enum program_kind kind, const struct model_confi
                                 struct tape_config tape);
 
 /*
- * The first op of a program of the model, beside those that run only on the host, for which a backend has no
- * kernel; OPS: none. Recording the program on that backend would abort.
+ * The first form of an op in a program of the model, beside those that run only on the host, for which a
+ * backend has no kernel; null: none. Recording the program on that backend would abort.
  */
-enum op program_missing(enum program_kind kind, const struct model_config *c, const struct backend *b);
+const char *program_missing(enum program_kind kind, const struct model_config *c, const struct backend *b);
 
 #endif

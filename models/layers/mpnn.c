@@ -13,7 +13,7 @@ struct mat gcn_weights(struct tape *t, const char *name, const struct edges *adj
 struct mat gcn(struct tape *t, const char *name, struct mat x, const struct structure *s)
 {
     span_enter(t, name);
-    struct mat sum = op(t, gcn_sum, .x = x, .w = s->gcn, .adj = s->adj)->y;
+    struct mat sum = op(t, spmm, .x = x, .w = s->gcn, .adj = s->adj)->y;
     struct mat y = linear(t, "linear", sum, x.cols, ACT_NONE);
     span_leave(t);
     return y;
@@ -47,13 +47,10 @@ struct mat gatv2(struct tape *t, const char *name, struct mat x, const struct st
     struct edge_scores e = {0};
     if (edges)
         e = score_edges(t, s, d);
-    struct mat att = param(t, "att", 1, d, d / heads), b = param(t, "bias", 1, d, d), y;
-    if (mat_present(e.edge))
-        y = op(t, edge_gatv2, .l = l, .r = r, .att = att, .b = b, .c = e.edge, .loop = e.loop, .adj = s->adj,
-               .heads = heads, .slope = 0.2)
-                ->y;
-    else
-        y = op(t, gatv2, .l = l, .r = r, .att = att, .b = b, .adj = s->adj, .heads = heads, .slope = 0.2)->y;
+    struct mat att = param(t, "att", 1, d, d / heads), b = param(t, "bias", 1, d, d);
+    struct mat y = op(t, gatv2, .l = l, .r = r, .att = att, .b = b, .c = e.edge, .loop = e.loop,
+                      .adj = s->adj, .heads = heads, .slope = 0.2)
+                       ->y;
     span_leave(t);
     return y;
 }

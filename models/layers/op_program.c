@@ -14,7 +14,8 @@ enum { NAMES = 32 };
 
 struct op_program {
     struct tape *t;
-    enum op op; /* the op that is timed */
+    enum op op;       /* that is timed */
+    unsigned options; /* of it, and of its forward op */
     int64_t dims[DIMS];
     const struct model_config *config;
     struct structure structure;
@@ -135,6 +136,12 @@ static void set_structure(const struct op_program *s, const struct operand *o, s
         *m = o->by_sender ? adj->out_col : adj->col;
 }
 
+/* Whether an op with these options has the operand. */
+static bool takes_part(enum op op, const struct operand *o, unsigned options)
+{
+    return !o->option || (operand_option(op, o) & options);
+}
+
 /* Completes the arguments of an op. `kept` selects the outputs that another op reads. */
 static void complete(struct op_program *s, enum op op, void *args,
                      bool (*kept)(enum op reader, const char *name))
@@ -146,7 +153,7 @@ static void complete(struct op_program *s, enum op op, void *args,
     for (int i = 0; i < info->operand_count; i++) {
         const struct operand *o = &info->operands[i];
         struct mat *m = operand_is_mat(o) ? operand_mat(o, args) : NULL;
-        if (!m)
+        if (!m || !takes_part(op, o, s->options))
             continue;
         bool saved = o->role == ROLE_SAVE, read = kept && kept(s->op, o->name);
         if (in_structure(o))
@@ -219,10 +226,10 @@ static bool uses(enum op op, enum role role)
     return false;
 }
 
-bool op_program_numbers_edges(enum op op)
+bool op_program_numbers_edges(struct form form)
 {
-    const struct operand *o = operand_named(op, "adj.out_edge");
-    return o && !o->carried;
+    const struct operand *o = operand_named(form.op, "adj.out_edge");
+    return o && !o->carried && takes_part(form.op, o, form.options);
 }
 
 const char *op_program_refuses(enum op op)
@@ -241,18 +248,19 @@ const char *op_program_refuses(enum op op)
     return NULL;
 }
 
-struct recording op_program_record(enum op op, const struct model_config *c, const struct batch *batch,
+struct recording op_program_record(struct form form, const struct model_config *c, const struct batch *batch,
                                    struct tape_config tape)
 {
     tape.training = true;
     struct tape *t = tape_new(&tape);
-    struct op_program s = {.t = t, .op = op, .config = c};
+    enum op op = form.op;
+    struct op_program s = {.t = t, .op = op, .options = form.options, .config = c};
     enum op forward = op_forward_of(op);
     union any_args args = {0}, before = {0};
     set_sizes(&s, c, batch);
     span_enter(t, "kernel");
     if (uses(op, ROLE_OFFSETS) || uses(op, ROLE_ROW_PTR))
-        s.structure = tape_structure(t, batch, uses(op, ROLE_ROW_PTR), op_program_numbers_edges(op));
+        s.structure = tape_structure(t, batch, uses(op, ROLE_ROW_PTR), op_program_numbers_edges(form));
     if (forward < OPS && needs_forward(op, forward)) {
         complete(&s, forward, &before, reads);
         tape_record_in(t, &t->init, forward, &before);

@@ -97,9 +97,10 @@ void eager_run(struct eager *e, enum op op, void *args)
     if (!op_complete(op, args, error, sizeof error))
         tape_contract("%s", error);
     enum dtype dtype = op_dtype(op, args);
-    const struct kernel *k = backend_kernel(e->backend, op, dtype, NULL);
+    unsigned options = op_options(op, args);
+    const struct kernel *k = backend_form_kernel(e->backend, op, options, dtype, NULL);
     if (!k)
-        tape_contract("backend %s has no kernel for %s in %s", e->backend->name, op_info(op)->name,
+        tape_contract("backend %s has no kernel for %s in %s", e->backend->name, op_info(op)->forms[options],
                       dtype_name(dtype));
     struct call *call = args;
     call->threads = e->threads;

@@ -37,7 +37,7 @@ void tape_list(struct tape *t, FILE *out)
         char text[512];
         entry_shapes(e, text, sizeof text);
         fprintf(out, "%-4d %-9s %-24s %-26s %-8s %15lld %13lld %13lld  %s\n", i, phase_name(e->phase),
-                e->span, op_info(e->op)->name, e->kernel->variant, (long long)e->flops, (long long)e->bytes,
+                e->span, e->form, e->kernel->variant, (long long)e->flops, (long long)e->bytes,
                 (long long)tape_live_bytes(t, i), text);
     }
 }

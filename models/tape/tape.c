@@ -171,15 +171,17 @@ static void make_outputs(struct tape *t, enum op op, void *args, const int64_t d
 
 static const struct kernel *kernel_for(struct tape *t, enum op op, const void *args)
 {
-    const char *variant = t->config.variant[op];
+    unsigned options = op_options(op, args);
+    const char *variant = t->config.variant[op][options];
     enum dtype dtype = dtype_of(t, op, args);
-    const struct kernel *k = t->kernels[op];
+    const struct kernel *k = t->kernels[op][options];
     if (k && k->dtype == dtype)
         return k;
-    t->kernels[op] = k = backend_kernel(t->config.backend, op, dtype, variant);
+    t->kernels[op][options] = k = backend_form_kernel(t->config.backend, op, options, dtype, variant);
     if (!k)
-        tape_contract("backend %s has no kernel for %s%s%s in %s", t->config.backend->name, op_info(op)->name,
-                      variant ? ", variant " : "", variant ? variant : "", dtype_name(dtype));
+        tape_contract("backend %s has no kernel for %s%s%s in %s", t->config.backend->name,
+                      op_info(op)->forms[options], variant ? ", variant " : "", variant ? variant : "",
+                      dtype_name(dtype));
     return k;
 }
 
@@ -232,6 +234,17 @@ static void set_costs(struct entry *e)
     e->no_reuse = moved.no_reuse;
 }
 
+/* The numbers of the edges, if only options that the op does not have read them. */
+static void leave_out_numbers(enum op op, void *args)
+{
+    const struct op_info *info = op_info(op);
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *o = &info->operands[i];
+        if (o->role == ROLE_NUMBERS && o->option && !(operand_option(op, o) & op_options(op, args)))
+            *operand_mat(o, args) = (struct mat){0};
+    }
+}
+
 void *tape_record_in(struct tape *t, struct program *program, enum op op, const void *args)
 {
     const struct op_info *info = op_info(op);
@@ -239,6 +252,7 @@ void *tape_record_in(struct tape *t, struct program *program, enum op op, const 
     int64_t dims[DIMS];
     void *copy = arena_alloc(t->metadata, info->args_size);
     memcpy(copy, args, info->args_size);
+    leave_out_numbers(op, copy);
     if (!op_bind(op, copy, dims, error, sizeof error))
         tape_contract("%s: %s", *t->span ? t->span : "(no span)", error);
     make_outputs(t, op, copy, dims);
@@ -250,6 +264,7 @@ void *tape_record_in(struct tape *t, struct program *program, enum op op, const 
     struct entry *e = &program->entries[program->count++];
     *e = (struct entry){
         .op = op, .phase = t->phase, .span = t->span, .kernel = kernel_for(t, op, copy), .args = copy};
+    e->form = info->forms[op_options(op, copy)];
     memcpy(e->dims, dims, sizeof dims);
     if (program == &t->main)
         set_costs(e);

@@ -51,7 +51,7 @@ struct tape_config {
     double share;              /* of this rank's loss in that of all, the sum of the shares */
     const int32_t *number; /* on rank 0: which row of all ranks' outputs each row of one rank's is; null: the
                               same */
-    const char *variant[OPS]; /* kernel variant per op; null: the backend's default */
+    const char *variant[OPS][FORMS_MAX]; /* kernel variant per form; null: the backend's default */
 };
 
 struct tape *tape_new(const struct tape_config *config);
@@ -275,6 +275,7 @@ void tape_run_marked(struct tape *t, void (*mark)(void *context, int entry), voi
 
 struct entry {
     enum op op;
+    const char *form; /* the op's name with its options */
     enum phase phase;
     const char *span;
     const struct kernel *kernel;

@@ -47,7 +47,7 @@ struct tape {
     struct storage *storages; /* storages[0] is unused */
     int storage_count, storage_capacity;
     struct program init, main;
-    const struct kernel *kernels[OPS]; /* of each op, the last one recorded */
+    const struct kernel *kernels[OPS][FORMS_MAX]; /* of each form, the last one recorded */
     const char *span;
     enum phase phase;
     int reversing;            /* the forward entry whose gradient is being recorded */
