@@ -38,16 +38,16 @@ const struct backend backend_count = {
 };
 
 /* Of the oracle's ops attention alone has options. */
-static bool masks_nothing(unsigned options)
+static bool drops_alone(unsigned options)
 {
-    return !(options & OPTION_attention_mask);
+    return !(options & ~(unsigned)OPTION_attention_dropout);
 }
 
 static const struct kernel oracle_kernels[] = {
 #if HAVE_CBLAS
 #define ROW(op, scratch_f32, scratch_f64)                                                                    \
-    {OP_##op, "blas", TYPE_f64, oracle_##op##_f64, scratch_f64, NULL, masks_nothing},                        \
-        {OP_##op, "blas", TYPE_f32, oracle_##op##_f32, scratch_f32, NULL, masks_nothing},
+    {OP_##op, "blas", TYPE_f64, oracle_##op##_f64, scratch_f64, NULL, drops_alone},                          \
+        {OP_##op, "blas", TYPE_f32, oracle_##op##_f32, scratch_f32, NULL, drops_alone},
 #define ROW_PLAIN(op)   ROW(op, NULL, NULL)
 #define ROW_SCRATCH(op) ROW(op, oracle_##op##_scratch_f32, oracle_##op##_scratch_f64)
     ORACLE_OPS(ROW_PLAIN, ROW_SCRATCH)

@@ -119,7 +119,7 @@ static inline struct mat mat_rows(struct mat m, int64_t first, int64_t rows)
  * The rows of each graph of a batch: graph g has rows at[g] .. at[g + 1] - 1, at least one; for sums over
  * rows (sum_pool) it may have none, and its sum is zero, and so may a part of a batch in attention, norms and
  * max_pool. `pairs` is the sum of the squared sizes: the number of node pairs in dense attention. Where
- * queries and keys are different rows (fold_attention), both bounds have the sum of the products of their
+ * queries and keys are different rows (attention+fold), both bounds have the sum of the products of their
  * sizes.
  */
 struct offsets {

@@ -45,7 +45,8 @@ unsigned op_options(enum op op, const void *args)
     unsigned options = 0;
     for (int i = 0; i < info->operand_count; i++) {
         const struct operand *o = &info->operands[i];
-        if (o->role == ROLE_OPT && mat_present(*operand_mat(o, args)))
+        bool read = o->role == ROLE_OPT || o->role == ROLE_OFFSETS;
+        if (read && mat_present(*operand_mat(o, args)))
             options |= operand_option(op, o);
     }
     return options;

@@ -312,7 +312,7 @@ static bool required(const struct operand *o)
 {
     return (o->role == ROLE_IN || o->role == ROLE_INOUT || o->role == ROLE_OFFSETS ||
             o->role == ROLE_ROW_PTR) &&
-           !o->carried;
+           !o->carried && !o->option;
 }
 
 /* Whether an operand that is read has a row per edge: absent, it says that there are no edges. */
@@ -383,7 +383,7 @@ static bool options_whole(struct binding *b)
         if (!o->option)
             continue;
         bool present = mat_present(*operand_mat(o, b->args)), wanted = operand_option(b->op, o) & given;
-        bool read = o->role == ROLE_OPT || o->role == ROLE_NUMBERS;
+        bool read = !operand_writes(o);
         if (present && !wanted)
             return fail(b, o->name, "is given, but not what it belongs to");
         if (!present && wanted && read && (o->rows != DIM_E || b->dims[DIM_E] != 0))

@@ -168,10 +168,17 @@ static int64_t first_key(const struct sample *s, int64_t g)
     return g <= 1 && s->dims[DIM_B] > 1 ? 0 : keys * g / s->dims[DIM_B];
 }
 
+/* Whether queries and keys are different rows. */
+static bool has_keys(const struct sample *s)
+{
+    const struct operand *keys = operand_named(s->op, "keys");
+    return keys && !(s->absent >> (keys - op_info(s->op)->operands) & 1);
+}
+
 static int64_t pairs_of(const struct sample *s)
 {
     int64_t pairs = 0, left = s->dims[DIM_N];
-    bool keys = operand_named(s->op, "keys") != NULL;
+    bool keys = has_keys(s);
     for (int64_t g = 0, size; g < s->dims[DIM_B]; g++, left -= size) {
         size = graph_size(s, g, left);
         pairs += size * (keys ? first_key(s, g + 1) - first_key(s, g) : size);
@@ -345,7 +352,7 @@ static void fill(struct operands *o)
     for (int i = 0; i < info->operand_count; i++) {
         const struct operand *p = &info->operands[i];
         struct mat *m = operand_is_mat(p) ? operand_mat(p, &o->args) : NULL;
-        if (p->role == ROLE_OFFSETS)
+        if (p->role == ROLE_OFFSETS && mat_present(*m))
             fill_offsets(&o->sample, strcmp(p->name, "keys") == 0, (struct offsets *)(void *)m);
         else if (p->role == ROLE_ROW_PTR) /* its columns are the next operand */
             fill_edges(&o->sample, p->by_sender, *m, *operand_mat(&info->operands[i + 1], &o->args));
@@ -367,7 +374,8 @@ static struct operands *shaped_or_null(const struct sample *s, enum dtype dtype,
     o->sample = *s;
     o->sample.dims[DIM_P] = pairs_of(s);
     o->sample.dims[DIM_C] = s->dims[DIM_D] / s->dims[DIM_H];
-    o->sample.dims[DIM_S] = senders_of_part(s);
+    o->sample.dims[DIM_S] =
+        operand_named(s->op, "keys") && !has_keys(s) ? s->dims[DIM_N] : senders_of_part(s);
     if (operand_named(s->op, "n"))
         o->sample.dims[DIM_M] = columns_of_sums(s);
     o->sample.dims[DIM_F] = s->dims[DIM_B] * s->dims[DIM_H] * s->dims[DIM_M];

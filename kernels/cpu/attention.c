@@ -35,7 +35,7 @@ enum { QUERIES = 48, KEYS = 256 };
 struct head_layout {
     const struct attention_args *a;
     struct offsets key_rows; /* rows of k and v of each graph */
-    bool folds;              /* y and lse are those of other keys */
+    bool folds;              /* into y and lse of other keys */
     int64_t dh, width;       /* columns of a head, actual and as packed */
     int64_t blocks;          /* of keys, per head */
     float scale;             /* of scores, including log2(e) */
@@ -107,7 +107,7 @@ static bool safe(const struct head_layout *s, struct block b, int64_t h)
     for (int64_t i = 0; i < blocks_of(graph_size(s->key_rows, b.graph), KEYS); i++)
         most = lengths[i] > most ? lengths[i] : most;
     for (int64_t i = 0; i < b.rows && s->folds; i++)
-        if (!(fabs(doubles_of(s->a->lse, b.first + i)[h] * M_LOG2E) <= SAFE))
+        if (!(fabs(doubles_of(s->a->from_lse, b.first + i)[h] * M_LOG2E) <= SAFE))
             return false;
     most *= longest(s, b.rows, row_of(s->a->q, b.first) + h * s->dh, s->a->q.ld);
     return s->scale * sqrtf(most) <= SAFE;
@@ -157,7 +157,7 @@ static void drop(const struct head_layout *s, struct block b, int64_t h, int64_t
                  struct workspace *work)
 {
     const struct offsets *graphs = &s->a->graphs;
-    int64_t n = graph_size(*graphs, b.graph), query = b.first - graph_first(*graphs, b.graph);
+    int64_t n = graph_size(s->key_rows, b.graph), query = b.first - graph_first(*graphs, b.graph);
     int64_t first = h * graphs->pairs + s->pairs[b.graph] + query * n + j;
     for (int64_t i = 0; i < b.rows; i++)
         mask_in_place(*s->mask, first + i * n, keys, work->weights + i * KEYS);
@@ -170,13 +170,24 @@ static void begin_rows(const struct head_layout *s, struct workspace *work, stru
     memset(work->sums, 0, (size_t)(round_up(b.rows, GEMM_ROWS) * LANES) * sizeof(float));
     memset(work->top, 0, sizeof work->top);
     for (int64_t i = 0; i < b.rows && s->folds; i++) {
-        const float *y = row_of(s->a->y, b.first + i) + h * s->dh;
-        struct softmax_base lse = softmax_base_of(doubles_of(s->a->lse, b.first + i)[h]);
+        const float *from = row_of(s->a->from, b.first + i) + h * s->dh;
+        struct softmax_base lse = softmax_base_of(doubles_of(s->a->from_lse, b.first + i)[h]);
         float sum = exp2f(online ? lse.rest : lse.high);
         work->top[i] = online ? lse.high : 0;
         work->sums[i * LANES] = sum;
         for (int64_t c = 0; c < s->dh; c++)
-            work->y[i * s->dh + c] = y[c] * sum;
+            work->y[i * s->dh + c] = from[c] * sum;
+    }
+}
+
+/* Queries without further keys keep their result, if they have one. */
+static void keep_rows(const struct head_layout *s, struct block b, int64_t h)
+{
+    for (int64_t i = b.first; i < b.first + b.rows && s->folds; i++) {
+        memmove(row_of(s->a->y, i) + h * s->dh, row_of(s->a->from, i) + h * s->dh,
+                (size_t)s->dh * sizeof(float));
+        if (mat_present(s->a->lse))
+            doubles_of(s->a->lse, i)[h] = doubles_of(s->a->from_lse, i)[h];
     }
 }
 
@@ -187,8 +198,10 @@ static void attend(const struct head_layout *s, int64_t task, struct workspace *
     struct block b = block_at(a->graphs, QUERIES, its.number);
     int64_t h = its.head;
     int64_t n = b.rows > 0 ? graph_size(s->key_rows, b.graph) : 0, at = packed_at(s, b.graph, h);
-    if (n == 0)
+    if (n == 0) {
+        keep_rows(s, b, h);
         return;
+    }
     struct gemm_in q = gemm_in(row_of(a->q, b.first) + h * s->dh, a->q.ld);
     bool online = !safe(s, b, h), stored = online || mat_present(s->a->m);
     struct gemm_end end = {.kind = stored ? GEMM_STORE : GEMM_WEIGHTS, .sums = work->sums};
@@ -211,7 +224,9 @@ static void attend(const struct head_layout *s, int64_t task, struct workspace *
 static struct head_layout heads_of(const struct attention_args *a, int64_t *bytes)
 {
     int64_t dh = a->q.cols / a->heads, packed = float_bytes(packed_size(a));
-    struct head_layout s = {.a = a, .key_rows = a->graphs, .dh = dh, .width = round_up(dh, LANES)};
+    struct head_layout s = {.a = a, .dh = dh, .width = round_up(dh, LANES)};
+    s.folds = mat_present(a->from);
+    s.key_rows = s.folds ? a->keys : a->graphs;
     s.scale = VM_LOG2E * (float)(1 / sqrt((double)dh));
     s.blocks = block_count(a->graphs, a->k.rows, KEYS);
     int64_t lengths = float_bytes(s.blocks * a->heads);
@@ -257,7 +272,7 @@ void CPU(attention)(const void *args)
     struct head_layout s = heads_of(a, &bytes);
     s.mask = mask_given(a->schedule, a->key, a->p, &mask);
     if (s.mask)
-        begin_pairs(a->graphs, s.pairs);
+        begin_pairs(a->graphs, s.key_rows, s.pairs);
     run(&s);
 }
 
@@ -266,33 +281,4 @@ int64_t CPU(attention_scratch)(const void *args)
     int64_t bytes;
     heads_of(args, &bytes);
     return bytes;
-}
-
-static struct attention_args without_keys(const struct fold_attention_args *a)
-{
-    return (struct attention_args){.call = a->call,
-                                   .y = a->y,
-                                   .lse = a->lse,
-                                   .q = a->q,
-                                   .k = a->k,
-                                   .v = a->v,
-                                   .graphs = a->graphs,
-                                   .heads = a->heads};
-}
-
-void CPU(fold_attention)(const void *args)
-{
-    const struct fold_attention_args *a = args;
-    struct attention_args plain = without_keys(a);
-    int64_t bytes;
-    struct head_layout s = heads_of(&plain, &bytes);
-    s.key_rows = a->keys;
-    s.folds = true;
-    run(&s);
-}
-
-int64_t CPU(fold_attention_scratch)(const void *args)
-{
-    struct attention_args plain = without_keys(args);
-    return CPU(attention_scratch)(&plain);
 }

@@ -7,7 +7,7 @@
  * A task is one head of one graph or, if heads and graphs are too few for many cores, one of `parts` ranges
  * of its keys: it loops over all queries, so dk and dv of its keys are private to it, and dq has an
  * accumulator per part; these are added in order. Keys are processed KEYS at a time and queries QUERIES at a
- * time, so that p and ds stay in the second-level cache. Keys may be rows of their own (fold_attention): then
+ * time, so that p and ds stay in the second-level cache. Keys may be rows of their own (attention+fold): then
  * a graph may have queries without keys, or keys without queries.
  *
  * With dropout, d(x) = x / (1 - p) where the pair is kept, otherwise 0: ds = p * (dy d(v') - delta) scale,
@@ -76,7 +76,8 @@ static int64_t lay_out(int64_t width, float *at, struct workspace *r)
 static struct head_layout heads_of(const struct attention_backward_args *a, int64_t *bytes)
 {
     int64_t n = a->q.rows, dh = a->q.cols / a->heads;
-    struct head_layout s = {.a = a, .dh = dh, .key_rows = a->graphs, .width = round_up(dh, GEMM_LANES)};
+    struct head_layout s = {.a = a, .dh = dh, .width = round_up(dh, GEMM_LANES)};
+    s.key_rows = mat_present(a->keys.at) ? a->keys : a->graphs;
     s.scale = (float)(1 / sqrt((double)dh));
     s.parts = (int)max_of(1, min_of(blocks_of(TASKS, graph_count(a->graphs) * a->heads), a->k.rows / KEYS));
     s.per_thread = lay_out(s.width, NULL, NULL) + THREAD_GAP / (int64_t)sizeof(float);
@@ -159,8 +160,8 @@ struct tile {
 static void drop(const struct head_layout *s, const struct workspace *r, struct tile b)
 {
     const struct offsets *graphs = &s->a->graphs;
-    int64_t n = graph_size(*graphs, b.g), begin = graph_first(*graphs, b.g);
-    int64_t first = b.h * graphs->pairs + s->pairs[b.g] + (b.first - begin) * n + b.key - begin;
+    int64_t n = graph_size(s->key_rows, b.g), query = b.first - graph_first(*graphs, b.g);
+    int64_t first = b.h * graphs->pairs + s->pairs[b.g] + query * n + b.key - graph_first(s->key_rows, b.g);
     for (int64_t i = 0; i < b.rows; i++)
         drop_row(*s->mask, first + i * n, b.keys, r->p + i * LD, r->ds + i * LD,
                  s->delta[b.h * s->rows + b.first + i]);
@@ -295,7 +296,7 @@ void CPU(attention_backward)(const void *args)
     struct head_layout s = heads_of(a, &bytes);
     s.mask = mask_given(a->schedule, a->key, a->p, &mask);
     if (s.mask)
-        begin_pairs(a->graphs, s.pairs);
+        begin_pairs(a->graphs, s.key_rows, s.pairs);
     run(&s);
 }
 
@@ -304,36 +305,4 @@ int64_t CPU(attention_backward_scratch)(const void *args)
     int64_t bytes;
     heads_of(args, &bytes);
     return bytes;
-}
-
-static struct attention_backward_args without_keys(const struct fold_attention_backward_args *a)
-{
-    return (struct attention_backward_args){.call = a->call,
-                                            .dq = a->dq,
-                                            .dk = a->dk,
-                                            .dv = a->dv,
-                                            .dy = a->dy,
-                                            .y = a->y,
-                                            .q = a->q,
-                                            .k = a->k,
-                                            .v = a->v,
-                                            .lse = a->lse,
-                                            .graphs = a->graphs,
-                                            .heads = a->heads};
-}
-
-void CPU(fold_attention_backward)(const void *args)
-{
-    const struct fold_attention_backward_args *a = args;
-    struct attention_backward_args plain = without_keys(a);
-    int64_t bytes;
-    struct head_layout s = heads_of(&plain, &bytes);
-    s.key_rows = a->keys;
-    run(&s);
-}
-
-int64_t CPU(fold_attention_backward_scratch)(const void *args)
-{
-    struct attention_backward_args plain = without_keys(args);
-    return CPU(attention_backward_scratch)(&plain);
 }

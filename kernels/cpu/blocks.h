@@ -64,11 +64,11 @@ static inline struct head_block head_block_at(struct offsets graphs, int64_t siz
 }
 
 /* pairs[g] = the pairs of the graphs before g, in rows of an H x P matrix (kernels/ops.def). */
-static inline void begin_pairs(struct offsets graphs, int64_t *pairs)
+static inline void begin_pairs(struct offsets graphs, struct offsets keys, int64_t *pairs)
 {
     for (int64_t g = 0, at = 0; g < graph_count(graphs); g++) {
         pairs[g] = at;
-        at += graph_size(graphs, g) * graph_size(graphs, g);
+        at += graph_size(graphs, g) * graph_size(keys, g);
     }
 }
 

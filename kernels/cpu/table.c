@@ -36,8 +36,6 @@ static const struct kernel kernels[] = {
     ROW_SCRATCH(graph_norm_backward, "simd", f32, graph_norm_backward),
     ROW_SCRATCH(attention, "flash", f32, attention),
     ROW_SCRATCH(attention_backward, "flash", f32, attention_backward),
-    ROW_SCRATCH(fold_attention, "flash", f32, fold_attention),
-    ROW_SCRATCH(fold_attention_backward, "flash", f32, fold_attention_backward),
     ROW_SCRATCH(attention_scores, "simd", f32, attention_scores),
     ROW_SCRATCH(attention_scores_backward, "simd", f32, attention_scores_backward),
     ROW_SCRATCH(attention_softmax, "simd", f32, attention_softmax),

@@ -64,7 +64,7 @@ static struct layout begin(struct call call, struct offsets graphs, int64_t head
 {
     int64_t bytes;
     struct layout l = layout_of(call, graphs, heads, nodes, &bytes);
-    begin_pairs(graphs, l.pairs);
+    begin_pairs(graphs, graphs, l.pairs);
     return l;
 }
 
@@ -278,7 +278,7 @@ void CPU(attention_softmax)(const void *args)
 {
     const struct attention_softmax_args *a = args;
     int64_t blocks = block_count(a->graphs, graph_first(a->graphs, graph_count(a->graphs)), SOFTMAX_ROWS);
-    begin_pairs(a->graphs, a->call.scratch);
+    begin_pairs(a->graphs, a->graphs, a->call.scratch);
     int threads = threads_for(&a->call, mat_size(a->s), 1 << 13);
 #pragma omp parallel for collapse(2) schedule(dynamic) num_threads(threads)
     for (int64_t h = 0; h < a->s.rows; h++)
@@ -299,7 +299,7 @@ void CPU(attention_softmax_backward)(const void *args)
 {
     const struct attention_softmax_backward_args *a = args;
     int64_t blocks = block_count(a->graphs, graph_first(a->graphs, graph_count(a->graphs)), SOFTMAX_ROWS);
-    begin_pairs(a->graphs, a->call.scratch);
+    begin_pairs(a->graphs, a->graphs, a->call.scratch);
     int threads = threads_for(&a->call, mat_size(a->p), 1 << 13);
 #pragma omp parallel for collapse(2) schedule(dynamic) num_threads(threads)
     for (int64_t h = 0; h < a->p.rows; h++)

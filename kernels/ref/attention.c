@@ -26,8 +26,6 @@
  */
 #include "kernels/ref/dropped.h"
 
-#include <string.h>
-
 /* p, times the weight of key j if there are weights: 0 for 0, also if p overflows. */
 static real weighted(struct mat weight, int64_t j, real p)
 {
@@ -43,25 +41,27 @@ static double score_scale(int64_t width, int heads)
  * after of the mask.
  */
 static void attend(const struct attention_args *a, const struct mask *mask, int head, struct rows keys,
-                   bool folds, int64_t pair, int64_t i)
+                   int64_t pair, int64_t i)
 {
+    bool folds = mat_present(a->from);
     int64_t dh = a->y.cols / a->heads, first = head * dh;
     struct mat q = mat_cols(a->q, first, dh), k = mat_cols(a->k, first, dh);
     struct mat v = mat_cols(a->v, first, dh), y = mat_cols(a->y, first, dh);
+    struct mat from = folds ? mat_cols(a->from, first, dh) : y;
     struct mat s = scratch_row(a->call, 0, keys.end - keys.first);
     real scale = R(score_scale(a->y.cols, a->heads));
 
     for (int64_t j = keys.first; j < keys.end; j++)
         AT(s, 0, j - keys.first) = dot(q, i, k, j) * scale;
-    real top = folds ? R(*lse_at(a->lse, i, head)) : R(-INFINITY);
+    real top = folds ? R(*lse_at(a->from_lse, i, head)) : R(-INFINITY);
     for (int64_t j = keys.first; j < keys.end; j++) {
         real score = AT(s, 0, j - keys.first);
         top = r_max(top, mat_present(a->m) ? r_choose(AT(a->m, j, 0), score, top) : score);
     }
 
-    real sum = folds ? r_exp(-less_double(top, *lse_at(a->lse, i, head))) : R(0);
+    real sum = folds ? r_exp(-less_double(top, *lse_at(a->from_lse, i, head))) : R(0);
     for (int64_t c = 0; c < dh; c++)
-        AT(y, i, c) = folds ? AT(y, i, c) * sum : R(0);
+        AT(y, i, c) = folds ? AT(from, i, c) * sum : R(0);
     for (int64_t j = keys.first; j < keys.end; j++) {
         real p = weighted(a->m, j, r_exp(AT(s, 0, j - keys.first) - top));
         sum += p;
@@ -73,39 +73,25 @@ static void attend(const struct attention_args *a, const struct mask *mask, int 
         put_sum(a->lse, i, head, top, r_log(sum));
 }
 
-REF(attention, a->y.rows)
+/* The rows of keys of graph g. */
+static struct rows key_rows(struct offsets graphs, struct offsets keys, int64_t g)
+{
+    return graph_rows(mat_present(keys.at) ? keys : graphs, g);
+}
+
+REF(attention, a->k.rows)
 {
     struct mask storage;
     const struct mask *mask = ref_mask(a->schedule, a->key, a->p, &storage);
     int64_t before = 0;
     for (int64_t g = 0; g < graph_count(a->graphs); g++) {
-        struct rows graph = graph_rows(a->graphs, g);
+        struct rows graph = graph_rows(a->graphs, g), keys = key_rows(a->graphs, a->keys, g);
         struct rows wanted = rows_common(graph, rows_wanted(a->call, a->y));
-        int64_t n = graph.end - graph.first;
+        int64_t n = keys.end - keys.first;
         for (int head = 0; head < a->heads; head++)
             for (int64_t i = wanted.first; i < wanted.end; i++)
-                attend(a, mask, head, graph, false, head * a->graphs.pairs + before + (i - graph.first) * n,
-                       i);
-        before += n * n;
-    }
-}
-
-REF(fold_attention, a->k.rows)
-{
-    struct attention_args plain;
-    memset(&plain, 0, sizeof plain);
-    plain.call = a->call;
-    plain.y = a->y;
-    plain.lse = a->lse;
-    plain.q = a->q;
-    plain.k = a->k;
-    plain.v = a->v;
-    plain.heads = a->heads;
-    for (int64_t g = 0; g < graph_count(a->graphs); g++) {
-        struct rows wanted = rows_common(graph_rows(a->graphs, g), rows_wanted(a->call, a->y));
-        for (int head = 0; head < a->heads; head++)
-            for (int64_t i = wanted.first; i < wanted.end; i++)
-                attend(&plain, NULL, head, graph_rows(a->keys, g), true, 0, i);
+                attend(a, mask, head, keys, head * a->graphs.pairs + before + (i - graph.first) * n, i);
+        before += (graph.end - graph.first) * n;
     }
 }
 
@@ -153,38 +139,13 @@ REF(attention_backward, 0)
     int64_t before = 0;
     begin_gradients(a);
     for (int64_t g = 0; g < graph_count(a->graphs); g++) {
-        struct rows graph = graph_rows(a->graphs, g);
-        struct rows wanted = rows_common(graph, rows_wanted(a->call, a->dq));
-        int64_t n = graph.end - graph.first;
-        for (int head = 0; head < a->heads && rows_any(wanted); head++)
-            for (int64_t i = graph.first; i < graph.end; i++)
-                attend_backward(a, mask, head, graph, wanted,
-                                head * a->graphs.pairs + before + (i - graph.first) * n, i);
-        before += n * n;
-    }
-}
-
-REF(fold_attention_backward, 0)
-{
-    struct attention_backward_args plain;
-    memset(&plain, 0, sizeof plain);
-    plain.call = a->call;
-    plain.dq = a->dq;
-    plain.dk = a->dk;
-    plain.dv = a->dv;
-    plain.dy = a->dy;
-    plain.y = a->y;
-    plain.q = a->q;
-    plain.k = a->k;
-    plain.v = a->v;
-    plain.lse = a->lse;
-    plain.heads = a->heads;
-    begin_gradients(&plain);
-    for (int64_t g = 0; g < graph_count(a->graphs); g++) {
-        struct rows graph = graph_rows(a->graphs, g), keys = graph_rows(a->keys, g);
+        struct rows graph = graph_rows(a->graphs, g), keys = key_rows(a->graphs, a->keys, g);
         struct rows wanted = rows_common(keys, rows_wanted(a->call, a->dk));
+        int64_t n = keys.end - keys.first;
         for (int head = 0; head < a->heads; head++)
             for (int64_t i = graph.first; i < graph.end; i++)
-                attend_backward(&plain, NULL, head, keys, wanted, 0, i);
+                attend_backward(a, mask, head, keys, wanted,
+                                head * a->graphs.pairs + before + (i - graph.first) * n, i);
+        before += (graph.end - graph.first) * n;
     }
 }

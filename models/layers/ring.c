@@ -68,7 +68,7 @@ struct mat ring_attention(struct tape *t, struct mat qkv, const struct structure
         if (step == 0)
             y = op(t, attention, .lse = lse, .q = q, .k = k, .v = v, .graphs = s->graphs, .heads = heads)->y;
         else
-            op(t, fold_attention, .y = y, .lse = lse, .q = q, .k = k, .v = v,
+            op(t, attention, .y = y, .lse = lse, .q = q, .k = k, .v = v, .from = y, .from_lse = lse,
                .graphs = {s->graphs.at, own->keys.pairs}, .keys = own->keys, .heads = heads);
         if (sent) {
             op(t, ring_wait, .y = sent->y, .x = hand, .request = sent->request);

@@ -5,7 +5,7 @@
  * those of the ranks before come, and are then added. So a rank has two blocks of values and three of
  * gradients.
  *
- * The forward pass records an op attention, and fold_attention for each other block, in place: when this
+ * The forward pass records an op attention, and attention+fold for each other block, in place: when this
  * runs, y and lse are those of all keys, with which the gradients of all blocks are alike
  * (kernels/ref/attention.c).
  */
@@ -14,7 +14,7 @@
 /* The block that came in a step of the forward pass, and what it was folded into. */
 struct step {
     const struct ring_start_args *got;
-    const struct fold_attention_args *fold;
+    const struct attention_args *fold;
 };
 
 /* The steps of the attention that is being reversed, in order. */
@@ -24,8 +24,8 @@ static int steps_of(const struct tape *t, struct step *step)
     const struct attention_args *first = e[t->reversing].args;
     int count = 0;
     for (int i = t->reversing + 1; i < t->main.count && e[i].phase == PHASE_FORWARD; i++) {
-        const struct fold_attention_args *f = e[i].args;
-        if (e[i].op != OP_fold_attention || f->y.storage != first->y.storage)
+        const struct attention_args *f = e[i].args;
+        if (e[i].op != OP_attention || f->from.storage != first->y.storage)
             continue;
         if (step)
             step[count] = (struct step){e[t->storages[f->k.storage].producer].args, f};
@@ -57,7 +57,7 @@ static struct mat block_gradient(struct tape *t, const struct attention_args *a,
 {
     int64_t width = a->k.cols;
     struct mat d = tape_matrix(t, hand.rows, hand.cols);
-    op(t, fold_attention_backward, .dq = grad_into(t, a->q), .dk = mat_cols(d, 0, width),
+    op(t, attention_backward, .dq = grad_into(t, a->q), .dk = mat_cols(d, 0, width),
        .dv = mat_cols(d, width, width), .dy = grad_from(t, a->y), .y = a->y, .q = a->q,
        .k = mat_cols(hand, 0, width), .v = mat_cols(hand, width, width), .lse = a->lse,
        .graphs = s.fold->graphs, .keys = s.fold->keys, .heads = a->heads);

@@ -80,8 +80,11 @@ RULE(max_shared)
        .count = mat_rows(all, graphs, graphs), .x = a->x, .y = a->top, .graphs = a->graphs);
 }
 
+/* What is folded into attention has its gradients from the rule of that. */
 RULE(attention)
 {
+    if (mat_present(a->from))
+        return;
     if (ring_continues(t))
         ring_backward(t, a);
     else
