@@ -20,7 +20,7 @@ static const struct backend *cuda(void)
     return b;
 }
 
-/* Prints, without failing, which forms of ops have no kernel. */
+/* Prints, without failing, which ops have no kernel, without options and with each. */
 static void test_rows(void **state)
 {
     (void)state;
@@ -30,7 +30,8 @@ static void test_rows(void **state)
     assert_null(b->base);
     for (int i = 0; form_at(i).op < OPS; i++) {
         struct form f = form_at(i);
-        if (!op_info(f.op)->host && !backend_form_kernel(b, f.op, f.options, F32, NULL))
+        bool usual = __builtin_popcount(f.options) <= 1 && !op_info(f.op)->host;
+        if (usual && !backend_form_kernel(b, f.op, f.options, F32, NULL))
             print_message("cuda has no kernel for %s\n", form_name(f));
     }
     for (int i = 0; i < b->count; i++)
