@@ -212,7 +212,7 @@ static int64_t moved_by(const struct tape *t)
     int64_t bytes = 0;
     for (int i = 0; i < tape_entry_count(t); i++) {
         const char *op = op_info(tape_entry(t, i)->op)->name;
-        bool moves = strcmp(op, "scatter_heads_start") == 0 || strcmp(op, "gather_heads_wait") == 0;
+        bool moves = strcmp(op, "scatter_heads") == 0 || strcmp(op, "gather_heads") == 0;
         bytes += moves ? tape_entry(t, i)->bytes : 0;
     }
     return bytes;

@@ -308,10 +308,9 @@ static void sum_nothing(const void *args)
 static void test_no_sum(void **state)
 {
     (void)state;
-    struct kernel skipped[2] = {*backend_kernel(backend_cpu(), OP_all_reduce_start, F32, NULL),
-                                *backend_kernel(backend_cpu(), OP_all_reduce_wait, F32, NULL)};
-    skipped[0].run = skipped[1].run = sum_nothing;
-    struct backend spoiled = {.name = "spoiled", .kernels = skipped, .count = 2, .base = backend_cpu()};
+    struct kernel skipped = *backend_kernel(backend_cpu(), OP_all_reduce, F32, NULL);
+    skipped.run = sum_nothing;
+    struct backend spoiled = {.name = "spoiled", .kernels = &skipped, .count = 1, .base = backend_cpu()};
     struct trial c = trial_of(0, TASK_GRAPH, 10);
     c.backend = &spoiled;
     rank_threads_run(1, run_rank, &c);
@@ -320,24 +319,11 @@ static void test_no_sum(void **state)
     assert_true(c.check.excess > 1);
 }
 
-/* Gradients that are not waited for are still garbage. */
-static void test_no_wait(void **state)
-{
-    (void)state;
-    struct kernel skipped = *backend_kernel(backend_cpu(), OP_all_reduce_wait, F32, NULL);
-    skipped.run = sum_nothing;
-    struct backend spoiled = {.name = "spoiled", .kernels = &skipped, .count = 1, .base = backend_cpu()};
-    struct trial c = trial_of(0, TASK_GRAPH, 10);
-    c.backend = &spoiled;
-    rank_threads_run(2, run_rank, &c);
-    assert_false(c.check.excess <= 1);
-}
-
 /* Rows of ghosts that are not sent, or whose gradients do not come back, are noticed. */
 static void test_no_halo(void **state)
 {
     (void)state;
-    static const enum op ops[] = {OP_halo_wait, OP_halo_backward_wait, OP_scatter_heads_wait, OP_ring_wait};
+    static const enum op ops[] = {OP_halo, OP_halo_backward, OP_scatter_heads, OP_ring_wait};
     for (int i = 0; i < 4; i++) {
         struct kernel skipped = *backend_kernel(backend_cpu(), ops[i], F32, NULL);
         skipped.run = sum_nothing;
@@ -363,15 +349,11 @@ struct sums {
 static void sum_rows(const struct ranks *r, void *context)
 {
     struct sums *s = context;
-    int64_t request = 0;
     struct mat y = {.data = s->y[r->rank], .rows = 2, .cols = 3, .ld = s->ld, .dtype = F32};
-    struct mat one = {.data = &request, .rows = 1, .cols = 1, .ld = 1, .dtype = I64};
-    struct all_reduce_start_args start = {.call.ranks = r, .y = y, .request = one};
-    struct all_reduce_wait_args wait = {.call.ranks = r, .y = y, .request = one};
+    struct all_reduce_args args = {.call.ranks = r, .y = y};
     for (int k = 0; k < 8; k++)
         s->y[r->rank][k] = (float)(k + 10 * r->rank);
-    backend_kernel(&backend_ref, OP_all_reduce_start, F32, NULL)->run(&start);
-    backend_kernel(&backend_ref, OP_all_reduce_wait, F32, NULL)->run(&wait);
+    backend_kernel(&backend_ref, OP_all_reduce, F32, NULL)->run(&args);
 }
 
 /* Between strided rows nothing changes. */
@@ -400,7 +382,6 @@ int main(void)
         cmocka_unit_test(test_norms),
         cmocka_unit_test(test_partitioned_programs),
         cmocka_unit_test(test_no_sum),
-        cmocka_unit_test(test_no_wait),
         cmocka_unit_test(test_no_halo),
         cmocka_unit_test(test_sums),
     };

@@ -23,7 +23,7 @@ folders()
 {
     case $1 in
     analysis) echo 'statistics record tables database fits charts compare findings report' ;;
-    models) echo 'tape encodings layers' ;;
+    models) echo 'tape parallel encodings layers' ;;
     bench) echo 'base machine time flops|show cli row sweep' ;;
     esac
 }

@@ -39,31 +39,39 @@ static double moving_time(const struct entry *e, const struct calibration *ceili
     return ceilings && cost.bytes > 0 ? roofline_place(ceilings, &cost, 1, all).percent / 100 : NAN;
 }
 
+/* A start, a wait, or, of an op that waits for what it starts, both: its rows are moved before it. */
+static void add_exchange(struct timeline *l, const struct entry *e, int number, double moving)
+{
+    const struct op_info *info = op_info(e->op);
+    const struct operand *request = request_of(info);
+    struct exchange_step step = {.starts = !request || operand_writes(request),
+                                 .request = request ? operand_mat(request, e->args)->storage : -number - 1,
+                                 .kind = info->sums     ? LINK_SUM
+                                         : info->shifts ? LINK_MESSAGE
+                                                        : LINK_EXCHANGE,
+                                 .bytes = e->sent,
+                                 .before = l->after,
+                                 .moving = moving};
+    l->step[l->count++] = step;
+    l->after = 0;
+    if (!request)
+        l->step[l->count++] = (struct exchange_step){.request = step.request, .kind = step.kind};
+}
+
 struct timeline timeline_of(struct tape *t, const struct calibration *ceilings)
 {
     tape_plan(t);
     struct profile p = profile_plan(t, ceilings);
-    struct timeline l = {.step = calloc(p.count + 1, sizeof *l.step)};
+    struct timeline l = {.step = calloc(2 * p.count + 1, sizeof *l.step)};
     int64_t moved = moved_bytes(t);
     if (!l.step)
         abort();
     for (int i = 0; i < tape_entry_count(t); i++) {
         const struct entry *e = tape_entry(t, i);
-        const struct op_info *info = op_info(e->op);
-        const struct operand *request = info->exchange ? request_of(info) : NULL;
-        if (!request) {
+        if (op_info(e->op)->exchange)
+            add_exchange(&l, e, i, moving_time(e, ceilings, moved));
+        else
             l.after += p.entries[i].least;
-            continue;
-        }
-        l.step[l.count++] = (struct exchange_step){.starts = operand_writes(request),
-                                                   .request = operand_mat(request, e->args)->storage,
-                                                   .kind = info->sums     ? LINK_SUM
-                                                           : info->shifts ? LINK_MESSAGE
-                                                                          : LINK_EXCHANGE,
-                                                   .bytes = e->sent,
-                                                   .before = l.after,
-                                                   .moving = moving_time(e, ceilings, moved)};
-        l.after = 0;
     }
     profile_free(&p);
     return l;

@@ -7,19 +7,11 @@
 
 #ifdef REF_COUNT
 
-static void scatter(const struct scatter_heads_start_args *)
+static void scatter(const struct scatter_heads_args *)
 {
 }
 
-static void gather(const struct gather_heads_start_args *)
-{
-}
-
-static void unpack(const struct gather_heads_wait_args *)
-{
-}
-
-static void finish(const struct call *, struct mat)
+static void gather(const struct gather_heads_args *)
 {
 }
 
@@ -76,68 +68,51 @@ static void move_blocks(const struct sizes *s, struct mat x, real *blocks, bool 
     }
 }
 
-static void begin(const struct sizes *s, bool scatters, void *to, const void *from, struct mat request)
+/* Blocks with the nodes of this rank become those with its heads, or, unless `scatters`, the reverse. */
+static void exchange(const struct sizes *s, bool scatters, struct mat to, struct mat from)
 {
+    int64_t request;
+    if (!s->ranks) {
+        int64_t both = mat_size(to) < mat_size(from) ? mat_size(to) : mat_size(from);
+        memset(to.data, 0, (size_t)mat_size(to) * sizeof(real));
+        memcpy(to.data, from.data, (size_t)both * sizeof(real));
+        return;
+    }
     int64_t *nodes = byte_bounds(s->ranks, sizeof(real), own_nodes_at, s);
     int64_t *heads = byte_bounds(s->ranks, sizeof(real), own_heads_at, s);
-    s->ranks->exchange_start(s->ranks, to, scatters ? heads : nodes, from, scatters ? nodes : heads,
-                             index_at(request, 0, 0));
+    s->ranks->exchange_start(s->ranks, to.data, scatters ? heads : nodes, from.data, scatters ? nodes : heads,
+                             &request);
+    s->ranks->wait(s->ranks, &request);
     free(nodes);
     free(heads);
 }
 
-static void scatter(const struct scatter_heads_start_args *a)
+static void scatter(const struct scatter_heads_args *a)
 {
     struct sizes s = {a->call.ranks, (const int64_t *)a->first.data, a->nodes, a->x.cols, a->heads};
-    move_blocks(&s, a->x, (real *)a->packed.data, true);
-    if (s.ranks)
-        begin(&s, true, a->y.data, a->packed.data, a->request);
-    else
-        memcpy(a->y.data, a->packed.data, (size_t)mat_bytes(a->y));
+    struct mat packed = scratch_row(a->call, 0, mat_size(a->x));
+    move_blocks(&s, a->x, (real *)packed.data, true);
+    exchange(&s, true, a->y, packed);
 }
 
-static void gather(const struct gather_heads_start_args *a)
+static void gather(const struct gather_heads_args *a)
 {
-    struct sizes s = {a->call.ranks, (const int64_t *)a->first.data, a->nodes, a->got.cols, a->heads};
-    if (s.ranks)
-        begin(&s, false, a->got.data, a->x.data, a->request);
-    else
-        memcpy(a->got.data, a->x.data, (size_t)mat_bytes(a->x));
-}
-
-static void unpack(const struct gather_heads_wait_args *a)
-{
-    struct sizes s = {a->call.ranks, NULL, a->nodes, a->y.cols, a->heads};
-    move_blocks(&s, a->y, (real *)a->got.data, false);
+    struct sizes s = {a->call.ranks, (const int64_t *)a->first.data, a->nodes, a->y.cols, a->heads};
+    struct mat got = scratch_row(a->call, 0, mat_size(a->y));
+    exchange(&s, false, got, a->x);
+    move_blocks(&s, a->y, (real *)got.data, false);
     for (int64_t i = a->nodes; i < a->y.rows; i++)
         memset(real_at(a->y, i, 0), 0, (size_t)a->y.cols * sizeof(real));
 }
 
-static void finish(const struct call *call, struct mat request)
-{
-    if (call->ranks)
-        call->ranks->wait(call->ranks, index_at(request, 0, 0));
-}
-
 #endif
 
-REF(scatter_heads_start, 0)
+REF(scatter_heads, mat_size(a->x))
 {
     scatter(a);
 }
 
-REF(scatter_heads_wait, 0)
-{
-    finish(&a->call, a->request);
-}
-
-REF(gather_heads_start, 0)
+REF(gather_heads, mat_size(a->y))
 {
     gather(a);
-}
-
-REF(gather_heads_wait, 0)
-{
-    finish(&a->call, a->request);
-    unpack(a);
 }

@@ -92,14 +92,6 @@ REF(max_pool_backward, 0)
     }
 }
 
-REF(max_shared, 0)
-{
-    struct rows rows = rows_wanted(a->call, a->y);
-    for (int64_t g = rows.first; g < rows.end; g++)
-        for (int64_t k = 0; k < a->y.cols; k++)
-            AT(a->y, g, k) = AT(a->top, g, k);
-}
-
 REF(count_largest, 0)
 {
     struct rows rows = rows_wanted(a->call, a->count);

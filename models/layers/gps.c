@@ -8,7 +8,6 @@
  * transformers are h = a; message passing alone is y = l. In training, dropout may follow message passing,
  * attention and both linear layers of the FFN.
  */
-#include "kernels/ranks.h"
 #include "models/layers/layers.h"
 #include "models/tape/tape_internal.h"
 
@@ -59,33 +58,10 @@ static const float *node_weights(struct tape *t, const struct batch *b, bool sha
     return weight;
 }
 
-static struct division input_division(struct tape *t, const struct batch *b)
-{
-    const struct halo *h = &b->halo;
-    struct division d = {.ranks = h->ranks,
-                         .nodes = (int)h->nodes,
-                         .ghosts = (int)h->ghosts,
-                         .rows = b->adj.nodes,
-                         .all = b->part.nodes};
-    if (!h->ranks)
-        return d;
-    const int64_t *none = arena_alloc(t->metadata, (size_t)(b->graphs + 1) * sizeof *none);
-    if (!tape_config(t)->ranks)
-        tape_contract("the nodes are divided, but the tape has one rank");
-    d.rank = tape_config(t)->ranks->rank;
-    d.first = input_rows(t, "ranks.first", h->ranks, h->first);
-    d.get_at = input_rows(t, "ranks.get_at", h->ranks, h->get_at);
-    d.send_at = input_rows(t, "ranks.send_at", h->ranks, h->send_at);
-    d.send = input_copy(t, "ranks.send", I32, h->sends, 1, h->send);
-    d.own = (struct offsets){input_rows(t, "ranks.own", b->graphs, b->part.empty ? none : b->offset), 0};
-    d.graphs = (struct offsets){input_rows(t, "ranks.graphs", b->graphs, h->offset), b->pairs};
-    return d;
-}
-
 struct structure tape_structure(struct tape *t, const struct batch *b, bool edges, bool numbered)
 {
     struct structure s = {.graphs = {.at = input_rows(t, "graphs", b->graphs, b->offset), .pairs = b->pairs}};
-    s.division = input_division(t, b);
+    s.peers = parallel_inputs(t, b);
     if (b->nodes || b->halo.ranks) {
         s.mask = input_reals(t, "nodes.mask", b->adj.nodes, 1, node_weights(t, b, false));
         s.share = input_reals(t, "nodes.share", b->adj.nodes, 1, node_weights(t, b, true));

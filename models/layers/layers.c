@@ -87,26 +87,13 @@ static struct mat attend_to_senders(struct tape *t, struct mat qkv, const struct
                                     struct drop drop)
 {
     int64_t d = qkv.cols / 3;
-    struct mat q = mat_cols(qkv, 0, d), kv = with_ghosts(t, mat_cols(qkv, d, 2 * d), s);
+    struct mat q = mat_cols(qkv, 0, d), kv = with_ghosts(t, mat_cols(qkv, d, 2 * d), &s->peers);
     struct mat k = mat_cols(kv, 0, d), v = mat_cols(kv, d, d);
-    if (s->division.ranks) /* kv has copies of keys and values: qkv need not wait for the backward pass */
+    if (s->peers.ranks) /* kv has copies of keys and values: qkv need not wait for the backward pass */
         q = op(t, clone, .x = q)->y;
     return op(t, sparse_attention, .q = q, .k = k, .v = v, .schedule = drop.schedule, .adj = s->adj,
               .heads = heads, .key = drop.key, .p = drop.p)
         ->y;
-}
-
-/* Each rank computes some heads for all nodes (Jacobs et al., "DeepSpeed Ulysses", 2023). */
-static struct mat attend_to_all(struct tape *t, struct mat q, struct mat k, struct mat v,
-                                const struct structure *s, int heads)
-{
-    q = scatter_heads(t, q, s, heads);
-    k = scatter_heads(t, k, s, heads);
-    v = scatter_heads(t, v, s, heads);
-    struct mat y =
-        op(t, attention, .q = q, .k = k, .v = v, .graphs = s->division.graphs, .heads = heads_here(s, heads))
-            ->y;
-    return gather_heads(t, y, s, heads);
 }
 
 /* With ranks neither dropout nor a mask: models refuse them. */
@@ -115,10 +102,10 @@ static struct mat attend_to_graphs(struct tape *t, struct mat qkv, const struct 
 {
     int64_t d = qkv.cols / 3;
     struct mat q = mat_cols(qkv, 0, d), k = mat_cols(qkv, d, d), v = mat_cols(qkv, 2 * d, d);
-    if (s->division.block)
-        return ring_attention(t, qkv, s, heads);
-    if (s->division.ranks)
-        return attend_to_all(t, q, k, v, s, heads);
+    if (s->peers.block)
+        return ring_attention(t, qkv, &s->peers, &s->graphs, heads);
+    if (s->peers.ranks)
+        return ulysses_attention(t, qkv, &s->peers, heads);
     return op(t, attention, .q = q, .k = k, .v = v, .m = s->mask, .schedule = drop.schedule,
               .graphs = s->graphs, .heads = heads, .key = drop.key, .p = drop.p)
         ->y;
@@ -193,7 +180,7 @@ struct mat gin(struct tape *t, const char *name, enum mlp_kind kind, struct mat 
                enum activation act)
 {
     span_enter(t, name);
-    struct mat sum = op(t, spmm, .x = with_ghosts(t, x, s), .adj = s->adj, .self = 1)->y;
+    struct mat sum = op(t, spmm, .x = with_ghosts(t, x, &s->peers), .adj = s->adj, .self = 1)->y;
     struct mat y = mlp(t, kind, sum, x.cols, act, 0);
     span_leave(t);
     return y;
@@ -209,8 +196,9 @@ static struct mat normalise_batch(struct tape *t, struct mat x, struct mat gain,
         return op(t, batch_norm_inference, .x = x, .gain = gain, .bias = bias, .running_mean = mean,
                   .running_var = var, .eps = norm_eps)
             ->y;
-    if (s && mat_present(s->statistics.entries))
-        return norm_over_ranks(t, x, gain, bias, s, (struct norm_state){mean, var, momentum, norm_eps});
+    if (s && mat_present(s->peers.norm_entries))
+        return norm_over_ranks(t, x, gain, bias, &s->peers,
+                               (struct norm_state){mean, var, momentum, norm_eps});
     return op(t, batch_norm, .x = x, .gain = gain, .bias = bias, .running_mean = mean, .running_var = var,
               .eps = norm_eps, .momentum = momentum)
         ->y;
@@ -250,8 +238,8 @@ static struct mat normalise(struct tape *t, enum norm_kind kind, struct mat x, s
         return op(t, layer_norm, .x = h, .gain = gain, .bias = bias, .eps = norm_eps)->y;
     if (kind == NORM_BATCH)
         return normalise_batch(t, h, gain, bias, s);
-    if (mat_present(s->statistics.entries))
-        return norm_over_ranks(t, h, gain, bias, s, (struct norm_state){.eps = norm_eps});
+    if (mat_present(s->peers.norm_entries))
+        return norm_over_ranks(t, h, gain, bias, &s->peers, (struct norm_state){.eps = norm_eps});
     return op(t, graph_norm, .x = h, .gain = gain, .bias = bias, .graphs = s->graphs, .eps = norm_eps)->y;
 }
 
@@ -291,9 +279,10 @@ struct mat pool_nodes(struct tape *t, const char *name, enum pool_kind kind, str
     if (!mat_present(s->mask))
         return pool(t, name, kind, x, &s->graphs);
     if (kind == POOL_MAX)
-        return max_over_ranks(t, name, x, s);
+        return max_over_ranks(t, name, x, &s->peers);
     struct mat own = op(t, scale_rows, .x = x, .w = kind == POOL_MEAN ? s->share : s->mask)->y;
-    return sum_over_ranks(t, pool(t, name, POOL_SUM, own, &s->graphs), s);
+    struct mat y = pool(t, name, POOL_SUM, own, &s->graphs);
+    return s->peers.ranks ? sum_over_ranks(t, y) : y;
 }
 
 struct mat mean_squared_error(struct tape *t, const char *name, struct mat y, struct mat target)

@@ -7,37 +7,8 @@
 
 #include "graphs/graph.h"
 #include "models/layers/config.h"
+#include "models/parallel/parallel.h"
 #include "models/tape/tape.h"
-
-/* The nodes of another rank as keys of this one's: how many, and those of each graph. */
-struct key_block {
-    int nodes;
-    struct offsets keys;
-};
-
-/*
- * What a rank must know to exchange rows with others if they divide the nodes among them (struct halo); ranks
- * 0: they do not.
- */
-struct division {
-    int rank, ranks;
-    int nodes, ghosts; /* own nodes: 0 with a placeholder */
-    int64_t rows, all; /* those of matrices of nodes; nodes of all ranks */
-    struct mat first, get_at, send_at, send;
-    struct offsets graphs;         /* of all nodes */
-    struct offsets own;            /* the own nodes of each graph, none with a placeholder */
-    const struct key_block *block; /* of each rank, for ring_attention; null: heads are divided instead */
-};
-
-/*
- * What norms over the rows of several ranks need: the own rows in each group, all nodes (batch norm) or those
- * of a graph (graph norm), and the entries that all ranks have in it, B x 1, F64. Absent: each rank has its
- * groups whole.
- */
-struct statistics {
-    struct offsets rows;
-    struct mat entries;
-};
 
 /*
  * The inputs of a batch on a tape. adj is absent if the model does not use edges. mask and share, N x 1, are
@@ -50,8 +21,7 @@ struct statistics {
 struct structure {
     struct offsets graphs;
     struct mat mask, share;
-    struct division division;
-    struct statistics statistics;
+    struct peers peers;
     struct edges adj;
     struct mat place;
     struct mat gcn; /* the weights of gcn_weights; absent without GCN */
@@ -66,45 +36,6 @@ struct structure {
  * tape_init.
  */
 struct structure tape_structure(struct tape *t, const struct batch *b, bool edges, bool numbered);
-
-/* The heads of attention that this rank has; all if it has whole graphs. */
-int heads_here(const struct structure *s, int heads);
-
-/*
- * Exchanges between ranks that divide the nodes; those that have whole graphs record nothing and return x.
- *
- * with_ghosts     x and, below it, the rows of the ghosts
- * scatter_heads   x has all heads of the own nodes; the own heads of all nodes
- * gather_heads    the reverse
- * sum_over_ranks  the sum of x
- * max_over_ranks  the largest of x over the nodes of each graph
- *
- * ring_attention is attention among all nodes of a graph, to blocks of keys and values that go around the
- * ranks: Liu et al., "Ring attention with blockwise transformers for near-infinite context", 2024.
- * ring_blocks declares its inputs.
- */
-struct mat with_ghosts(struct tape *t, struct mat x, const struct structure *s);
-struct mat scatter_heads(struct tape *t, struct mat x, const struct structure *s, int heads);
-struct mat gather_heads(struct tape *t, struct mat x, const struct structure *s, int heads);
-struct mat sum_over_ranks(struct tape *t, struct mat x, const struct structure *s);
-struct mat max_over_ranks(struct tape *t, const char *name, struct mat x, const struct structure *s);
-struct mat ring_attention(struct tape *t, struct mat qkv, const struct structure *s, int heads);
-void ring_blocks(struct tape *t, struct structure *s, const struct batch *b);
-
-/* Running statistics, 1 x D each, and their momentum: of batch norm alone. eps: of any norm. */
-struct norm_state {
-    struct mat mean, var;
-    double momentum, eps;
-};
-
-/*
- * The norm of rows of which other ranks have some: batch norm with a state, else graph norm. norm_statistics
- * declares its inputs, for a norm of this kind and matrices of this width, if ranks share its groups.
- */
-struct mat norm_over_ranks(struct tape *t, struct mat x, struct mat gain, struct mat bias,
-                           const struct structure *s, struct norm_state state);
-void norm_statistics(struct tape *t, struct structure *s, const struct batch *b, enum norm_kind kind,
-                     int64_t width);
 
 /* act(x weight' + bias): N x D -> N x width. */
 struct mat linear(struct tape *t, const char *name, struct mat x, int64_t width, enum activation act);

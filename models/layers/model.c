@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "kernels/arithmetic.h"
-#include "kernels/ranks.h"
 #include "models/layers/encoder.h"
 #include "models/layers/features.h"
 #include "models/layers/head.h"
@@ -112,36 +111,22 @@ static struct mat program_loss(struct tape *t, const struct model_config *c, con
     }
 }
 
-/*
- * Losses are means over graphs or nodes: the share of a part is that of its rows. Ranks that divide the nodes
- * all have the outputs and the loss of all graphs, of which only those of the first count.
- */
-static double loss_share(const struct model_config *c, const struct batch *b, const struct ranks *ranks)
-{
-    const struct batch_part *p = &b->part;
-    if (b->halo.ranks && c->task == TASK_GRAPH)
-        return ranks->rank == 0;
-    if (p->empty)
-        return 0;
-    return c->task == TASK_GRAPH ? (double)b->graphs / (double)p->graphs
-                                 : (double)b->adj.nodes / (double)p->nodes;
-}
-
 struct recording program_record(enum program_kind kind, const struct model_config *c,
                                 const struct batch *batch, const struct encoding *encoding,
                                 struct tape_config tape)
 {
     tape.training = kind == PROGRAM_STEP;
     if (tape.ranks)
-        tape.share = loss_share(c, batch, tape.ranks);
+        tape.share = parallel_share(batch, tape.ranks, c->task == TASK_GRAPH);
     struct tape *t = tape_new(&tape);
     struct recording r = {.tape = t};
     struct row_range nodes = node_rows(batch);
     struct mat features = raw_features(t, "features", &c->features, nodes, FEATURES, &batch->inputs.features);
     struct structure s = tape_structure(t, batch, model_uses_edges(c), model_numbers_edges(c));
     if (c->ring && batch->halo.ranks)
-        ring_blocks(t, &s, batch);
-    norm_statistics(t, &s, batch, c->norm, c->hidden);
+        s.graphs.pairs = ring_inputs(t, &s.peers, batch);
+    if (c->norm == NORM_BATCH || c->norm == NORM_GRAPH)
+        norm_inputs(t, &s.peers, batch, c->norm == NORM_BATCH, c->hidden);
     if (c->mpnn == MPNN_GCN)
         s.gcn = gcn_weights(t, "gcn_weights", &s.adj);
     struct mat x = program_input(t, c, features, batch, encoding);

@@ -25,10 +25,8 @@ struct mat tape_schedule(struct tape *t)
 /* The loss of all ranks is the sum of their parts, so its gradient is the sum of theirs. */
 static void sum_gradients(struct tape *t, struct mat g)
 {
-    if (!t->config.ranks)
-        return;
-    struct mat request = op(t, all_reduce_start, .y = g)->request;
-    op(t, all_reduce_wait, .y = g, .request = request);
+    if (t->config.ranks)
+        op(t, all_reduce, .y = g);
 }
 
 void tape_adamw(struct tape *t, const struct adamw *c)

@@ -180,7 +180,7 @@ void tape_backward(struct tape *t, struct mat loss)
         e.args = args[t->reversing];
         t->span = e.span;
         if (reached(t, &e))
-            rule_apply(t, e.op, e.args);
+            rule_apply(t, &e);
     }
     for (int i = 1, n = t->storage_count; i < n; i++)
         if (t->storages[i].category == MEMORY_PARAMETERS)

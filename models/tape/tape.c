@@ -272,6 +272,11 @@ void *tape_record_in(struct tape *t, struct program *program, enum op op, const 
     return copy;
 }
 
+void tape_rule(struct tape *t, void (*rule)(struct tape *t, const void *args))
+{
+    t->main.entries[t->main.count - 1].rule = rule;
+}
+
 void *tape_record(struct tape *t, enum op op, const void *args)
 {
     return tape_record_in(t, &t->main, op, args);

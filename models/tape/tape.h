@@ -282,6 +282,7 @@ struct entry {
     void *args;
     int64_t dims[DIMS]; /* by op_bind */
     struct mat scratch;
+    void (*rule)(struct tape *t, const void *args); /* of its gradient; null: that of the op (rules.c) */
     bool prepared;       /* the scratch is that of an earlier entry, which prepares it (kernels/backend.h) */
     int64_t flops, exps; /* by op_flops and op_exps; -1 beyond 63 bits; 0 of what fills inputs */
     int64_t bytes, written, updated, no_reuse; /* by op_traffic, likewise */

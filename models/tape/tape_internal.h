@@ -126,7 +126,16 @@ static inline bool category_persistent(enum category c)
  * Applies an op's gradient rule: records what the gradients of its outputs contribute to those of its
  * operands.
  */
-void rule_apply(struct tape *t, enum op op, const void *args);
+void rule_apply(struct tape *t, const struct entry *e);
+
+/* Gives the op that was recorded last a rule of its own. */
+void tape_rule(struct tape *t, void (*rule)(struct tape *t, const void *args));
+
+/*
+ * The rule of an op NAME with a backward op NAME_backward: of its operands, those that NAME has too are the
+ * same; dX as an output is the gradient of X to be written, else that to be read.
+ */
+void rule_by_names(struct tape *t, enum op op, const void *args);
 
 /*
  * The rule of an op NAME with a backward op NAME_backward: of its operands, those that NAME has too are the
@@ -141,20 +150,10 @@ void rule_by_names(struct tape *t, enum op op, const void *args);
 struct mat grad_from(struct tape *t, struct mat output);
 struct mat grad_into(struct tape *t, struct mat operand);
 
-/*
- * The rule of attention into whose result keys of other ranks are folded (models/layers/ring.c): its own
- * part, while the first block of keys and values is sent; then the other blocks, whose gradients go home.
- */
-bool ring_continues(const struct tape *t);
-void ring_backward(struct tape *t, const struct attention_args *a);
-
 static inline struct mat whole_view(const struct storage *s, int id)
 {
     return (struct mat){.rows = s->rows, .cols = s->cols, .ld = s->cols, .dtype = s->dtype, .storage = id};
 }
-
-/* The sum of x over the ranks, begun and waited for. */
-struct mat tape_sum_ranks(struct tape *t, struct mat x);
 
 /* For rules: adds dy to the gradient of an operand of the same shape; shares dy's storage where possible. */
 void grad_pass(struct tape *t, struct mat operand, struct mat dy);

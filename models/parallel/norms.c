@@ -1,0 +1,75 @@
+/*
+ * Norms of rows that several ranks have: two sums over the ranks, of the entries and of their squared
+ * distances from the mean; the backward pass has a third.
+ */
+#include "kernels/ranks.h"
+#include "models/parallel/parallel.h"
+#include "models/tape/tape_internal.h"
+
+/* Batch norm: all nodes as one graph. */
+static void of_batch(struct tape *t, struct peers *p, const struct batch *b)
+{
+    int64_t *at = arena_alloc(t->metadata, 2 * sizeof *at);
+    double *entries = arena_alloc(t->metadata, sizeof *entries);
+    at[0] = 0;
+    at[1] = b->part.empty ? 0 : b->adj.nodes;
+    entries[0] = (double)b->part.nodes;
+    p->norm_rows = (struct offsets){input_copy(t, "norm.rows", I64, 2, 1, at), 0};
+    p->norm_entries = input_copy(t, "norm.entries", F64, 1, 1, entries);
+}
+
+/* Graph norm: the own nodes of each graph. */
+static void of_graphs(struct tape *t, struct peers *p, const struct batch *b, int64_t width)
+{
+    double *entries = arena_alloc(t->metadata, (size_t)b->graphs * sizeof *entries);
+    for (int64_t g = 0; g < b->graphs; g++)
+        entries[g] = (double)((b->halo.offset[g + 1] - b->halo.offset[g]) * width);
+    p->norm_rows = p->own;
+    p->norm_entries = input_copy(t, "norm.entries", F64, b->graphs, 1, entries);
+}
+
+void norm_inputs(struct tape *t, struct peers *p, const struct batch *b, bool batch, int64_t width)
+{
+    const struct ranks *r = tape_config(t)->ranks;
+    if (batch && r && r->count > 1)
+        of_batch(t, p, b);
+    else if (!batch && p->ranks > 1)
+        of_graphs(t, p, b, width);
+}
+
+/* The sums' part of the gradient is in it: norm_sums has no rule. Those of gain and bias are summed with all
+ * others. */
+static void norm_rule(struct tape *t, const void *args)
+{
+    const struct norm_by_sums_args *a = args;
+    int64_t graphs = a->sum.rows;
+    struct mat sums = tape_matrix(t, 2 * graphs, a->sum.cols), dy = grad_from(t, a->y);
+    op(t, norm_gradient_sums, .s = mat_rows(sums, 0, graphs), .t = mat_rows(sums, graphs, graphs),
+       .dgain = grad_into(t, a->gain), .dbias = grad_into(t, a->bias), .dy = dy, .x = a->x, .gain = a->gain,
+       .sum = a->sum, .squares = a->squares, .n = a->n, .graphs = a->graphs, .eps = a->eps);
+    sums = op(t, sum_ranks, .x = sums)->y;
+    op(t, norm_gradient, .dx = grad_into(t, a->x), .dy = dy, .x = a->x, .gain = a->gain, .sum = a->sum,
+       .squares = a->squares, .s = mat_rows(sums, 0, graphs), .t = mat_rows(sums, graphs, graphs), .n = a->n,
+       .graphs = a->graphs, .eps = a->eps);
+}
+
+struct mat norm_over_ranks(struct tape *t, struct mat x, struct mat gain, struct mat bias,
+                           const struct peers *p, struct norm_state state)
+{
+    struct offsets rows = p->norm_rows;
+    struct mat n = p->norm_entries;
+    bool batch = mat_present(state.mean);
+    struct mat sum = tape_matrix(t, n.rows, batch ? x.cols : 1);
+    op(t, norm_sums, .y = sum, .x = x, .n = n, .graphs = rows);
+    sum = op(t, sum_ranks, .x = sum)->y;
+    struct mat squares = op(t, norm_sums, .x = x, .sum = sum, .n = n, .graphs = rows)->y;
+    squares = op(t, sum_ranks, .x = squares)->y;
+    if (batch)
+        op(t, move_statistics, .running_mean = state.mean, .running_var = state.var, .sum = sum,
+           .squares = squares, .n = n, .momentum = state.momentum);
+    struct mat y = op(t, norm_by_sums, .x = x, .sum = sum, .squares = squares, .n = n, .gain = gain,
+                      .bias = bias, .graphs = rows, .eps = state.eps)
+                       ->y;
+    tape_rule(t, norm_rule);
+    return y;
+}
