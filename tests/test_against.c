@@ -130,7 +130,7 @@ static void test_faster(void **state)
 
 /* A row that the old build does not run, an encoding that it did not time in each round, and the three
  * programs of a row that this build has no memory for. */
-static void test_unjudged(void **state)
+static void test_uncompared(void **state)
 {
     if (getenv("GTMARK_SMALL"))
         skip();
@@ -253,7 +253,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_slower),         cmocka_unit_test(test_faster),
-        cmocka_unit_test(test_unjudged),       cmocka_unit_test(test_strict),
+        cmocka_unit_test(test_uncompared),     cmocka_unit_test(test_strict),
         cmocka_unit_test(test_no_times),       cmocka_unit_test(test_other_program),
         cmocka_unit_test(test_failing_old),    cmocka_unit_test(test_signal),
         cmocka_unit_test(test_least_duration), cmocka_unit_test(test_whole),

@@ -41,7 +41,7 @@ static void test_noisy(void **state)
     double ratios[AGAINST_ROUNDS_MAX];
     make_ratios(ratios, 1, 0.2, 1);
     struct verdict v = against_judge(ratios, AGAINST_ROUNDS);
-    assert_true(v.kind == VERDICT_INCONCLUSIVE && v.high > 1 + AGAINST_MARGIN && !v.unjudged);
+    assert_true(v.kind == VERDICT_INCONCLUSIVE && v.high > 1 + AGAINST_MARGIN && !v.uncompared);
     assert_false(v.not_slower);
     make_ratios(ratios, 0.93, 0.2, 1);
     v = against_judge(ratios, AGAINST_ROUNDS);

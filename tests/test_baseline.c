@@ -132,7 +132,7 @@ static void test_noisy_rows(void **state)
 }
 
 /* What was not compared is a miss unless it is allowed; if nothing was judged, in any case. */
-static void test_unjudged(void **state)
+static void test_uncompared(void **state)
 {
     (void)state;
     static const struct lenience allowed = {.allow_uncompared = true};
@@ -281,7 +281,7 @@ int main(void)
         cmocka_unit_test(test_spread),         cmocka_unit_test(test_verdicts),
         cmocka_unit_test(test_same_is_narrow), cmocka_unit_test(test_other_threads_are_noted),
         cmocka_unit_test(test_no_partner),     cmocka_unit_test(test_encodings),
-        cmocka_unit_test(test_whole_interval), cmocka_unit_test(test_unjudged),
+        cmocka_unit_test(test_whole_interval), cmocka_unit_test(test_uncompared),
         cmocka_unit_test(test_noisy_rows),     cmocka_unit_test(test_runs),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);

@@ -165,7 +165,7 @@ static void test_chosen_kernels(void **state)
 }
 
 /* The total is at least as long as each of its parts. */
-static void check_first_answer(const struct row *row, bool encoded)
+static void check_cold_start(const struct row *row, bool encoded)
 {
     static const char *const parts[] = {"graph", "record", "upload", "forward", "encoding"};
     for (int i = 0; i < 4 + encoded; i++) {
@@ -201,8 +201,8 @@ static void test_model(void **state)
     ended_free(&e);
     struct record *record = record_in(h, "work/x.json");
     assert_int_equal(row_count(record), 2);
-    check_first_answer(row_at(record, 1), true);
-    check_first_answer(row_at(record, 0), false);
+    check_cold_start(row_at(record, 1), true);
+    check_cold_start(row_at(record, 0), false);
     record_free(record);
     e = run_words(
         h, "--nodes 8 --hidden 16 --heads 2 --layers 1 --phase forward --runs 20 --threads 1 --output x.json",

@@ -366,10 +366,10 @@ static void test_noisy(void **state)
                *few = in_state(times, other, NAN, 3);
     struct verdict v = verdict_rows(a, mixed, TIMED_STEP, verdict_samples, verdict_limits_default());
     assert_inconclusive(v, "5 of 10 turns in one state of the machine, fewer than 7");
-    assert_false(v.unjudged);
+    assert_false(v.uncompared);
     v = verdict_rows(few, a, TIMED_STEP, verdict_samples, verdict_limits_default());
     assert_inconclusive(v, "of the baseline: 3 turns, fewer than 7");
-    assert_true(v.unjudged);
+    assert_true(v.uncompared);
     row_free(a);
     row_free(mixed);
     row_free(few);

@@ -134,7 +134,7 @@ static void test_lost_time(void **state)
         struct verdict v = verdict_files(sides[0], sides[1], TIMED_STEP, verdict_limits_files());
         assert_int_equal(v.kind, lost[i].kind);
         if (lost[i].during == 1) {
-            assert_false(v.unjudged);
+            assert_false(v.uncompared);
             assert_string_equal(v.reason, "all of the time may have been lost to other programs");
         }
         rows_free(sides[0]);

@@ -361,6 +361,6 @@ bool crossing_is_settled(const struct crossing *c)
             if (row_is_ok(c->points[i].row[v]) && row_unchecked(c->points[i].row[v]))
                 return false;
     for (size_t i = 0; i < c->count; i++)
-        judged = judged || !c->points[i].verdict.unjudged;
+        judged = judged || !c->points[i].verdict.uncompared;
     return judged;
 }

@@ -77,9 +77,9 @@ __attribute__((format(printf, 2, 3))) static struct verdict inconclusive(struct 
 }
 
 /* There was nothing to judge: too few samples, or none. */
-static struct verdict unjudged(struct verdict v)
+static struct verdict not_compared(struct verdict v)
 {
-    v.unjudged = true;
+    v.uncompared = true;
     return v;
 }
 
@@ -108,16 +108,16 @@ struct verdict verdict_samples(const double *base, size_t n, const double *sampl
     struct verdict v = {.ratio = NAN, .low = NAN, .high = NAN, .margin = limits.margin};
     double base_median = summarize(base, n).median, median = summarize(samples, m).median;
     if (!(base_median > 0) || !(median > 0))
-        return unjudged(inconclusive(v, "no time above 0"));
+        return not_compared(inconclusive(v, "no time above 0"));
     v.ratio = median / base_median;
     size_t fewest = n < m ? n : m;
     if (fewest < REPORTED_MIN)
-        return unjudged(
+        return not_compared(
             inconclusive(v, "%zu turn%s, fewer than %d", fewest, fewest == 1 ? "" : "s", REPORTED_MIN));
     struct interval b = median_interval_ranks_at(base, n, confidence);
     struct interval s = median_interval_ranks_at(samples, m, confidence);
     if (!(b.low > 0) || !(s.low > 0))
-        return unjudged(inconclusive(v, "a sample that is not above 0"));
+        return not_compared(inconclusive(v, "a sample that is not above 0"));
     v.low = s.low / b.high;
     v.high = s.high / b.low;
     return judge_interval(v, limits);
@@ -148,8 +148,8 @@ static const char *why_untimed(const struct row *row, size_t kind)
 static struct verdict not_ok(const char *whose, const struct row *row)
 {
     struct verdict v = {.ratio = NAN, .low = NAN, .high = NAN};
-    return unjudged(inconclusive(v, "%s%s: %.400s", whose, row->status ? row->status : "?",
-                                 row->reason ? row->reason : ""));
+    return not_compared(inconclusive(v, "%s%s: %.400s", whose, row->status ? row->status : "?",
+                                     row->reason ? row->reason : ""));
 }
 
 /* Judges what both rows observed. */
@@ -160,9 +160,9 @@ static struct verdict judge_observations(const struct row *base, size_t of_base,
     size_t n, m;
     double *b = observations_of(base, of_base, &n), *s = observations_of(row, kind, &m);
     if (n == 0)
-        v = unjudged(inconclusive(v, "of the baseline: %.400s", why_untimed(base, of_base)));
+        v = not_compared(inconclusive(v, "of the baseline: %.400s", why_untimed(base, of_base)));
     else if (m == 0)
-        v = unjudged(inconclusive(v, "%.400s", why_untimed(row, kind)));
+        v = not_compared(inconclusive(v, "%.400s", why_untimed(row, kind)));
     else
         v = judge(b, n, s, m, limits);
     free(b);
@@ -236,7 +236,7 @@ struct verdict verdict_programs(const struct row *base, size_t of_base, const st
     const char *noisy_base = row_noisy(base, of_base),
                *noisy = noisy_base ? noisy_base : row_noisy(row, kind);
     if (noisy) {
-        v.unjudged = v.unjudged && !left_out(base, of_base) && !left_out(row, kind);
+        v.uncompared = v.uncompared && !left_out(base, of_base) && !left_out(row, kind);
         return inconclusive(v, "%s%.400s", noisy_base ? "of the baseline: " : "", noisy);
     }
     return judge_state(v, base, of_base, row, kind, limits);
@@ -351,9 +351,9 @@ struct verdict verdict_files(const struct rows *base, const struct rows *rows, s
     struct known b = known_rows(base, kind), s = known_rows(rows, kind);
     v.ratio = s.median / b.median;
     if (!(b.median > 0))
-        return unjudged(inconclusive(v, "of the baseline: %.400s", why_untimed(first, kind)));
+        return not_compared(inconclusive(v, "of the baseline: %.400s", why_untimed(first, kind)));
     if (!(s.median > 0))
-        return unjudged(inconclusive(v, "%.400s", why_untimed(row, kind)));
+        return not_compared(inconclusive(v, "%.400s", why_untimed(row, kind)));
     double runs = b.own && s.own ? 1 : 1 + VERDICT_RUNS;
     v.low = s.low / b.high / runs;
     v.high = s.high / b.low * runs;

@@ -32,7 +32,7 @@ struct verdict {
     double low, high; /* interval of the ratio, at least 95 %; NAN if it was not judged */
     double margin;    /* that the interval had to exceed; 0 if it was not judged */
     bool bound;       /* of a range: faster or slower at least so, not about so */
-    bool unjudged;    /* inconclusive because there was nothing to judge, not because of noise */
+    bool uncompared;  /* inconclusive because there was nothing to judge, not because of noise */
     bool not_slower;  /* inconclusive, but the interval excludes slower by more than the margin */
     char reason[MESSAGE_SIZE]; /* why it is inconclusive, if the interval does not say it; otherwise empty */
 };

@@ -95,7 +95,7 @@ struct link link_measure(const struct ranks *r, double seconds);
 struct links {
     struct link *list;
     int count;
-    const char *missing; /* why there are none; null: one rank, or only planned */
+    const char *no_links; /* why there are none; null: one rank, or only planned */
 };
 
 void links_add(struct links *all, const struct link *l);

@@ -85,16 +85,16 @@ struct value *transfer_json(const struct device_choice *d)
     if (room)
         measure_transfer(&e, result);
     struct fault f = e.device->fault(e.context);
-    const char *missing = f.kind      ? f.words
-                          : !room     ? "no memory for the blocks"
-                          : !e.pinned ? "no page-locked memory"
-                                      : NULL;
+    const char *reason = f.kind      ? f.words
+                         : !room     ? "no memory for the blocks"
+                         : !e.pinned ? "no page-locked memory"
+                                     : NULL;
     if (f.kind) {
         value_set_null(result, "to_device");
         value_set_null(result, "from_device");
     }
-    if (missing)
-        value_set_text(result, "missing", missing);
+    if (reason)
+        value_set_text(result, "missing", reason);
     if (e.pinned)
         e.device->host_release(e.context, e.pinned);
     free(e.pageable);

@@ -83,12 +83,12 @@ static bool start_once(const struct options *o, const struct config *c,
 }
 
 bool cold_start_measure(const struct options *o, const struct config *c, double seconds[COLD_START_STEPS],
-                        struct message *missing)
+                        struct message *reason)
 {
     double all[COLD_START_STEPS][TIMES], begin = clock_now();
     int n = 0;
     for (; n == 0 || (n < TIMES && clock_now() - begin < patience); n++)
-        if (!start_once(o, c, all, n, missing))
+        if (!start_once(o, c, all, n, reason))
             return false;
     for (int i = 0; i < COLD_START_STEPS; i++)
         seconds[i] = summarize(all[i], (size_t)n).median;

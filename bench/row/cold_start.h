@@ -19,7 +19,7 @@ enum cold_start_step {
 /* Median seconds of up to five cold starts, fewer if they are slow; NAN for an encoding that there is not.
  * False with a message. */
 bool cold_start_measure(const struct options *o, const struct config *c, double seconds[COLD_START_STEPS],
-                        struct message *missing);
+                        struct message *reason);
 
 /* Sets them in a row. */
 void cold_start_write(struct row *row, const double seconds[COLD_START_STEPS]);

@@ -109,15 +109,16 @@ bool encode_check_is_proven(const char *family)
 /* What the row says of eigenpairs. */
 static void describe_pairs(struct encoded *e, const char *family)
 {
-    const char *missing = *e->check.missing ? e->check.missing
-                          : encode_check_is_proven(family)
-                              ? ""
-                              : "no smaller pair was found, but on such graphs it is not known how often the "
-                                "search finds one";
+    const char *unchecked =
+        *e->check.unchecked ? e->check.unchecked
+        : encode_check_is_proven(family)
+            ? ""
+            : "no smaller pair was found, but on such graphs it is not known how often the "
+              "search finds one";
     if (*e->check.wrong)
         complain(&e->checked, "residuals in double; incomplete");
-    else if (*missing)
-        complain(&e->checked, "residuals in double; completeness unchecked: %s", missing);
+    else if (*unchecked)
+        complain(&e->checked, "residuals in double; completeness unchecked: %s", unchecked);
     else
         complain(&e->checked, "residuals in double; complete: %s", e->check.how);
 }
@@ -135,7 +136,7 @@ void encode_check(struct encoded *e, const struct config *c, const struct batch 
     if (o->check.wanted)
         e->check = encoding_check(&c->parts.pe, b, &e->encoding, &with);
     else
-        snprintf(e->check.missing, sizeof e->check.missing, "--no-check");
+        snprintf(e->check.unchecked, sizeof e->check.unchecked, "--no-check");
     if (encoding_is_spectral(&c->parts.pe))
         describe_pairs(e, c->graph.family);
     else
@@ -168,9 +169,9 @@ void encode_write(struct row *row, const struct encoded *encoded, const struct e
     row_put_count(row, &row->encoding.bytes, e->cost.bytes);
     row->encoding.flops_label = row_keep(row, e->flops_label);
     row_put_reason(row, &row->encoding.checked,
-                   *encoded->checked.text    ? NULL
-                   : *encoded->check.missing ? encoded->check.missing
-                                             : "not converged");
+                   *encoded->checked.text      ? NULL
+                   : *encoded->check.unchecked ? encoded->check.unchecked
+                                               : "not converged");
     row->encoding.checked = row_keep(row, encoded->checked.text);
     if (!encoding_without_pairs(c))
         write_eigenpairs(row, encoded);
@@ -181,12 +182,12 @@ void encode_count(struct row *row, const struct encoded *encoded, const struct c
 {
     int64_t flops = encoded->encoding.cost.flops;
     struct executed e;
-    struct message missing;
+    struct message reason;
     how.backend = backend_cpu();
     if (how.mode == COUNT_OFF)
         return;
-    if (!executed_by_encoding(&how, &c->parts.pe, b, flops, &e, &missing)) {
-        row_put_reason(row, &row->encoding.executed, missing.text);
+    if (!executed_by_encoding(&how, &c->parts.pe, b, flops, &e, &reason)) {
+        row_put_reason(row, &row->encoding.executed, reason.text);
         return;
     }
     row->encoding.executed = e.flops;

@@ -18,11 +18,11 @@ struct encoded {
     struct message not_compared;
     bool is_checked;
     struct encoding_check check;
-    struct message checked; /* how, for the row; empty if it was not, for the reason in check.missing */
+    struct message checked; /* how, for the row; empty if it was not, for the reason in check.unchecked */
 };
 
 /*
- * Takes a turn of the encoding of the configuration's batch: computes it anew for each sample, without
+ * Takes a turn of the encoding of the configuration's batch: computes it again for each sample, without
  * warm-up. True if it is there, sampled as often as the rule's runs ask for, or if the configuration has
  * none.
  */

@@ -227,9 +227,9 @@ struct forecast forecast_make(struct workload *w, enum program_kind kind, const 
     if (planned)
         f = forecast_of(part, ranks, links_for(links, ranks));
     if (!planned)
-        complain(&f.missing, "%s", error.text);
+        complain(&f.reason, "%s", error.text);
     else if (!f.known)
-        complain(&f.missing, "%s", links->missing ? links->missing : "not asked for (--ceilings link=FILE)");
+        complain(&f.reason, "%s", links->no_links ? links->no_links : "not asked for (--ceilings link=FILE)");
     for (int r = 0; r < ranks; r++)
         timeline_free(&part[r]);
     free(part);

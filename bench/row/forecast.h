@@ -32,11 +32,11 @@ struct timeline {
 
 struct forecast {
     bool known;
-    int64_t bytes;                /* most payload of a rank */
-    double alone;                 /* seconds of nothing but the exchanges, one after another */
-    double run;                   /* seconds of a run; NAN: not known */
-    double exposed;               /* of these, beyond what the rank with the most computation computes */
-    struct message missing, link; /* why it is not known; what it assumes */
+    int64_t bytes;               /* most payload of a rank */
+    double alone;                /* seconds of nothing but the exchanges, one after another */
+    double run;                  /* seconds of a run; NAN: not known */
+    double exposed;              /* of these, beyond what the rank with the most computation computes */
+    struct message reason, link; /* why it is not known; what it assumes */
 };
 
 /* Of a recorded program. Ceilings: null for none. */

@@ -109,7 +109,7 @@ void group_calibrate(struct options *o)
     for (int i = 0; i < v->count; i++)
         groups += has_link(v, i);
     if (!o->roofline)
-        o->links.missing = "not asked for (--no-roofline)";
+        o->links.no_links = "not asked for (--no-roofline)";
     for (int i = 0; i < v->count && o->roofline; i++) {
         if (!has_link(v, i))
             continue;
@@ -119,7 +119,7 @@ void group_calibrate(struct options *o)
         if (l.ranks)
             links_add(&o->links, &l);
         else
-            o->links.missing = "no memory to measure the link";
+            o->links.no_links = "no memory to measure the link";
     }
 }
 

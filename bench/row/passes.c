@@ -36,12 +36,12 @@ static bool is_planned(const struct target *t)
 /* The ceilings of the state after the last turn; of a program that is only planned, those given. */
 static const struct calibration *ceilings_after(const struct target *t)
 {
-    const char *missing;
+    const char *reason;
     if (is_planned(t))
         return ceilings_for(t->job->ceilings, t->job->config->threads);
     struct turns turns = samples_turns(&t->timed->samples);
     return ceilings_in(t->job->ceilings, t->job->config->threads, turns.list, turns.count,
-                       &turns.list[turns.count - 1].after, &missing);
+                       &turns.list[turns.count - 1].after, &reason);
 }
 
 /* --- time with cold caches */
@@ -52,7 +52,7 @@ static int cold_runs(const struct target *t)
     return asked >= 0 ? asked : on_device(t) || t->kind == PROGRAM_KERNEL ? COLD_DEFAULT : 0;
 }
 
-static const char *cold_unwanted(const struct target *t)
+static const char *why_no_cold(const struct target *t)
 {
     return cold_runs(t) == 0 ? "" : NULL;
 }
@@ -61,7 +61,7 @@ static void cold_run(struct target *t)
 {
     const struct job *job = t->job;
     double seconds = job->options->sampling.cold >= 0 ? INFINITY : job->share[t->kind] / 10;
-    if (flush_ready(job->flush, &job->options->device, job->config->threads, &t->missing))
+    if (flush_ready(job->flush, &job->options->device, job->config->threads, &t->reason))
         cold_measure(t->recording->tape, job->flush, cold_runs(t), seconds, t->to);
 }
 
@@ -74,7 +74,7 @@ static void launching_run(struct target *t)
 
 /* --- runs launched entry by entry, beside samples of a graph */
 
-static const char *eager_runs_unwanted(const struct target *t)
+static const char *why_no_eager_runs(const struct target *t)
 {
     return tape_captured(t->recording->tape) ? NULL : "";
 }
@@ -88,7 +88,7 @@ static void eager_runs_run(struct target *t)
 
 /* --- GPU clocks during sampling, and energy */
 
-static const char *gpu_unwanted(const struct target *t)
+static const char *why_no_gpu(const struct target *t)
 {
     const struct device_choice *d = &t->job->options->device;
     return d->nvml ? NULL : d->context ? d->no_nvml : "";
@@ -119,7 +119,7 @@ static void resident_run(struct target *t)
 
 /* --- the profile */
 
-static const char *profile_unwanted(const struct target *t)
+static const char *why_no_profile(const struct target *t)
 {
     return t->job->options->profile ? NULL : "";
 }
@@ -151,7 +151,7 @@ static void profile_run(struct target *t)
 
 /* --- exchange with other ranks */
 
-static const char *exchange_unwanted(const struct target *t)
+static const char *why_no_exchange(const struct target *t)
 {
     bool forecast = is_planned(t) && t->job->options->links.count > 0;
     return t->work->ranks || forecast ? NULL : "";
@@ -170,10 +170,10 @@ static int64_t most_sent(const struct workload *w)
 }
 
 /* The value, or absent with the reason. */
-static void set_known(struct row *row, double *member, double value, const char *missing)
+static void set_known(struct row *row, double *member, double value, const char *reason)
 {
-    if (missing)
-        row_put_reason(row, member, missing);
+    if (reason)
+        row_put_reason(row, member, reason);
     else
         row_put_real(row, member, value);
 }
@@ -182,16 +182,16 @@ static void set_predicted(struct target *t)
 {
     struct row_program *to = t->to;
     const struct forecast *f = t->forecast;
-    const char *missing = *f->missing.text ? f->missing.text : f->bytes == 0 ? "nothing is exchanged" : NULL;
-    const char *no_run = !f->known        ? f->missing.text
+    const char *reason = *f->reason.text ? f->reason.text : f->bytes == 0 ? "nothing is exchanged" : NULL;
+    const char *no_run = !f->known        ? f->reason.text
                          : !is_planned(t) ? "what runs has no ceilings of several ranks"
                          : isnan(f->run)  ? "no ceilings (--ceilings)"
                                           : NULL;
-    set_known(t->row, &to->communication.predicted, f->alone, missing);
+    set_known(t->row, &to->communication.predicted, f->alone, reason);
     set_known(t->row, &to->communication.predicted_run, f->run, no_run);
     set_known(t->row, &to->communication.predicted_exposed, f->exposed, no_run);
-    if (missing)
-        row_put_reason(t->row, &to->communication.link, missing);
+    if (reason)
+        row_put_reason(t->row, &to->communication.link, reason);
     else
         to->communication.link = row_keep(t->row, f->link.text);
 }
@@ -216,7 +216,7 @@ static void exchange_run(struct target *t)
 
 /* --- output beside the row, without fields */
 
-static const char *trace_unwanted(const struct target *t)
+static const char *why_no_trace(const struct target *t)
 {
     return t->job->trace ? NULL : "";
 }
@@ -235,7 +235,7 @@ static void count_run(struct target *t)
 {
     int64_t counted = tape_count(t->recording->tape, count_limit), analytic = t->to->flops.analytic;
     if (counted < 0) {
-        complain(&t->missing, "an op has more than 1e9 FLOPs");
+        complain(&t->reason, "an op has more than 1e9 FLOPs");
         return;
     }
     t->to->flops.counted = counted;
@@ -245,7 +245,7 @@ static void count_run(struct target *t)
 
 /* --- FLOPs executed */
 
-static const char *executed_unwanted(const struct target *t)
+static const char *why_no_executed(const struct target *t)
 {
     return t->job->options->count == COUNT_OFF ? "" : NULL;
 }
@@ -264,7 +264,7 @@ static void executed_run(struct target *t)
 {
     struct executed_request how = executed_how(t->job);
     struct executed e;
-    if (!executed_by_tape(&how, t->recording->tape, &e, &t->missing))
+    if (!executed_by_tape(&how, t->recording->tape, &e, &t->reason))
         return;
     t->to->flops.executed = e.flops;
     t->to->flops.source = row_keep(t->row, e.source);
@@ -287,7 +287,7 @@ static void check_run(struct target *t)
         *c = before;
 }
 
-static const char *dump_unwanted(const struct target *t)
+static const char *why_no_dump(const struct target *t)
 {
     return t->job->options->output.dump && t->kind == PROGRAM_STEP ? NULL : "";
 }
@@ -298,8 +298,8 @@ static void dump_run(struct target *t)
     const struct batch *b = &t->work->batch;
     tape_init(t->recording->tape);
     struct value *config = config_describe(&t->work->config, o, b, t->recording->tape);
-    if (!dump_write(o->output.dump, config, &b->adj, t->recording, &t->missing))
-        outcome_set(t->outcome, "failed", "%s", t->missing.text);
+    if (!dump_write(o->output.dump, config, &b->adj, t->recording, &t->reason))
+        outcome_set(t->outcome, "failed", "%s", t->reason.text);
     value_free(config);
 }
 
@@ -313,25 +313,25 @@ enum { A_RUN = 1, A_GPU = 2, THE_HOST = 4, ONE_RANK = 8 };
 static const struct pass {
     const char *fields[PASS_FIELDS]; /* under the program's path: absent with the reason; null: none */
     unsigned needs;
-    const char *(*unwanted)(
+    const char *(*why_not)(
         const struct target *t); /* why, "" if nobody asked, null if wanted; null: always */
     void (*run)(struct target *t);
 } passes[] = {
-    {{"cold"}, A_RUN, cold_unwanted, cold_run},
+    {{"cold"}, A_RUN, why_no_cold, cold_run},
     {{"launch"}, A_RUN | A_GPU, NULL, launching_run},
     {{"eager", "backward.time", "optimizer.time", "recompute.time"},
      A_RUN | A_GPU,
-     eager_runs_unwanted,
+     why_no_eager_runs,
      eager_runs_run},
-    {{"gpu"}, A_RUN, gpu_unwanted, gpu_run},
+    {{"gpu"}, A_RUN, why_no_gpu, gpu_run},
     {{"memory.resident", "memory.libraries"}, A_RUN | ONE_RANK, NULL, resident_run},
-    {{"communication"}, 0, exchange_unwanted, exchange_run},
-    {{"profile", "predicted"}, 0, profile_unwanted, profile_run},
-    {{NULL}, A_RUN, trace_unwanted, trace_run},
+    {{"communication"}, 0, why_no_exchange, exchange_run},
+    {{"profile", "predicted"}, 0, why_no_profile, profile_run},
+    {{NULL}, A_RUN, why_no_trace, trace_run},
     {{"flops.counted"}, A_RUN | ONE_RANK, NULL, count_run},
-    {{"flops.executed"}, A_RUN | THE_HOST, executed_unwanted, executed_run},
+    {{"flops.executed"}, A_RUN | THE_HOST, why_no_executed, executed_run},
     {{NULL}, A_RUN, NULL, check_run},
-    {{NULL}, A_RUN, dump_unwanted, dump_run},
+    {{NULL}, A_RUN, why_no_dump, dump_run},
 };
 enum { PASSES = sizeof passes / sizeof *passes };
 
@@ -340,8 +340,8 @@ static const char *why_left_out(const struct pass *p, const struct target *t)
 {
     if ((p->needs & A_RUN && is_planned(t)) || (p->needs & A_GPU && !on_device(t)))
         return "";
-    const char *unwanted = p->unwanted ? p->unwanted(t) : NULL;
-    return unwanted                                ? unwanted
+    const char *why_not = p->why_not ? p->why_not(t) : NULL;
+    return why_not                                 ? why_not
            : p->needs & ONE_RANK && t->work->ranks ? "not with several ranks"
            : p->needs & THE_HOST && on_device(t)   ? "not measured on GPUs"
                                                    : NULL;
@@ -351,11 +351,11 @@ void passes_run(struct target *t)
 {
     for (int i = 0; i < PASSES && !interrupt_signal() && !tape_failed(t->recording->tape); i++) {
         const char *reason = why_left_out(&passes[i], t);
-        complain(&t->missing, "%s", reason ? reason : "");
+        complain(&t->reason, "%s", reason ? reason : "");
         if (!reason)
             passes[i].run(t);
-        for (int f = 0; f < PASS_FIELDS && *t->missing.text && passes[i].fields[f]; f++)
-            row_omit_of(t->row, t->kind, passes[i].fields[f], t->missing.text);
+        for (int f = 0; f < PASS_FIELDS && *t->reason.text && passes[i].fields[f]; f++)
+            row_omit_of(t->row, t->kind, passes[i].fields[f], t->reason.text);
     }
 }
 

@@ -21,7 +21,7 @@ struct target {
     struct outcome *outcome;
     struct row *row;
     struct row_program *to; /* the program in the row */
-    struct message missing; /* why the pass that runs has no result; empty: it has one */
+    struct message reason;  /* why the pass that runs has no result; empty: it has one */
 };
 
 /* How executed FLOPs of the row are counted. */

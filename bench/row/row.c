@@ -2,7 +2,7 @@
  * The protocol of a row, bottom-up: a turn opens the workload, samples the encoding and measures every
  * program; a program is recorded, planned, loaded and sampled, and in the first turn then goes through the
  * table of passes (passes.c). What is measured goes into the row at once, but for times: they are reported
- * anew after every turn, in the state of the machine that most turns were in (timed.c).
+ * again after every turn, in the state of the machine that most turns were in (timed.c).
  */
 #include "bench/row/row.h"
 
@@ -103,13 +103,13 @@ static void measure_cold_start(struct measurement *m)
 {
     const struct options *o = m->job->options;
     double seconds[COLD_START_STEPS];
-    struct message missing = {"not with several ranks"};
+    struct message reason = {"not with several ranks"};
     if (!o->bench->whole || (o->device.meta && !m->work.ranks))
         return;
-    if (!m->work.ranks && cold_start_measure(o, m->job->config, seconds, &missing))
+    if (!m->work.ranks && cold_start_measure(o, m->job->config, seconds, &reason))
         cold_start_write(m->row, seconds);
     else
-        row_omit(m->row, "cold_start", missing.text);
+        row_omit(m->row, "cold_start", reason.text);
     if (options_print_profile(o))
         cold_start_print(m->row, m->job->profile);
 }
@@ -152,9 +152,9 @@ static void measure_work(struct visit *v)
     if (v->plan->first && m->encoded.computed)
         encode_count(m->row, &m->encoded, &m->work.config, &m->work.batch, executed_how(m->job));
     for (enum program_kind p = 0; p < PROGRAMS && encoded && !run_has_ended(m->job->options); p++) {
-        const char *unwanted = why_not(m->job, p);
-        if (unwanted && *unwanted)
-            row_omit(m->row, program_name(p), unwanted);
+        const char *reason = why_not(m->job, p);
+        if (reason && *reason)
+            row_omit(m->row, program_name(p), reason);
         if (v->plan->block[p].wanted)
             measure_program(v, p);
     }

@@ -135,20 +135,20 @@ static void set_watched(struct row *row, struct row_program *to, const struct sa
 
 /* The ceilings for the state in which a program is reported; null with the reason if there are none. */
 static const struct calibration *ceilings_of(const struct job *job, const struct timed *p,
-                                             const struct reported *reported, const char **missing)
+                                             const struct reported *reported, const char **reason)
 {
     struct turns turns = samples_turns(&p->samples);
     const struct calibration *c =
-        ceilings_in(job->ceilings, job->config->threads, turns.list, turns.count, &reported->state, missing);
+        ceilings_in(job->ceilings, job->config->threads, turns.list, turns.count, &reported->state, reason);
     if (job->config->ranks > 1)
-        *missing = "not with several ranks";
+        *reason = "not with several ranks";
     else if (c && reported->unsettled)
-        *missing = ROW_UNSETTLED;
+        *reason = ROW_UNSETTLED;
     else if (c && (p->cost.flops < 0 || p->cost.bytes < 0 || p->operands == BYTES_MOST))
-        *missing = "the work exceeds 63 bits";
+        *reason = "the work exceeds 63 bits";
     else if (c)
-        *missing = NULL;
-    return *missing ? NULL : c;
+        *reason = NULL;
+    return *reason ? NULL : c;
 }
 
 static void set_roofline(struct row *row, struct row_program *to, const struct timed *p,
@@ -182,12 +182,12 @@ static void set_ceilings(struct row *row, const struct job *job, enum program_ki
                          const struct timed *p, const struct reported *r)
 {
     struct row_program *to = row_program(row, kind);
-    const char *missing;
-    const struct calibration *c = ceilings_of(job, p, r, &missing);
-    row_omit_of(row, kind, "roofline", missing);
-    row_omit_of(row, kind, "bound", missing);
+    const char *reason;
+    const struct calibration *c = ceilings_of(job, p, r, &reason);
+    row_omit_of(row, kind, "roofline", reason);
+    row_omit_of(row, kind, "bound", reason);
     if (to->cold.n != COUNT_ABSENT)
-        row_omit_of(row, kind, "cold.percent", missing);
+        row_omit_of(row, kind, "cold.percent", reason);
     if (!c)
         return;
     set_roofline(row, to, p, c);

@@ -204,14 +204,14 @@ static bool compare_alone(struct checked *v, const struct workload *w, enum prog
 void verify(struct checked *v, const struct workload *w, enum program_kind kind, struct recording *r)
 {
     if (!w->options->check.wanted) {
-        snprintf(v->missing, sizeof v->missing, "--no-check");
+        snprintf(v->unchecked, sizeof v->unchecked, "--no-check");
         return;
     }
     tape_init(r->tape);
     if (kind != PROGRAM_KERNEL)
         check_initial(&v->check, r->tape);
     if (!compare_alone(v, w, kind, r) || !check_adamw(&v->check, r->tape))
-        append_program(v->missing, sizeof v->missing, program_name(kind),
+        append_program(v->unchecked, sizeof v->unchecked, program_name(kind),
                        w->ranks ? "no memory or time for one rank alone, or batch norm of less than 4 nodes"
                                 : "no memory for the check");
     tape_init(r->tape);
@@ -220,19 +220,21 @@ void verify(struct checked *v, const struct workload *w, enum program_kind kind,
 /* Why the encoding could not be checked; empty if it was, or if there is none. */
 static const char *encoding_unchecked(const struct encoded *e)
 {
-    return e && e->is_checked && !*e->checked.text ? e->check.missing : "";
+    return e && e->is_checked && !*e->checked.text ? e->check.unchecked : "";
 }
 
 void verify_write(struct row *row, const struct checked *v, const struct encoded *encoded)
 {
     char exceptions[CHECK_EXCEPTIONS_TEXT], how[512];
-    const char *missing = *v->missing ? v->missing : encoding_unchecked(encoded);
-    row->checked = row_keep(row, *missing || v->check.tensors == 0 ? "none" : v->by_rows ? "rows" : "whole");
-    if (*missing)
-        row_explain(row, "checked", missing);
+    const char *unchecked = *v->unchecked ? v->unchecked : encoding_unchecked(encoded);
+    row->checked = row_keep(row, *unchecked || v->check.tensors == 0 ? "none"
+                                 : v->by_rows                        ? "rows"
+                                                                     : "whole");
+    if (*unchecked)
+        row_explain(row, "checked", unchecked);
     if (v->check.tensors == 0)
         return;
-    snprintf(how, sizeof how, "%s%s%s", v->how, *v->missing ? "; " : "", v->missing);
+    snprintf(how, sizeof how, "%s%s%s", v->how, *v->unchecked ? "; " : "", v->unchecked);
     check_exceptions(&v->check, exceptions);
     row_put_real(row, &row->error.norm, v->check.norm);
     row_put_real(row, &row->error.worst_row, v->check.worst_row);

@@ -6,10 +6,10 @@
 #include "models/layers/check.h"
 
 struct checked {
-    struct check check; /* over all programs of the row */
-    char how[256];      /* what was compared, and how */
-    char missing[128];  /* programs not checked, and why; empty if all were */
-    bool by_rows;       /* some program was checked by rows of its ops, not as a whole */
+    struct check check;  /* over all programs of the row */
+    char how[256];       /* what was compared, and how */
+    char unchecked[128]; /* programs not checked, and why; empty if all were */
+    bool by_rows;        /* some program was checked by rows of its ops, not as a whole */
 };
 
 /*

@@ -30,14 +30,14 @@ int gate_exact(FILE *out, const struct exact *found, struct lenience how)
 int gate_pairs(FILE *out, const struct comparison *c, struct lenience how)
 {
     struct tally all = compare_two(out, c);
-    size_t unjudged = comparison_alone(c, 1), open = 0, misses;
+    size_t uncompared = comparison_alone(c, 1), open = 0, misses;
     for (struct pair p = {0}; comparison_next(c, &p);) {
         struct verdict v = comparison_judge(c, &p);
-        unjudged += v.unjudged;
-        open += v.kind == VERDICT_INCONCLUSIVE && !v.unjudged && !v.not_slower;
+        uncompared += v.uncompared;
+        open += v.kind == VERDICT_INCONCLUSIVE && !v.uncompared && !v.not_slower;
     }
     misses = say(out, all.verdicts[VERDICT_SLOWER], true, "slower");
-    misses += say_uncompared(out, unjudged, how);
+    misses += say_uncompared(out, uncompared, how);
     misses +=
         say(out, open, how.strict,
             how.strict ? "inconclusive (--gate strict)" : "inconclusive; --gate strict makes this a miss");

@@ -95,16 +95,16 @@ void energy_measure(struct tape *t, const struct nvml *n, double seconds, int64_
                     struct row_program *to)
 {
     struct meter m = meter_start(t, n);
-    const char *missing =
+    const char *reason =
         isnan(m.joules) ? "the GPU has no energy counter" : "the energy counter does not change";
     if (find_tick(&m, seconds))
-        missing = measure(&m, seconds, graphs, to);
+        reason = measure(&m, seconds, graphs, to);
     if (nvml_divided(n))
-        missing = "the GPU is divided (MIG), so its energy is not that of this program alone";
-    if (missing) {
-        row_put_reason(row, &to->gpu.energy_per_graph, missing);
-        row_put_reason(row, &to->gpu.power, missing);
-        row_put_reason(row, &to->gpu.energy_span, missing);
+        reason = "the GPU is divided (MIG), so its energy is not that of this program alone";
+    if (reason) {
+        row_put_reason(row, &to->gpu.energy_per_graph, reason);
+        row_put_reason(row, &to->gpu.power, reason);
+        row_put_reason(row, &to->gpu.energy_span, reason);
     }
     if (!nvml_busy(n, &to->gpu.busy, &to->gpu.memory_busy)) {
         row_put_reason(row, &to->gpu.busy, "unknown to NVML");

@@ -15,9 +15,9 @@ struct encoding_check_options {
 };
 
 struct encoding_check {
-    char how[128];     /* what was checked, and found to be right */
-    char wrong[200];   /* the first fault: what was measured and what is allowed; empty if none was found */
-    char missing[128]; /* what could not be checked, and why; empty if nothing */
+    char how[128];       /* what was checked, and found to be right */
+    char wrong[200];     /* the first fault: what was measured and what is allowed; empty if none was found */
+    char unchecked[128]; /* what could not be checked, and why; empty if nothing */
 };
 
 /*

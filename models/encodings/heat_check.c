@@ -165,21 +165,21 @@ void heat_check(struct encoding_check *to, const struct batch *b, const struct e
                 const struct encoding_check_options *o)
 {
     struct heat_check c = {.to = to, .adj = &b->adj, .e = e, .degree = 1};
-    const char *missing = "no memory for the check";
+    const char *reason = "no memory for the check";
     for (int64_t i = 0; i < b->adj.nodes; i++)
         c.degree = fmax(c.degree, (double)(b->adj.row_ptr[i + 1] - b->adj.row_ptr[i]));
     bool whole = check_open(&c);
     c.count = whole ? nodes_within(&c, o->flops) : 0;
     if (whole && c.count == 0) {
-        missing = "it would take longer than --check-budget";
+        reason = "it would take longer than --check-budget";
         whole = false;
     } else if (whole) {
         whole = check_nodes(&c, o);
-        missing = is_cancelled(o->cancel) ? "the check was cancelled" : missing;
+        reason = is_cancelled(o->cancel) ? "the check was cancelled" : reason;
     }
     check_close(&c);
     if (whole)
         snprintf(to->how, sizeof to->how, "%lld nodes by uniformisation in double", (long long)c.count);
     else
-        snprintf(to->missing, sizeof to->missing, "%s", missing);
+        snprintf(to->unchecked, sizeof to->unchecked, "%s", reason);
 }

@@ -137,12 +137,12 @@ static bool alloc_output(struct lappe *l)
 /* Whether the requested solver is available and applies to this batch. */
 static bool possible(const struct encoding_config *c, const struct batch *b, char *error, size_t size)
 {
-    const char *missing = eigensolver_missing_library(c->solver);
+    const char *library = eigensolver_missing_library(c->solver);
     if (!laplacian_exists(b, error, size))
         return false;
-    if (missing)
-        snprintf(error, size, "this build has no %s", missing);
-    return !missing;
+    if (library)
+        snprintf(error, size, "this build has no %s", library);
+    return !library;
 }
 
 bool lappe_compute(const struct encoding_config *c, const struct batch *b,

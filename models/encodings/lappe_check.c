@@ -128,7 +128,7 @@ static void search_component(struct lappe_check *l, int64_t g, int64_t c)
                "%.6g)",
                (long long)g, quotient, d->limit);
     else if (result == DEFLATED_UNKNOWN)
-        snprintf(l->to->missing, sizeof l->to->missing, "%s",
+        snprintf(l->to->unchecked, sizeof l->to->unchecked, "%s",
                  is_cancelled(d->cancel) ? "the check was cancelled"
                  : d->flops < 0          ? "it would take longer than --check-budget"
                                          : "no memory for the check");
@@ -172,8 +172,9 @@ static void check_graph(struct lappe_check *l, int64_t g, int64_t first, int64_t
     l->search.limit = largest - fmax(SMALLER * largest, 2 * l->e->residual);
     l->search.known = (struct known){l->e->values.data, pairs, l->e->values.ld};
     if (l->search.limit <= 0)
-        snprintf(l->to->missing, sizeof l->to->missing, "the eigenvalues are as small as their residuals");
-    for (int64_t c = first; c < end && l->search.limit > 0 && !*l->to->wrong && !*l->to->missing; c++)
+        snprintf(l->to->unchecked, sizeof l->to->unchecked,
+                 "the eigenvalues are as small as their residuals");
+    for (int64_t c = first; c < end && l->search.limit > 0 && !*l->to->wrong && !*l->to->unchecked; c++)
         if (l->start[c + 1] - l->start[c] > 1)
             search_component(l, g, c);
         else
@@ -227,15 +228,15 @@ void lappe_check(struct encoding_check *to, const struct encoding_config *c, con
                                  .flops = o->flops};
     if (indicators_alloc(&l)) {
         components_fill(&l);
-        for (int64_t g = 0, first = 0, end = 0; g < b->graphs && !*to->wrong && !*to->missing;
+        for (int64_t g = 0, first = 0, end = 0; g < b->graphs && !*to->wrong && !*to->unchecked;
              g++, first = end) {
             while (end < l.count && l.start[end] < b->offset[g + 1])
                 end++;
             check_graph(&l, g, first, end);
         }
     } else
-        snprintf(to->missing, sizeof to->missing, "no memory for the check");
+        snprintf(to->unchecked, sizeof to->unchecked, "no memory for the check");
     components_free(&l);
-    if (!*to->wrong && !*to->missing)
+    if (!*to->wrong && !*to->unchecked)
         snprintf(to->how, sizeof to->how, "orthonormal, and no smaller pair found");
 }

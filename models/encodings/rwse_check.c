@@ -126,6 +126,6 @@ void rwse_check(struct encoding_check *to, const struct batch *b, const struct e
     if (whole)
         snprintf(to->how, sizeof to->how, "%lld nodes by full powers in double", (long long)count);
     else
-        snprintf(to->missing, sizeof to->missing, "%s",
+        snprintf(to->unchecked, sizeof to->unchecked, "%s",
                  is_cancelled(o->cancel) ? "the check was cancelled" : "no memory for the check");
 }
