@@ -130,7 +130,8 @@ int64_t graph_pairs_bytes(int64_t graphs)
     return scratch_bytes(2 * graphs, sizeof(float));
 }
 
-/* n and g = dy gain. */
+/* n and g = dy gain, rounded: of one entry g less its mean is 0, which a fused product would miss by a
+ * rounding. */
 template <int V> struct graph_part {
     vec<V> n, g;
 };
@@ -143,8 +144,12 @@ template <int V>
 __device__ graph_part<V> read_part(const struct graph_slope &w, int64_t graph, int64_t i, int64_t k)
 {
     float mean = *entry(w.stats, graph, 0), rstd = *entry(w.stats, graph, 1);
-    return {(load<V>(entry(w.x, i, k)) - mean) * rstd,
-            load<V>(entry(w.dy, i, k)) * load<V>(entry(w.gain, 0, k))};
+    vec<V> slope = load<V>(entry(w.dy, i, k)), factor = load<V>(entry(w.gain, 0, k));
+    graph_part<V> part = {(load<V>(entry(w.x, i, k)) - mean) * rstd, {}};
+#pragma unroll
+    for (int v = 0; v < V; v++)
+        part.g.at[v] = __fmul_rn(slope.at[v], factor.at[v]);
+    return part;
 }
 
 /* Sums of g and g n. */

@@ -32,6 +32,15 @@ struct parts parts_at(const struct call &call, const struct aggregation &g)
     return {(int32_t *)call.scratch, (float *)scratch_at(call, ones), scratch_at(call, buffer)};
 }
 
+/*
+ * Whether y is initialised before the product adds to it. With beta = 0 the library clears everything between
+ * the first entry of y and the last, also what lies between rows that are apart.
+ */
+bool starts(const struct aggregation &g)
+{
+    return g.self != 0 || (!g.y.acc && (g.col.rows == 0 || g.y.ld != g.y.cols));
+}
+
 /* Descriptors of the product's dense matrices. */
 struct dense {
     cusparseConstDnMatDescr_t x;
@@ -41,7 +50,7 @@ struct dense {
 
 cusparseStatus_t open_dense(struct dense *d, const struct aggregation &g)
 {
-    *d = {NULL, NULL, g.self != 0 || g.y.acc ? 1.0f : 0.0f};
+    *d = {NULL, NULL, starts(g) || g.y.acc ? 1.0f : 0.0f};
     cusparseStatus_t status =
         cusparseCreateConstDnMat(&d->x, g.x.rows, g.x.cols, g.x.ld, g.x.data, CUDA_R_32F, CUSPARSE_ORDER_ROW);
     return status ? status
@@ -192,7 +201,7 @@ cuda_status start(const struct call &call, const struct aggregation &g)
 cuda_status aggregate(const struct call &call, const struct aggregation &g)
 {
     cuda_status status = cudaSuccess;
-    if (g.self != 0 || (g.col.rows == 0 && !g.y.acc))
+    if (starts(g))
         status = start(call, g);
     if (g.col.rows == 0 || status.fault || cuda_is_idle(context_of(call)))
         return status;
