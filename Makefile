@@ -249,7 +249,7 @@ $(BUILD)/libgtmark.a: $(objects)
 	@rm -f $@
 	$(Q)ar rcs $@ $^
 $(BUILD)/bench_%: $(OBJ)/bench/bench_%.o $(BUILD)/libgtmark.a ; $(link)
-$(BUILD)/plot $(BUILD)/compare $(BUILD)/findings $(BUILD)/graph $(BUILD)/merge $(BUILD)/query $(BUILD)/report $(BUILD)/score: $(BUILD)/%: $(OBJ)/bench/%.o $(BUILD)/libgtmark.a ; $(link)
+$(BUILD)/audit $(BUILD)/plot $(BUILD)/compare $(BUILD)/findings $(BUILD)/graph $(BUILD)/merge $(BUILD)/query $(BUILD)/report $(BUILD)/score: $(BUILD)/%: $(OBJ)/bench/%.o $(BUILD)/libgtmark.a ; $(link)
 $(BUILD)/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)/libgtmark.a ; $(link)
 $(BUILD)/tests/test_kept_ceilings: wrap := -Wl,--wrap=calibrate
 comma := ,
@@ -280,6 +280,18 @@ $(BUILD)/tests/nvml_whole.so: soname := -Wl,-soname,libnvidia-ml.so.1
 $(nvmls): $(BUILD)/tests/nvml_%.so: tests/nvml/played.c tests/nvml/played.h $(BUILD)/config.mk Makefile
 	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@" >&2)
 	$(Q)$(CC) -std=c11 $(flags) -I. -DPLAYED_$* -fPIC -shared $< $(LDFLAGS) $(soname) -o $@
+
+# Kernels of others: the example of docs/plugins.md, one of ours, one on CBLAS, and one with each of the faults that the
+# audit must name (tests/test_audit.sh). As their authors build them: without sanitizers.
+faults   := $(shell sed -n '/^    NONE,/,/^}/s/^    \([A-Z_]*\).*/\1/p' tests/plugins/planted.c)
+plugins  := $(if $(san),,$(patsubst %,$(BUILD)/tests/plugins/%.so,sparse_attention own $(if $(filter 1,$(HAVE_CBLAS)),blas) $(faults)))
+$(faults:%=$(BUILD)/tests/plugins/%.so): $(BUILD)/tests/plugins/%.so: tests/plugins/planted.c
+$(BUILD)/tests/plugins/blas.so: with := $(patsubst %,-l:%,$(firstword $(BLAS_LIBRARIES)))
+$(plugins): kernels/gtmark_plugin.h $(BUILD)/config.mk Makefile
+	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@" >&2)
+	$(Q)$(CC) -std=gnu11 -O2 -g $(warnings) -fopenmp -DFAULT=$* -DISA=base -I. -Ikernels -fPIC -shared $(filter %.c,$^) \
+	    $(LDFLAGS) $(with) -lm -o $@
+$(filter-out $(faults:%=$(BUILD)/tests/plugins/%.so),$(plugins)): $(BUILD)/tests/plugins/%.so: tests/plugins/%.c
 
 # The kernels on an emulated device (tests/emulator): compiled for the host, in a library that these programs open
 # instead. It switches stacks by x86-64's rules, and without sanitizers, which would have to know of them.
@@ -345,7 +357,7 @@ $(programs): $(version)
 $(tests) $(races) $(dumpers) $(fuzzers) $(replays) $(emulated) $(emulated_set) $(slower): | $(version)
 
 ## Targets
-##   all          every benchmark, plot, compare, findings, graph, merge, query, report and score (what a bare `make` does)
+##   all          every benchmark, audit, plot, compare, findings, graph, merge, query, report and score (what a bare `make` does)
 all: $(programs) $(cuda) $(mpi)
 ##   install      programs, man pages and bash completion, in PREFIX; uninstall removes them
 install: all $(programs:$(BUILD)/%=$(installed)/%)
@@ -401,7 +413,7 @@ soak: tests $(if $(CLANG),$(if $(filter fuzzers,$(or $(PART),fuzzers)),tests-sma
 ##   mutants      are planted faults noticed? PART=2/4: the second of four parts; MUTANTS='NAME...'
 mutants:
 	@CC='$(CC)' GTMARK_BUILD='$(BUILD)' GTMARK_PART='$(PART)' tests/mutants.sh $(MUTANTS)
-tests: all $(if $(CMOCKA),$(tests) $(races) $(dumpers) $(nvmls) $(slower) $(pmpi) $(fuzzers) $(replays) $(emulated) \
+tests: all $(if $(CMOCKA),$(tests) $(races) $(dumpers) $(plugins) $(nvmls) $(slower) $(pmpi) $(fuzzers) $(replays) $(emulated) \
     $(planted_ptx),no-cmocka)
 tests-small: tests known-small
 	@$(MAKE) CC=clang SAN=1 $(CUDA_HOST:%=NVCC_CCBIN=%) tests

@@ -2,7 +2,7 @@
 # Installs gtmark, or removes what was installed: bench/install.sh install BUILD [LIBRARY...] | uninstall
 #
 # BUILD is the directory of the programs. The environment says where to, as in GNU's makefiles: prefix, exec_prefix,
-# bindir, libdir, datarootdir, datadir, mandir, docdir, DESTDIR; INSTALL, INSTALL_PROGRAM, INSTALL_DATA; and
+# bindir, libdir, includedir, datarootdir, datadir, mandir, docdir, DESTDIR; INSTALL, INSTALL_PROGRAM, INSTALL_DATA; and
 # bashcompletiondir.
 #
 # The programs bench_* keep their names; the others, whose names are common words, get the prefix gtmark-. Man pages
@@ -12,7 +12,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 2
 : "${prefix:=/usr/local}" "${DESTDIR:=}"
 : "${exec_prefix:=$prefix}" "${datarootdir:=$prefix/share}"
-: "${bindir:=$exec_prefix/bin}" "${libdir:=$exec_prefix/lib}" "${datadir:=$datarootdir}"
+: "${bindir:=$exec_prefix/bin}" "${libdir:=$exec_prefix/lib}" "${includedir:=$prefix/include}" "${datadir:=$datarootdir}"
 : "${mandir:=$datarootdir/man}" "${docdir:=$datarootdir/doc/gtmark}"
 : "${bashcompletiondir:=$datadir/bash-completion/completions}"
 : "${INSTALL:=install}"
@@ -132,6 +132,7 @@ install_all()
     for file in LICENSE docs/*.md docs/*/*.md; do
         put "$INSTALL_DATA" "$file" "$docdir/${file#docs/}"
     done
+    put "$INSTALL_DATA" kernels/gtmark_plugin.h "$includedir/gtmark_plugin.h"
     directory "$(dirname "$list")"
     echo "$list" >>"$work/list"
     put "$INSTALL_DATA" "$work/list" "$list"
@@ -143,7 +144,7 @@ case $DESTDIR in
 '' | /*) ;;
 *) DESTDIR=$PWD/$DESTDIR ;;
 esac
-for place in "$prefix" "$bindir" "$libdir" "$datadir" "$mandir" "$docdir" "$bashcompletiondir"; do
+for place in "$prefix" "$bindir" "$libdir" "$includedir" "$datadir" "$mandir" "$docdir" "$bashcompletiondir"; do
     [ "${place#/}" != "$place" ] || fail "$place: not an absolute path"
 done
 [ ! -e "$DESTDIR$list" ] || [ -w "$DESTDIR$list" ] || fail "$DESTDIR$list: cannot be written"

@@ -11,6 +11,7 @@
 #include "kernels/cancel.h"
 #include "kernels/mat.h"
 
+struct kernel;
 struct ranks;
 
 enum op {
@@ -34,8 +35,9 @@ const char *activation_name(int act);
  */
 struct call {
     void *scratch;
-    void *context;             /* of the device: stream and library handles; null on the host */
-    const struct ranks *ranks; /* that run this call together; null: one alone */
+    void *context;               /* of the device: stream and library handles; null on the host */
+    const struct ranks *ranks;   /* that run this call together; null: one alone */
+    const struct kernel *kernel; /* that is called; only those of plug-ins read it (plugin_rows.h) */
     int threads;
     bool eager; /* all threads take part, however little the work is: for tests */
     int64_t row0, row1;

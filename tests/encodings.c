@@ -2,9 +2,9 @@
 
 #include <math.h>
 
+#include "bench/audit/operands.h"
 #include "kernels/rng.h"
 #include "models/encodings/lappe.h"
-#include "tests/operands.h"
 #include "tests/test.h"
 
 static struct mat matrix(int64_t rows, int64_t cols)

@@ -2,7 +2,7 @@
 #ifndef GTMARK_TESTS_OPERANDS_DEVICE_H
 #define GTMARK_TESTS_OPERANDS_DEVICE_H
 
-#include "tests/operands.h"
+#include "bench/audit/operands.h"
 
 /* An open device, or why there is none. */
 struct opened_device {

@@ -22,4 +22,11 @@
             fail_msg("%s is %jd, not from %jd to %jd", #value, found_, least_, most_);                       \
     } while (0)
 
+/* Whether an environment variable is set and not 0. */
+static inline bool env_set(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value && strcmp(value, "0") != 0;
+}
+
 #endif

@@ -10,7 +10,6 @@
 #include "models/tape/tape_internal.h"
 #include "tests/batches.h"
 #include "tests/encodings.h"
-#include "tests/operands.h"
 #include "tests/records.h"
 #include "tests/refusals.h"
 #include "tests/tapes.h"

@@ -3,7 +3,7 @@
  * sizes, every choice of optional operands and activation, with and without accumulation. Operands have no
  * memory here, except the offsets of graphs and the edges, which determine the shape.
  */
-#include "tests/operands.h"
+#include "bench/audit/operands.h"
 #include "tests/test.h"
 
 /* With scratch, because walks over edges use it to mark visited nodes. */

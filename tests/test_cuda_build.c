@@ -4,9 +4,9 @@
  * planned; the command line prints one line if there is no GPU, or no CUDA in the build. The former tests are
  * skipped in builds without CUDA, the latter on machines with a GPU.
  */
+#include "bench/audit/operands.h"
 #include "models/layers/model.h"
 #include "tests/batches.h"
-#include "tests/operands.h"
 #include "tests/refusals.h"
 #include "tests/test.h"
 

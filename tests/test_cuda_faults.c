@@ -15,7 +15,6 @@
 #include "analysis/record/record.h"
 #include "kernels/backend.h"
 #include "tests/files.h"
-#include "tests/operands.h"
 #include "tests/records.h"
 #include "tests/refusals.h"
 #include "tests/test.h"

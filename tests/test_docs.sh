@@ -17,6 +17,7 @@ mkdir -p "$house/results/local" "$house/build" "$house/kernels" "$house/OLD" "$h
 for main in bench/*.c; do
     ln "$build/$(basename "$main" .c)" "$house/build"
 done
+ln "$build/tests/plugins/sparse_attention.so" "$house/mine.so"
 ln -s "$house/build" "$house/OLD" && ln -s "$house/build" "$house/old"
 for machine in results/[!l]*/; do
     ln -s "$root/$machine" "$house/results"

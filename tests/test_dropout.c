@@ -6,10 +6,10 @@
  */
 #include <math.h>
 
+#include "bench/audit/operands.h"
 #include "kernels/mask.h"
 #include "models/layers/model.h"
 #include "tests/batches.h"
-#include "tests/operands.h"
 #include "tests/records.h"
 #include "tests/refusals.h"
 #include "tests/tapes.h"

@@ -3,7 +3,7 @@
  * computes from c equal the objective's central differences, in double, at several shapes, for every
  * activation and choice of gradients; accumulated ones add to the previous contents.
  */
-#include "tests/operands.h"
+#include "bench/audit/operands.h"
 #include "tests/test.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
-unset PREFIX DESTDIR prefix exec_prefix bindir libdir datarootdir datadir mandir docdir bashcompletiondir INSTALL \
+unset PREFIX DESTDIR prefix exec_prefix bindir libdir includedir datarootdir datadir mandir docdir bashcompletiondir INSTALL \
     INSTALL_PROGRAM INSTALL_DATA
 
 build=${GTMARK_BUILD:-build}
@@ -40,6 +40,13 @@ names=$(ls bench/*.c | sed 's|bench/||; s|\.c$||; /^bench_/!s/^/gtmark-/' | sort
 check 'every program is installed' "$(ls "$bin" | sort)" "$names"
 check 'and has a man page' "$(ls "$share/man/man1" | sed 's/\.1$//' | sort)" "$names"
 check 'and completion' "$(ls "$share/bash-completion/completions" | sort)" "$names"
+
+# A plug-in outside of the checkout
+cp tests/plugins/sparse_attention.c "$house/away/mine.c"
+check 'a plug-in is compiled with what is installed' \
+    "$(away cc -O2 -fopenmp -shared -fPIC -I "$house/stage/usr/include" mine.c -lm -o mine.so && away "$bin/gtmark-audit" mine.so | grep -c ' pass \| note ')" \
+    '0
+6'
 
 # Programs
 ln -s "$bin/gtmark-plot" "$house/link"

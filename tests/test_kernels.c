@@ -6,41 +6,12 @@
  *
  * GTMARK_SMALL=1 omits the larger shapes, GTMARK_SOAK=1 adds random ones.
  */
+#include "bench/audit/operands.h"
 #include "kernels/rng.h"
-#include "tests/operands.h"
 #include "tests/test.h"
 
 #include <malloc.h>
 #include <math.h>
-
-/* Sizes in the order of enum dim: 1, 2, N, M, D, H, B, E; P follows. */
-struct shape {
-    int64_t dims[DIMS];
-    bool small, all; /* not omitted; with every choice of absent operands */
-};
-
-static const struct shape shapes[] = {
-    {{1, 2, 1, 1, 1, 1, 1, 1, 0}, true, true},
-    {{1, 2, 2, 3, 2, 1, 2, 0, 0}, true, true},
-    {{1, 2, 7, 5, 12, 3, 3, 30, 0}, true, true},
-    {{1, 2, 13, 17, 11, 1, 2, 20, 0}, true, true},
-    {{1, 2, 31, 33, 24, 4, 5, 100, 0}, true, true},
-    {{1, 2, 3, 16, 64, 2, 1, 2, 0}, true, true},
-    {{1, 2, 67, 129, 40, 5, 4, 333, 0}, false, true},
-    {{1, 2, 64, 64, 128, 8, 1, 64, 0}, false, false},
-    /* Rows for three threads, many heads and graphs; rows of many vectors, and graphs of several blocks. */
-    {{1, 2, 103, 9, 48, 12, 70, 300, 0}, true, false},
-    {{1, 2, 40, 3, 252, 4, 2, 150, 0}, true, false},
-    {{1, 2, 300, 129, 64, 4, 8, 1500, 0}, false, false},
-    {{1, 2, 1087, 3, 8, 1, 3, 9, 0}, false, false},
-    {{1, 2, 331, 19, 36, 2, 40, 4100, 0}, false, false},
-    /* Rows of over 256 edges, which cpu cuts into pieces (kernels/cpu/edges.h), also narrower than a vector;
-     * graphs of several blocks of keys. */
-    {{1, 2, 9, 3, 20, 2, 2, 2400, 0}, true, true},
-    {{1, 2, 9, 3, 3, 1, 2, 2400, 0}, true, false},
-    {{1, 2, 300, 3, 5, 1, 2, 1200, 0}, true, false},
-};
-enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 /* Called for every kernel of ref, of the oracle and of all instruction sets of cpu. */
 typedef void visitor(const struct backend *b, const struct kernel *k, const struct operands *inputs,
@@ -184,9 +155,9 @@ static void test_op(void **state)
 {
     enum op op = *(const enum op *)*state;
     int checked = 0;
-    for (int i = 0; i < SHAPES; i++)
-        if (shapes[i].small || !env_set("GTMARK_SMALL"))
-            checked += check_shape(op, shapes[i].dims, (uint64_t)i + 1, shapes[i].all);
+    for (const struct operands_shape *s = operands_shapes; s->seed; s++)
+        if (s->small || !env_set("GTMARK_SMALL"))
+            checked += check_shape(op, s->dims, s->seed, s->all);
     if (!checked)
         fail_msg("%s: no operands could be made", op_info(op)->name);
 }

@@ -4,7 +4,6 @@
 #include "models/encodings/eigen.h"
 #include "tests/encodings.h"
 #include "tests/graphs.h"
-#include "tests/operands.h"
 #include "tests/spectra.h"
 #include "tests/test.h"
 

@@ -10,7 +10,6 @@
 #include "models/encodings/check.h"
 #include "tests/encodings.h"
 #include "tests/graphs.h"
-#include "tests/operands.h"
 #include "tests/spectra.h"
 #include "tests/test.h"
 

@@ -4,10 +4,10 @@
  */
 #include <math.h>
 
+#include "bench/audit/operands.h"
 #include "models/encodings/eigen.h"
 #include "tests/encodings.h"
 #include "tests/graphs.h"
-#include "tests/operands.h"
 #include "tests/spectra.h"
 #include "tests/test.h"
 

@@ -7,9 +7,9 @@
  */
 #include "analysis/record/row.h"
 #include "analysis/record/schema.h"
+#include "bench/audit/operands.h"
 #include "bench/row/fields.h"
 #include "tests/metrics.h"
-#include "tests/operands.h"
 #include "tests/sweeps.h"
 #include "tests/test.h"
 

@@ -12,7 +12,6 @@
 #include "models/tape/listing.h"
 #include "tests/batches.h"
 #include "tests/encodings.h"
-#include "tests/operands.h"
 #include "tests/tapes.h"
 #include "tests/test.h"
 

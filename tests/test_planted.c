@@ -14,7 +14,6 @@
 #include "models/encodings/lappe.h"
 #include "models/encodings/rwse.h"
 #include "tests/encodings.h"
-#include "tests/operands.h"
 #include "tests/planted.h"
 #include "tests/test.h"
 

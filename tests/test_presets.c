@@ -6,7 +6,6 @@
  */
 #include "bench/cli/config.h"
 #include "bench/cli/presets.h"
-#include "tests/operands.h"
 #include "tests/records.h"
 #include "tests/sweeps.h"
 #include "tests/test.h"

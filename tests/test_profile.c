@@ -4,7 +4,6 @@
 
 #include "analysis/compare/compare_profile.h"
 #include "analysis/tables/profile_table.h"
-#include "tests/operands.h"
 #include "tests/records.h"
 #include "tests/test.h"
 #include "tests/test_analysis_rows.h"

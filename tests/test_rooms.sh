@@ -24,7 +24,7 @@ folders()
     case $1 in
     analysis) echo 'statistics record tables database fits charts compare findings report' ;;
     models) echo 'tape parallel encodings layers' ;;
-    bench) echo 'base machine time flops|show cli row sweep' ;;
+    bench) echo 'base machine time flops|show|audit cli row sweep' ;;
     esac
 }
 

@@ -5,7 +5,7 @@
  * parameters, the others inputs. The gradients recorded by the tape equal the central differences of a loss,
  * in double.
  */
-#include "tests/operands.h"
+#include "bench/audit/operands.h"
 #include "tests/tapes.h"
 #include "tests/test.h"
 

@@ -9,7 +9,6 @@
 #include "analysis/record/file.h"
 #include "analysis/record/record.h"
 #include "analysis/record/schema.h"
-#include "tests/operands.h"
 #include "tests/records.h"
 #include "tests/schema_json.h"
 #include "tests/test.h"

@@ -3,8 +3,8 @@
  * and scores far from zero along it, so that its running maximum increases from piece to piece; a node
  * without edges. Kernels for all instruction sets, on one to three threads, against ref in double.
  */
+#include "bench/audit/operands.h"
 #include "kernels/rng.h"
-#include "tests/operands.h"
 #include "tests/test.h"
 
 #include <math.h>

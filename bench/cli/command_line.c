@@ -6,6 +6,7 @@
 #include "bench/cli/defaults.h"
 #include "bench/cli/flags.h"
 #include "bench/cli/plan.h"
+#include "bench/cli/plugin.h"
 #include "bench/cli/refusals.h"
 #include "bench/machine/machine.h"
 
@@ -56,8 +57,8 @@ bool options_parse(const struct bench *b, const struct ranks *world, int argc, c
             return false;
     struct flag all[FLAGS_MAX];
     struct syntax s = syntax_of(b, all);
-    return syntax_read(&s, o, argc, argv, error) >= 0 && flags_are_possible(o, error) &&
-           defaults_set(o, error) && plan(o, error) &&
+    return syntax_read(&s, o, argc, argv, error) >= 0 && plugin_attach(o, error) &&
+           flags_are_possible(o, error) && defaults_set(o, error) && plan(o, error) &&
            (o->action != ACTION_RUN || (o->against ? device_check : device_open)(&o->device, error));
 }
 

@@ -101,15 +101,13 @@ void config_complete(struct config *c)
     }
 }
 
-/* Continues a hash with the bytes of a file; one that cannot be read, an error that is reported when the
- * graph is read, has none. */
-static uint64_t file_hash(const char *path, uint64_t hash)
+uint64_t file_hash(const char *path, uint64_t hash)
 {
     FILE *in = fopen(path, "rb");
     unsigned char bytes[1 << 16];
     for (size_t n; in && (n = fread(bytes, 1, sizeof bytes, in)) > 0;)
         for (size_t i = 0; i < n; i++)
-            hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3); /* FNV-1a */
+            hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
     if (in)
         fclose(in);
     return hash;

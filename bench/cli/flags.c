@@ -199,6 +199,8 @@ static const struct flag flags[] = {
      OTHER(read_device)},
     {WHERE, "impl", "OP=VARIANT", "which kernel runs an op, or op+option (--list ops)", OTHER(read_impl),
      .repeats = true},
+    {WHERE, "plugin", "FILE", "a library with kernels of others for --impl (docs/plugins.md)",
+     PATH(plugin.file, "a library")},
     {WHERE, "op", "LIST", "ops to time (--list ops; default: all), or op+option", OTHER(kernels_read)},
     {WHERE, "no-cuda-graph", NULL, "on a GPU: launch the ops one by one, do not replay them as one graph",
      ON(launched)},

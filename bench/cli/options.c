@@ -4,6 +4,7 @@
 
 #include "bench/machine/machine.h"
 #include "kernels/peak.h"
+#include "kernels/plugin_rows.h"
 
 const char *bench_values(const struct bench *b, enum axis a)
 {
@@ -41,6 +42,7 @@ void options_free(struct options *o)
     given_ceilings_free(&o->ceilings);
     links_free(&o->links);
     free(o->kernels);
+    plugin_close(o->plugin.opened);
     free(o->plan.list);
     for (enum axis a = 0; a < AXES; a++)
         axis_values_free(&o->axes[a]);

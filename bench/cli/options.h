@@ -106,6 +106,13 @@ struct timed_kernel {
     struct form form;
 };
 
+/* Kernels of others (--plugin). */
+struct plugin_options {
+    const char *file; /* null: none */
+    struct plugin *opened;
+    char id[128]; /* its name and the hash of its bytes */
+};
+
 struct options {
     const struct bench *bench;
     enum action action;
@@ -115,6 +122,7 @@ struct options {
     const struct ranks *world; /* all ranks that were started; null: this process alone */
     bool weak;                 /* a batch for each rank (--weak) */
     struct device_choice device;
+    struct plugin_options plugin;
     bool cuda_graph;                     /* replay each program as one graph: on a GPU */
     bool launched;                       /* not as a graph (--no-cuda-graph) */
     const char *variant[OPS][FORMS_MAX]; /* of each form (--impl) */

@@ -5,6 +5,7 @@
 #include "analysis/record/row.h"
 #include "analysis/record/schema.h"
 #include "bench/cli/plan.h"
+#include "bench/cli/plugin.h"
 #include "bench/cli/presets.h"
 
 /* What is timed alone. */
@@ -57,6 +58,9 @@ void fields_config(struct row *row, const struct config *c, const struct options
     for (enum axis a = 0; a < AXES; a++)
         field_axis(row, c, a);
     fields_preset(row, c);
+    char plugin[PLUGIN_TEXT];
+    plugin_describe(o, c, plugin);
+    row->plugin = *plugin ? row_keep(row, plugin) : NULL;
     row->position = c->position;
     row->device = row_keep(row, o->device.name);
     row->dtype = row_keep(row, dtype_name(MODEL_DTYPE));

@@ -12,6 +12,7 @@
 #include "graphs/halo.h"
 #include "graphs/inputs.h"
 #include "kernels/blas.h"
+#include "kernels/plugin_rows.h"
 #include "kernels/ranks.h"
 #include "models/layers/features.h"
 #include "models/layers/op_program.h"
@@ -395,10 +396,24 @@ static bool load_together(const struct workload *w, enum program_kind kind, stru
     return true;
 }
 
+/* Whether kernels of others can compute the calls that they are chosen for. */
+static bool all_supported(const struct tape *t, struct outcome *outcome)
+{
+    const char *why = NULL;
+    const struct entry *e = NULL;
+    for (int i = 0; i < tape_entry_count(t) && !why; i++) {
+        e = tape_entry(t, i);
+        why = plugin_refuses(e->kernel, e->args);
+    }
+    return !why || outcome_set(outcome, "skipped", "%s=%s: %s", e->form, e->kernel->variant, why);
+}
+
 bool workload_load(const struct workload *w, enum program_kind kind, struct recording *r,
                    struct outcome *outcome)
 {
     const struct options *o = w->options;
+    if (!all_supported(r->tape, outcome))
+        return false;
     if (w->ranks)
         return load_together(w, kind, r, outcome);
     tape_load(r->tape);

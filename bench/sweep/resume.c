@@ -26,6 +26,8 @@ struct value *resume_settings(const struct options *o)
     }
     value_set(settings, "phase", programs);
     value_set(settings, "impl", variants);
+    if (o->plugin.file)
+        value_set_text(settings, "plugin", o->plugin.id);
     value_set_flag(settings, "cuda_graph", o->cuda_graph);
     value_set_count(settings, "runs", o->sampling.runs);
     value_set_flag(settings, "check", o->check.wanted);

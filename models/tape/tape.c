@@ -265,6 +265,7 @@ void *tape_record_in(struct tape *t, struct program *program, enum op op, const 
     *e = (struct entry){
         .op = op, .phase = t->phase, .span = t->span, .kernel = kernel_for(t, op, copy), .args = copy};
     e->form = info->forms[op_options(op, copy)];
+    call->kernel = e->kernel;
     memcpy(e->dims, dims, sizeof dims);
     if (program == &t->main)
         set_costs(e);

@@ -4,7 +4,7 @@
  * effectively spotting data races in large OpenMP applications", 2016). A race is found if no barrier orders
  * two accesses, whichever came first in this run.
  */
-#include "tests/operands.h"
+#include "bench/audit/operands.h"
 #include "tests/test.h"
 
 #include <omp.h>

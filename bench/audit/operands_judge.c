@@ -1,5 +1,5 @@
 /* Errors relative to the oracle: see operands.h. */
-#include "tests/operands.h"
+#include "bench/audit/operands.h"
 
 #include <float.h>
 #include <math.h>

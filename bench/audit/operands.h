@@ -8,9 +8,10 @@
  * backward op reads (y, pre, stats, lse) come from running the forward in double. Edges are directed, some of
  * them loops or duplicates, and every third node has none.
  */
-#ifndef GTMARK_TESTS_OPERANDS_H
-#define GTMARK_TESTS_OPERANDS_H
+#ifndef GTMARK_BENCH_OPERANDS_H
+#define GTMARK_BENCH_OPERANDS_H
 
+#include "bench/audit/guarded.h"
 #include "kernels/backend.h"
 
 /* What to build. Bit i of absent and acc refers to operand i of the op; only optional ones can be absent. */
@@ -22,12 +23,22 @@ struct sample {
     bool smooth;    /* attributes with which outputs do not depend on what counts as constant in gradients */
     uint64_t seed;
     unsigned absent, acc;
-    int64_t pad; /* ld - cols, and part of the guard's size */
+    int64_t pad;      /* ld - cols, and part of the guard's size */
+    enum guard guard; /* pages in place of the guard elements */
 };
+
+/* Awkward shapes: sizes in the order of enum dim, 1, 2, N, M, D, H, B, E; the others follow. */
+struct operands_shape {
+    int64_t dims[DIMS];
+    bool small, all; /* takes no time; with every choice of absent operands */
+    uint64_t seed;   /* of its operands; 0 past the last */
+};
+extern const struct operands_shape operands_shapes[];
 
 struct operand_block {
     unsigned char *bytes;
     size_t size;
+    struct guarded pages;
 };
 
 struct operands {
@@ -35,11 +46,12 @@ struct operands {
     enum dtype dtype;
     union any_args args;
     struct operand_block blocks[OPERANDS_MAX]; /* of operand i; empty unless it is a present matrix */
+    struct guarded scratch, closed;            /* with guard pages: of this call, of the one before */
 };
 
 /*
  * Null if the binder refuses the sample (an activation without pre) or no output is left: callers that loop
- * over cases must check that some remain. A size that the sample does not define is an error in the test:
+ * over cases must check that some remain. A size that the sample does not define is an error of the caller:
  * abort.
  */
 struct operands *operands_new(const struct sample *s, enum dtype dtype);
@@ -51,7 +63,7 @@ void operands_free(struct operands *o);
 
 /*
  * Runs a kernel with this number of threads on these rows (row1 = 0: all). Scratch starts as NaN; returns
- * false if it was overrun.
+ * false if it was overrun. With guard pages inputs cannot be written, nor the scratch accessed after the run.
  */
 bool operands_run(struct operands *o, const struct kernel *k, int threads, int64_t row0, int64_t row1);
 
@@ -86,8 +98,5 @@ int operands_cases(const struct sample *base, bool all, struct sample cases[CASE
 
 /* For `absent` of a sample: the operands of an op that belong to other options than these. */
 unsigned operands_without(enum op op, unsigned options);
-
-/* Whether an environment variable is set and not 0. */
-bool env_set(const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /* Random operands for any op: see operands.h. */
-#include "tests/operands.h"
+#include "bench/audit/operands.h"
 
 #include "kernels/rng.h"
 
@@ -21,7 +21,7 @@ static _Noreturn void unfit(enum op op, const struct operand *p, const char *wha
     abort();
 }
 
-static void *allocate(size_t size)
+static void *allocate_block(size_t size)
 {
     void *memory = NULL;
     if (posix_memalign(&memory, 64, size ? size : 1) != 0)
@@ -115,12 +115,15 @@ static void set_shape(struct operands *o, int index, int64_t pad)
         ((struct offsets *)(void *)m)->pairs = o->sample.dims[DIM_P];
     m->acc = p->role == ROLE_GRAD && (o->sample.acc >> index & 1);
 
-    int64_t guard = 5 + 3 * pad;
+    enum guard pages = o->sample.guard;
+    int64_t guard = pages ? 0 : 5 + 3 * pad, gap = pages ? m->ld - m->cols : 0;
+    size_t element = dtype_size(m->dtype);
     struct operand_block *b = &o->blocks[index];
-    b->size = (size_t)(2 * guard + m->rows * m->ld) * dtype_size(m->dtype);
-    b->bytes = allocate(b->size);
+    b->size = (size_t)(2 * guard + m->rows * m->ld - gap) * element;
+    b->pages = pages ? guarded_new(b->size, element, pages) : (struct guarded){0};
+    b->bytes = pages ? b->pages.bytes : allocate_block(b->size);
     memset(b->bytes, TRAP, b->size);
-    m->data = b->bytes + (size_t)guard * dtype_size(m->dtype);
+    m->data = b->bytes + (size_t)guard * element;
 }
 
 /* A matrix with one row per edge, when there are no edges. */
@@ -250,7 +253,7 @@ static void fill_edges(const struct sample *s, bool by_sender, struct mat row, s
 /* The number of each edge by sender: they come in the order of their receivers in both. */
 static void fill_numbers(const struct sample *s, const struct edges *e)
 {
-    int64_t rows = e->out_row.rows - 1, *next = allocate((size_t)rows * sizeof *next);
+    int64_t rows = e->out_row.rows - 1, *next = allocate_block((size_t)rows * sizeof *next);
     memcpy(next, e->out_row.data, (size_t)rows * sizeof *next);
     for (int64_t n = 0; n < s->dims[DIM_E]; n++)
         ((int32_t *)e->out_edge.data)[next[((const int32_t *)e->col.data)[n]]++] = (int32_t)n;
@@ -273,7 +276,7 @@ static void fill_random(const struct sample *s, const struct operand *p, struct 
     }
 }
 
-static void copy_values(struct mat to, struct mat from)
+static void copy_entries(struct mat to, struct mat from)
 {
     size_t element = dtype_size(to.dtype);
     for (int64_t i = 0; i < to.rows; i++) {
@@ -336,7 +339,7 @@ static void fill_saved(struct operands *o)
     for (int i = 0; i < info->operand_count; i++) {
         const struct operand *p = operand_named(o->sample.op, info->operands[i].name);
         if (operand_writes(&info->operands[i]) && p && !operand_writes(p))
-            copy_values(*operand_mat(p, &o->args), *operand_mat(&info->operands[i], &f->args));
+            copy_entries(*operand_mat(p, &o->args), *operand_mat(&info->operands[i], &f->args));
     }
     operands_free(f);
 }
@@ -406,15 +409,17 @@ struct operands *operands_copy(const struct operands *from, enum dtype dtype, in
             continue;
         struct mat *m = operand_mat(p, &o->args);
         if (operand_reads(p, m) || p->carried)
-            copy_values(*m, *operand_mat(p, &from->args));
+            copy_entries(*m, *operand_mat(p, &from->args));
     }
     return o;
 }
 
 void operands_free(struct operands *o)
 {
-    for (int i = 0; o && i < OPERANDS_MAX; i++)
-        free(o->blocks[i].bytes);
+    for (int i = 0; o && i < OPERANDS_MAX; i++) {
+        guarded_free(o->blocks[i].pages);
+        free(o->blocks[i].pages.bytes ? NULL : o->blocks[i].bytes);
+    }
     free(o);
 }
 
@@ -425,17 +430,42 @@ static bool trapped(const unsigned char *bytes, size_t size)
     return !size || (bytes[0] == TRAP && memcmp(bytes, bytes + 1, size - 1) == 0);
 }
 
-bool operands_run(struct operands *o, const struct kernel *k, int threads, int64_t row0, int64_t row1)
+/* Between the pages of which those of the inputs are frozen. */
+static bool run_guarded(struct operands *o, const struct kernel *k, size_t size)
 {
-    o->args.call = (struct call){.threads = threads, .eager = true, .row0 = row0, .row1 = row1};
-    size_t size = k->scratch ? (size_t)k->scratch(&o->args) : 0;
+    const struct op_info *info = op_info(o->sample.op);
+    for (int i = 0; i < info->operand_count; i++)
+        if (o->blocks[i].bytes && !operand_writes(&info->operands[i]))
+            guarded_freeze(o->blocks[i].pages);
+    o->scratch = guarded_new(size, 64, o->sample.guard);
+    unsigned char *scratch = o->scratch.bytes, *end = scratch + size;
+    size_t rest = o->sample.guard == GUARD_AFTER ? -(uintptr_t)end % 64 : 0; /* to the page */
+    memset(scratch, TRAP, size + rest);
+    o->args.call.scratch = scratch;
+    k->run(&o->args);
+    bool intact = trapped(end, rest);
+    guarded_close(o->scratch);
+    o->closed = o->scratch;
+    return intact;
+}
+
+static bool run_plain(struct operands *o, const struct kernel *k, size_t size)
+{
     size_t guard = 4096 + size / 2; /* the part of one of three threads is found here, not in the heap */
-    unsigned char *scratch = allocate(size + guard);
+    unsigned char *scratch = allocate_block(size + guard);
     memset(scratch, TRAP, size + guard);
     o->args.call.scratch = scratch;
     k->run(&o->args);
     bool intact = trapped(scratch + size, guard);
     free(scratch);
+    return intact;
+}
+
+bool operands_run(struct operands *o, const struct kernel *k, int threads, int64_t row0, int64_t row1)
+{
+    o->args.call = (struct call){.kernel = k, .threads = threads, .eager = true, .row0 = row0, .row1 = row1};
+    size_t size = k->scratch ? (size_t)k->scratch(&o->args) : 0;
+    bool intact = o->sample.guard ? run_guarded(o, k, size) : run_plain(o, k, size);
     o->args.call = (struct call){0};
     return intact;
 }
@@ -503,10 +533,4 @@ int operands_cases(const struct sample *base, bool all, struct sample cases[CASE
                 count = add_cases(&one, choices, cases, count);
             }
     return count;
-}
-
-bool env_set(const char *name)
-{
-    const char *value = getenv(name);
-    return value && *value && strcmp(value, "0") != 0;
 }

@@ -1,0 +1,328 @@
+/*
+ * audit LIBRARY.so: is a kernel of one's own right, and does it keep to its word? See bench/audit/audit.h.
+ *
+ * The functions by which a kernel could take memory or start threads are interposed here and not in the
+ * library, from which every program would take them.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "analysis/record/value.h"
+#include "bench/audit/audit.h"
+#include "bench/base/interrupt.h"
+#include "bench/base/suggest.h"
+#include "bench/cli/tool.h"
+#include "kernels/plugin_rows.h"
+
+#ifndef __has_feature
+#define __has_feature(feature) 0
+#endif
+#if !defined(__SANITIZE_ADDRESS__) && !__has_feature(address_sanitizer) && defined(__GLIBC__)
+
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
+extern void *__libc_memalign(size_t, size_t);
+
+static volatile bool counting;
+static volatile int allocations, threads;
+
+/* Whether it is code of an OpenMP runtime, which is ours to judge and not the kernel's. */
+static int has_address(struct dl_phdr_info *object, size_t size, void *address)
+{
+    (void)size;
+    const char *name = object->dlpi_name;
+    bool within = false;
+    for (int i = 0; i < object->dlpi_phnum && name && (strstr(name, "gomp") || strstr(name, "omp.so")); i++) {
+        uintptr_t begin = object->dlpi_addr + object->dlpi_phdr[i].p_vaddr;
+        within = within ||
+                 ((uintptr_t)address >= begin && (uintptr_t)address < begin + object->dlpi_phdr[i].p_memsz);
+    }
+    return within;
+}
+
+static void count_call(volatile int *calls, void *caller)
+{
+    if (__atomic_load_n(&counting, __ATOMIC_RELAXED) && !dl_iterate_phdr(has_address, caller))
+        __atomic_add_fetch(calls, 1, __ATOMIC_RELAXED);
+}
+
+void *malloc(size_t size)
+{
+    count_call(&allocations, __builtin_return_address(0));
+    return __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    count_call(&allocations, __builtin_return_address(0));
+    return __libc_calloc(count, size);
+}
+
+void *realloc(void *memory, size_t size)
+{
+    count_call(&allocations, __builtin_return_address(0));
+    return __libc_realloc(memory, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    count_call(&allocations, __builtin_return_address(0));
+    return __libc_memalign(alignment, size);
+}
+
+int posix_memalign(void **memory, size_t alignment, size_t size)
+{
+    count_call(&allocations, __builtin_return_address(0));
+    *memory = __libc_memalign(alignment, size);
+    return *memory ? 0 : ENOMEM;
+}
+
+void *mmap(void *at, size_t size, int protection, int flags, int file, off_t offset)
+{
+    count_call(&allocations, __builtin_return_address(0));
+    return (void *)syscall(SYS_mmap, at, size, protection, flags, file, offset);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *data)
+{
+    int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) =
+        (int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))dlsym(RTLD_NEXT,
+                                                                                       "pthread_create");
+    count_call(&threads, __builtin_return_address(0));
+    return next(thread, attributes, body, data);
+}
+
+static void count_from_now(bool count)
+{
+    counting = false;
+    if (count)
+        allocations = threads = 0;
+    counting = count;
+}
+
+static int allocations_counted(void)
+{
+    return allocations;
+}
+
+static int threads_counted(void)
+{
+    return threads;
+}
+
+static const struct counted interposed = {count_from_now, allocations_counted, threads_counted};
+static const struct counted *const counted = &interposed;
+#else
+static const struct counted *const counted = NULL;
+#endif
+
+enum { ROWS_MAX = 512, VARIANT_TEXT = 64 };
+
+struct options {
+    struct tool_options tool;
+    bool own;
+    int format; /* index of `formats` */
+    double patience;
+    bool ops[OPS];
+};
+
+/* A kernel to audit, by name: each child opens the library itself. */
+struct audited_row {
+    enum op op;
+    enum dtype dtype;
+    char variant[VARIANT_TEXT];
+};
+
+/* What the children write, in memory shared with them. */
+struct shared {
+    int count, runs;
+    bool failed;
+    struct message error;
+    struct audited_row rows[ROWS_MAX];
+    struct audit_verdict verdict;
+};
+
+struct work {
+    const struct options *options;
+    const char *library; /* null: our own kernels */
+    struct shared *shared;
+    const struct audit_check *check;
+    int row;
+};
+
+static void add_row(const struct options *o, struct shared *s, const struct kernel *k, bool any)
+{
+    bool wanted = (any || o->ops[k->op]) && !op_info(k->op)->exchange;
+    if (!wanted || s->count == ROWS_MAX)
+        return;
+    struct audited_row *row = &s->rows[s->count++];
+    row->op = k->op;
+    row->dtype = k->dtype;
+    snprintf(row->variant, sizeof row->variant, "%s", k->variant);
+}
+
+/* In a child: the rows of the library. */
+static void list_rows(void *context)
+{
+    const struct work *w = context;
+    struct shared *s = w->shared;
+    bool any = !memchr(w->options->ops, true, sizeof w->options->ops);
+    struct plugin *p = w->library ? plugin_open(w->library, s->error.text, sizeof s->error.text) : NULL;
+    s->failed = w->library && !p;
+    for (int i = 0; p && plugin_row(p, i); i++)
+        add_row(w->options, s, plugin_row(p, i), any);
+    for (enum op op = 0; !w->library && op < OPS; op++)
+        add_row(w->options, s, backend_kernel(backend_cpu(), op, F32, NULL), any);
+}
+
+/* In a child: one check of one row. */
+static void check_row(void *context)
+{
+    const struct work *w = context;
+    const struct audited_row *row = &w->shared->rows[w->row];
+    const struct backend *b = backend_cpu();
+    struct message error;
+    struct plugin *p = w->library ? plugin_open(w->library, error.text, sizeof error.text) : NULL;
+    if (p)
+        b = plugin_below(p, b, error.text, sizeof error.text);
+    struct audited a = {.kernel = b ? backend_kernel(b, row->op, row->dtype, row->variant) : NULL,
+                        .counted = counted,
+                        .verdict = &w->shared->verdict};
+    if (a.kernel && (p || !w->library))
+        w->check->run(&a);
+    else
+        verdict_set(&a, OUTCOME_FAIL, "cannot be opened again: %s", error.text);
+}
+
+static const char *const outcomes[] = {"none", "pass", "note", "FAIL", "absent"};
+static const char *const formats[] = {"table", "json", NULL};
+
+static void put_verdict(const struct work *w, struct value *list)
+{
+    const struct audited_row *row = &w->shared->rows[w->row];
+    const struct audit_verdict *v = &w->shared->verdict;
+    char name[2 * VARIANT_TEXT];
+    snprintf(name, sizeof name, "%s=%s", op_info(row->op)->name, row->variant);
+    if (w->options->format == 0) {
+        printf("%-32s %s  %-8s %-6s %s\n", name, dtype_name(row->dtype), w->check->name, outcomes[v->outcome],
+               v->text);
+        fflush(stdout);
+        return;
+    }
+    struct value *line = value_new_object();
+    value_set_text(line, "op", op_info(row->op)->name);
+    value_set_text(line, "variant", row->variant);
+    value_set_text(line, "type", dtype_name(row->dtype));
+    value_set_text(line, "check", w->check->name);
+    value_set_text(line, "verdict", v->outcome == OUTCOME_FAIL ? "fail" : outcomes[v->outcome]);
+    value_set_text(line, "finding", v->text);
+    value_append(list, line);
+}
+
+/* Runs one check; whether it passed. *hangs: it does not return, and nor would the next. */
+static bool audit_once(struct work *w, struct value *list, bool *hangs)
+{
+    struct audit_verdict *v = &w->shared->verdict;
+    struct message error;
+    *v = (struct audit_verdict){.outcome = OUTCOME_NONE};
+    if (*hangs) {
+        *v = (struct audit_verdict){.outcome = OUTCOME_ABSENT, .text = "does not return, see above"};
+    } else if (!audit_isolated(check_row, w, &v->runs, w->options->patience, &error)) {
+        v->outcome = OUTCOME_FAIL;
+        snprintf(v->text, sizeof v->text, "%.250s (%.140s)", error.text, v->at);
+        *hangs = strstr(error.text, "does not return") != NULL;
+    }
+    put_verdict(w, list);
+    return v->outcome != OUTCOME_FAIL;
+}
+
+static int audit_all(struct work *w)
+{
+    struct value *result = value_new_object(), *list = value_new_array();
+    int failed = 0;
+    for (w->row = 0; w->row < w->shared->count; w->row++) {
+        bool hangs = false;
+        for (w->check = audit_checks; w->check->name && !interrupt_signal(); w->check++)
+            failed += !audit_once(w, list, &hangs);
+    }
+    value_set_text(result, "library", w->library ? w->library : "");
+    value_set(result, "verdicts", list);
+    if (w->options->format) {
+        char *text = value_print(result);
+        puts(text);
+        free(text);
+    }
+    value_free(result);
+    return failed;
+}
+
+static int audit_files(void *options, int count, char **files, struct message *error)
+{
+    const struct options *o = options;
+    if (o->own ? count > 0 : count != 1) {
+        complain(error, "needs a library, or --own; usage: audit [FLAGS] LIBRARY.so");
+        return EXIT_USAGE;
+    }
+    struct shared *shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+        abort();
+    struct work w = {.options = o, .library = o->own ? NULL : files[0], .shared = shared};
+    interrupt_watch();
+    if (!audit_isolated(list_rows, &w, &shared->runs, o->patience, error) || shared->failed) {
+        struct message how = *error;
+        complain(error, "%s%s%s", shared->failed ? "" : w.library, shared->failed ? "" : ": loading it ",
+                 shared->failed ? shared->error.text : how.text);
+        return EXIT_USAGE;
+    }
+    int failed = audit_all(&w);
+    if (failed)
+        complain(error, "%d check%s failed", failed, failed == 1 ? "" : "s");
+    if (interrupt_signal())
+        complain(error, "stopped by %s", interrupt_name());
+    return failed || interrupt_signal() ? EXIT_MISSED : EXIT_GOOD;
+}
+
+static const char *audit_op(int index)
+{
+    return index < OPS ? op_info((enum op)index)->name : NULL;
+}
+
+static bool read_ops(const struct argument *a, struct message *error)
+{
+    struct options *o = a->options;
+    char nearest[SUGGESTION_TEXT];
+    return names_read(a->value, audit_op, o->ops, nearest) ||
+           complain(error, "--op %.200s: one or more of the ops of docs/ops.md, each once%s", a->value,
+                    nearest);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct flag flags[] = {
+        {0, "own", NULL, "audit the suite's own default kernels", FLAG_ON,
+         .field = offsetof(struct options, own)},
+        {0, "op", "LIST", "ops to audit (default: all of the library)", FLAG_OTHER, .read = read_ops},
+        {0, "format", "NAME", "table (default) or json", FLAG_CHOICE,
+         .field = offsetof(struct options, format), .choices = formats},
+        {0, "patience", "SECONDS", "how long a call may take (default 10)", FLAG_SECONDS,
+         .field = offsetof(struct options, patience), .min = 0.1, .max = 1e6},
+        TOOL_FLAGS,
+        {.name = NULL}};
+    static const struct syntax syntax = {
+        .doc = "checks the kernels of a shared library: results, memory, threads and calls",
+        .operands = "LIBRARY.so",
+        .limit = "one library",
+        .most = 1,
+        .flags = flags,
+        .status = "0 all checks pass, 1 one fails, 2 the command line or the library is wrong.\n",
+    };
+    struct options o = {.patience = 10};
+    return tool_main(&syntax, &o.tool, audit_files, argc, argv);
+}

@@ -1,0 +1,69 @@
+/*
+ * The audit of a kernel: each check runs in a child process of its own, which crashes, hangs and exits in its
+ * place. The samples are operands of awkward shapes (operands_shapes), the standard is ref in double.
+ */
+#ifndef GTMARK_BENCH_AUDIT_H
+#define GTMARK_BENCH_AUDIT_H
+
+#include "bench/audit/operands.h"
+#include "bench/base/message.h"
+
+enum outcome { OUTCOME_NONE, OUTCOME_PASS, OUTCOME_NOTE, OUTCOME_FAIL, OUTCOME_ABSENT };
+
+/* What a child finds, in memory that it shares. */
+struct audit_verdict {
+    enum outcome outcome;
+    char text[400];    /* the finding; of OUTCOME_ABSENT why there is none */
+    char at[200];      /* the sample that is being run */
+    volatile int runs; /* so far: it goes on */
+};
+
+/* What happens in the calls of kernels, counted by who interposes the functions; null: nobody does. */
+struct counted {
+    void (*reset)(bool count); /* from now on; or no longer */
+    int (*allocations)(void);
+    int (*threads)(void); /* started */
+};
+
+struct audited {
+    const struct kernel *kernel;
+    const struct counted *counted;
+    struct audit_verdict *verdict;
+    int tasks; /* threads of the process before the first call */
+};
+
+struct audit_check {
+    const char *name;
+    void (*run)(const struct audited *a); /* in the child: sets the outcome and the text */
+};
+
+/* In the order of their lines; name null past the last. */
+extern const struct audit_check audit_checks[];
+
+/*
+ * Runs body(context) in a child process. False, with a message, if it ended otherwise than by returning, or
+ * if *runs did not change for `patience` seconds.
+ */
+enum { CHILD_RETURNED = 113 }; /* its exit status, with which no library exits by chance */
+bool audit_isolated(void (*body)(void *context), void *context, volatile const int *runs, double patience,
+                    struct message *error);
+
+/* Sets the verdict, once. */
+void verdict_set(const struct audited *a, enum outcome outcome, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* From now on a fault of memory ends the process with a verdict that names the operand, the buffer or the
+ * page. */
+void audit_watch(const struct audited *a, const struct operands *o);
+
+/* One sample of the check `results`, and whether it was wrong there. */
+struct tried {
+    struct sample sample;
+    int64_t hub; /* the most edges to a node; 0: the op has none */
+    bool wrong;
+};
+
+/* What all wrong samples have in common and no right one has, in words; "" if that is nothing known. */
+void audit_common(const struct tried *tried, int count, char *text, size_t size);
+
+#endif

@@ -1,0 +1,56 @@
+#include "bench/cli/plugin.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "kernels/plugin_rows.h"
+
+static bool fits(const struct options *o, struct message *error)
+{
+    bool elsewhere = o->count != COUNT_OFF && o->count != COUNT_COUNTERS;
+    const struct refusal refusals[] = {
+        {o->device.backend->device, "--plugin: only on the host, not with this --device"},
+        {o->against, "--plugin: not with --against: the other build may have another gtmark_plugin.h"},
+        {elsewhere, "--plugin: not with --count auto, valgrind or base, which run kernels elsewhere"},
+    };
+    return complain_of(refusals, sizeof refusals / sizeof *refusals, error);
+}
+
+bool plugin_attach(struct options *o, struct message *error)
+{
+    struct plugin_options *p = &o->plugin;
+    char why[MESSAGE_SIZE / 2];
+    if (!p->file)
+        return true;
+    if (!fits(o, error))
+        return false;
+    p->opened = plugin_open(p->file, why, sizeof why);
+    const struct backend *b = p->opened ? plugin_below(p->opened, o->device.backend, why, sizeof why) : NULL;
+    if (!b)
+        return complain(error, "--plugin %s", why);
+    o->device.backend = b;
+    const char *slash = strrchr(p->file, '/');
+    snprintf(p->id, sizeof p->id, "%.100s %016" PRIx64, slash ? slash + 1 : p->file, file_hash(p->file, 0));
+    return true;
+}
+
+static void add_variant(const struct options *o, struct form f, const char *variant, char text[PLUGIN_TEXT])
+{
+    const struct kernel *k = backend_form_kernel(o->device.backend, f.op, f.options, MODEL_DTYPE, variant);
+    size_t used = strlen(text);
+    if (k && plugin_is_row(k))
+        snprintf(text + used, PLUGIN_TEXT - used, "%s %s=%s", used ? "," : "", form_name(f), variant);
+}
+
+void plugin_describe(const struct options *o, const struct config *c, char text[PLUGIN_TEXT])
+{
+    char variants[PLUGIN_TEXT] = "";
+    if (c->timed.kernel)
+        add_variant(o, c->timed.form, c->timed.kernel->variant, variants);
+    for (int i = 0; form_at(i).op < OPS && !c->timed.kernel && o->plugin.file; i++) {
+        struct form f = form_at(i);
+        if (o->variant[f.op][f.options])
+            add_variant(o, f, o->variant[f.op][f.options], variants);
+    }
+    snprintf(text, PLUGIN_TEXT, *variants ? "%s:%.350s" : "", o->plugin.id, variants);
+}

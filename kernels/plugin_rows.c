@@ -1,0 +1,261 @@
+#include "kernels/plugin_rows.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/gtmark_plugin.h"
+
+/* A row is a backend of its own, so that a kernel leads to its entry. */
+struct plugin_row {
+    struct kernel kernel; /* first */
+    const struct gtmark_entry *entry;
+    struct backend table;
+};
+
+enum { CHAIN_MAX = 4 };
+
+struct plugin {
+    const char *path;
+    struct plugin_row *rows;
+    int count;
+    struct backend chain[CHAIN_MAX];
+};
+
+/* Calls. */
+
+/* A call as the library sees it, and what it points to. */
+struct view {
+    struct gtmark_call call;
+    struct gtmark_matrix matrices[OPERANDS_MAX];
+    struct gtmark_attribute attributes[OPERANDS_MAX];
+};
+
+static void run_team(const struct gtmark_call *call, void (*body)(void *data, int thread, int threads),
+                     void *data)
+{
+#pragma omp parallel for num_threads(call->threads) schedule(static, 1)
+    for (int i = 0; i < call->threads; i++)
+        body(data, i, call->threads);
+}
+
+static int32_t type_of(enum dtype dtype)
+{
+    static const int32_t types[DTYPES] = {
+        [F32] = GTMARK_F32, [F64] = GTMARK_F64, [I32] = GTMARK_I32, [I64] = GTMARK_I64};
+    return types[dtype];
+}
+
+static struct gtmark_attribute attribute_of(const struct operand *o, const void *args)
+{
+    const char *at = (const char *)args + o->at;
+    if (strcmp(o->type, "double") == 0)
+        return (struct gtmark_attribute){o->name, *(const double *)at, (int64_t) * (const double *)at};
+    int64_t whole = strcmp(o->type, "int") == 0 ? *(const int *)at : *(const int64_t *)at;
+    return (struct gtmark_attribute){o->name, (double)whole, whole};
+}
+
+static void view_of(const struct kernel *k, const void *args, struct view *v)
+{
+    const struct op_info *info = op_info(k->op);
+    const struct call *call = args;
+    v->call = (struct gtmark_call){.size = sizeof v->call,
+                                   .threads = call->threads,
+                                   .scratch = call->scratch,
+                                   .matrices = v->matrices,
+                                   .attributes = v->attributes,
+                                   .team = run_team};
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *o = &info->operands[i];
+        if (!operand_is_mat(o)) {
+            v->attributes[v->call.attribute_count++] = attribute_of(o, args);
+            continue;
+        }
+        struct mat m = *operand_mat(o, args);
+        v->matrices[v->call.matrix_count++] =
+            (struct gtmark_matrix){o->name, m.data, m.rows, m.cols, m.ld, type_of(m.dtype), m.acc};
+    }
+}
+
+static void run_entry(const void *args)
+{
+    const struct kernel *k = ((const struct call *)args)->kernel;
+    struct view v;
+    view_of(k, args, &v);
+    const char *error = ((const struct plugin_row *)(const void *)k)->entry->run(&v.call);
+    if (!error)
+        return;
+    fprintf(stderr, "%s=%s: %.200s\n", op_info(k->op)->name, k->variant, error);
+    exit(1);
+}
+
+bool plugin_is_row(const struct kernel *k)
+{
+    return k->run == run_entry;
+}
+
+static int64_t scratch_of_entry(const void *args)
+{
+    const struct kernel *k = ((const struct call *)args)->kernel;
+    const struct gtmark_entry *e = ((const struct plugin_row *)(const void *)k)->entry;
+    struct view v;
+    view_of(k, args, &v);
+    return e->scratch ? e->scratch(&v.call) : 0;
+}
+
+int plugin_flags(const struct kernel *k)
+{
+    return plugin_is_row(k) ? ((const struct plugin_row *)(const void *)k)->entry->flags : 0;
+}
+
+const char *plugin_refuses(const struct kernel *k, const void *args)
+{
+    const struct gtmark_entry *e =
+        plugin_is_row(k) ? ((const struct plugin_row *)(const void *)k)->entry : NULL;
+    struct view v;
+    if (!e || !e->supports)
+        return NULL;
+    view_of(k, args, &v);
+    return e->supports(&v.call);
+}
+
+/* Loading. */
+
+static const char *wrong_layout(const struct gtmark_plugin *g)
+{
+    return g->version != GTMARK_PLUGIN_VERSION                    ? "version"
+           : g->size != sizeof *g                                 ? "size of struct gtmark_plugin"
+           : g->entry_size != sizeof(struct gtmark_entry)         ? "size of struct gtmark_entry"
+           : g->call_size != sizeof(struct gtmark_call)           ? "size of struct gtmark_call"
+           : g->matrix_size != sizeof(struct gtmark_matrix)       ? "size of struct gtmark_matrix"
+           : g->attribute_size != sizeof(struct gtmark_attribute) ? "size of struct gtmark_attribute"
+                                                                  : NULL;
+}
+
+static bool is_name(const char *text)
+{
+    return text && *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_-.")];
+}
+
+/* What is wrong with an entry; null: nothing. */
+static const char *wrong_entry(const struct gtmark_entry *e)
+{
+    enum op op = e->op ? op_named(e->op) : OPS;
+    return op == OPS                                     ? "no such op; docs/ops.md lists them"
+           : op_info(op)->exchange                       ? "an exchange between ranks cannot be replaced"
+           : !is_name(e->variant)                        ? "a variant is a word of a-z, 0-9, _, - and ."
+           : !e->device || strcmp(e->device, "cpu") != 0 ? "the device must be \"cpu\""
+           : !(e->types & (GTMARK_F32 | GTMARK_F64))     ? "types must be GTMARK_F32, GTMARK_F64 or both"
+           : e->types & ~(GTMARK_F32 | GTMARK_F64)       ? "types must be GTMARK_F32, GTMARK_F64 or both"
+           : e->flags & ~(GTMARK_ALLOCATES | GTMARK_STARTS_THREADS) ? "flags has a bit without a meaning"
+           : !e->run                                                ? "run is missing"
+                                                                    : NULL;
+}
+
+static bool fail_of(const struct plugin *p, const struct gtmark_entry *e, const char *what, char *error,
+                    size_t error_size)
+{
+    snprintf(error, error_size, "%.200s: %.60s=%.60s: %s", p->path, e->op ? e->op : "",
+             e->variant ? e->variant : "", what);
+    return false;
+}
+
+static void add_row(struct plugin *p, const struct gtmark_entry *e, enum dtype dtype, int bits)
+{
+    struct plugin_row *row = &p->rows[p->count++];
+    *row = (struct plugin_row){
+        .kernel = {.op = op_named(e->op),
+                   .variant = e->variant,
+                   .dtype = dtype,
+                   .bits = bits,
+                   .run = run_entry,
+                   .scratch = scratch_of_entry},
+        .entry = e,
+        .table = {.name = "plug-in", .doc = p->path, .kernels = &row->kernel, .count = 1},
+    };
+    if (p->count > 1)
+        row[-1].table.base = &row->table;
+}
+
+static bool add_entries(struct plugin *p, const struct gtmark_plugin *g, char *error, size_t error_size)
+{
+    for (const struct gtmark_entry *e = g->entries; e < g->entries + g->count; e++) {
+        const char *wrong = wrong_entry(e);
+        if (wrong)
+            return fail_of(p, e, wrong, error, error_size);
+        if (p->count && backend_kernel(&p->rows->table, op_named(e->op), DTYPE_NONE, e->variant))
+            return fail_of(p, e, "is there twice", error, error_size);
+        if (e->types & GTMARK_F32)
+            add_row(p, e, TYPE_f32);
+        if (e->types & GTMARK_F64)
+            add_row(p, e, TYPE_f64);
+    }
+    return true;
+}
+
+static bool read_library(struct plugin *p, char *error, size_t error_size)
+{
+    char slashed[4096];
+    bool bare = !strchr(p->path, '/'); /* which dlopen would look for in the system's folders */
+    snprintf(slashed, sizeof slashed, "%s%s", bare ? "./" : "", p->path);
+    void *library = dlopen(slashed, RTLD_NOW | RTLD_LOCAL);
+    const struct gtmark_plugin *g = library ? dlsym(library, "gtmark_plugin") : NULL;
+    const char *wrong = g ? wrong_layout(g) : NULL;
+    if (!library)
+        snprintf(error, error_size, "%s", dlerror());
+    else if (!g)
+        snprintf(error, error_size, "%.200s: is no plug-in: it does not define gtmark_plugin", p->path);
+    else if (wrong)
+        snprintf(error, error_size, "%.200s: another %s than here: compile it with this gtmark_plugin.h (%d)",
+                 p->path, wrong, GTMARK_PLUGIN_VERSION);
+    else if (g->count < 1 || !g->entries)
+        snprintf(error, error_size, "%.200s: has no entries", p->path);
+    if (!library || !g || wrong || g->count < 1 || !g->entries)
+        return false;
+    p->rows = calloc(2 * (size_t)g->count, sizeof *p->rows); /* both types */
+    if (!p->rows)
+        abort();
+    return add_entries(p, g, error, error_size);
+}
+
+struct plugin *plugin_open(const char *path, char *error, size_t error_size)
+{
+    struct plugin *p = calloc(1, sizeof *p);
+    if (!p)
+        abort();
+    p->path = path;
+    if (read_library(p, error, error_size))
+        return p;
+    plugin_close(p);
+    return NULL;
+}
+
+void plugin_close(struct plugin *p)
+{
+    if (p)
+        free(p->rows);
+    free(p);
+}
+
+const struct kernel *plugin_row(const struct plugin *p, int i)
+{
+    return i < p->count ? &p->rows[i].kernel : NULL;
+}
+
+const struct backend *plugin_below(struct plugin *p, const struct backend *b, char *error, size_t error_size)
+{
+    for (int i = 0; i < p->count; i++)
+        if (backend_kernel(b, p->rows[i].kernel.op, p->rows[i].kernel.dtype, p->rows[i].kernel.variant)) {
+            fail_of(p, p->rows[i].entry, "is a variant of ours: give it another name", error, error_size);
+            return NULL;
+        }
+    int count = 0;
+    for (; b && count < CHAIN_MAX; b = b->base, count++) {
+        p->chain[count] = *b;
+        p->chain[count].base = b->base ? &p->chain[count + 1] : &p->rows->table;
+    }
+    if (b)
+        abort(); /* CHAIN_MAX is too small */
+    return p->chain;
+}

@@ -1,0 +1,41 @@
+/*
+ * Kernels of others: the entries of a shared library (gtmark_plugin.h) as rows of a backend's table. A row is
+ * run as ours are; its call must have the row in call.kernel. A kernel that reports an error ends the
+ * program: a line on stderr, exit status 1.
+ */
+#ifndef GTMARK_KERNELS_PLUGIN_ROWS_H
+#define GTMARK_KERNELS_PLUGIN_ROWS_H
+
+#include "kernels/backend.h"
+
+struct plugin;
+
+/*
+ * Opens a library and checks its entries: ops that we have, of types and devices that we run, no variant
+ * twice. Null with a message. A library stays loaded.
+ */
+struct plugin *plugin_open(const char *path, char *error, size_t error_size);
+
+/* Removes the rows. */
+void plugin_close(struct plugin *p);
+
+/*
+ * The chain of backends from b on, with the rows of the plug-in below it, which thus are no default of any
+ * op. It lives as long as the plug-in. Null with a message if a variant of an op is already in b.
+ */
+const struct backend *plugin_below(struct plugin *p, const struct backend *b, char *error, size_t error_size);
+
+/* The i-th row; null past the last. */
+const struct kernel *plugin_row(const struct plugin *p, int i);
+
+/* Whether a kernel is such a row. */
+bool plugin_is_row(const struct kernel *k);
+
+/* The flags of a row's entry (GTMARK_ALLOCATES, ...); none for a kernel of ours. */
+int plugin_flags(const struct kernel *k);
+
+/* Why a row cannot be called with these arguments, in its own words; null if it can, and for kernels of ours.
+ */
+const char *plugin_refuses(const struct kernel *k, const void *args);
+
+#endif

@@ -1,0 +1,108 @@
+#!/bin/sh
+# The audit of kernels of others: right ones pass, each planted fault is named, and a library that cannot be audited is one
+# line. The plug-ins are tests/plugins; of ours a few of each kind (all of them: build/audit --own).
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
+build=${GTMARK_BUILD:-build}
+plugins=$build/tests/plugins
+
+house=$(mktemp -d) || exit 1
+trap 'rm -rf "$house"' EXIT
+
+for right in sparse_attention own NONE blas; do
+    if [ -e "$plugins/$right.so" ]; then
+        "$build/audit" "$plugins/$right.so" >"$house/said" 2>&1
+        check "the plug-in $right passes" "$? $(grep -c ' FAIL \| absent ' "$house/said")" '0 0'
+        check "and each kernel has six verdicts" "$(($(grep -c ' pass \| note ' "$house/said") % 6))" 0
+    else
+        check "the plug-in $right was not built: no CBLAS" "$(grep -c '^HAVE_CBLAS *:= *1' "$build/config.mk")" 0
+    fi
+done
+
+# named FAULT CHECK FINDING: the verdict of this check of the plug-in with this fault begins with the finding
+named()
+{
+    "$build/audit" --patience "${4:-10}" "$plugins/$1.so" >"$house/said" 2>&1
+    status=$?
+    check "$1 is named" "$status $(grep " $2 " "$house/said" | grep -cF "$3")" "1 1"
+}
+
+named TAIL results 'where D is no multiple of 4: y (0, 0) is not written'
+named HUB results 'where a node has more than 256 edges: y'
+named GRADIENT results 'dx (0, 0) is not written'
+named PAST_END memory 'writes past the end of y'
+named BETWEEN memory 'between their rows'
+named INPUT memory 'writes its input x'
+named SCRATCH memory 'writes past the end of its scratch'
+named STALE memory 'reads the scratch of an earlier call'
+named RACE threads 'threads give other bits than 1'
+named NOISE runs 'differs from run to run, on one thread'
+named HEAP calls 'allocates memory, 3 times in 3 calls'
+named THREAD calls 'starts threads, 3 in 3 calls'
+named SLEEP calls 'waits: gives up the processor'
+named CRASH results 'ends by signal 11'
+named EXIT results 'ends the process, with exit status 0'
+named REPORT results 'edge_mean=mine: no mean today'
+named HANG results 'does not return within 2 s' 2
+check 'a kernel that takes NaN for 0 is noted' \
+    "$("$build/audit" "$plugins/IGNORE.so" | grep -c ' note .*with NaN in x, y is finite where the reference is not')" 1
+
+# refused LIBRARY WORDS: the line, and the exit status
+refused()
+{
+    "$build/audit" "$@" 2>&1
+    echo $?
+}
+check 'another version' "$(refused "$plugins/VERSION.so")" \
+    "audit: $plugins/VERSION.so: another version than here: compile it with this gtmark_plugin.h (1)
+2"
+check 'a struct of another size' "$(refused "$plugins/SIZE.so")" \
+    "audit: $plugins/SIZE.so: another size of struct gtmark_entry than here: compile it with this gtmark_plugin.h (1)
+2"
+check 'an op that we do not have' "$(refused "$plugins/OP.so")" \
+    "audit: $plugins/OP.so: edge_man=mine: no such op; docs/ops.md lists them
+2"
+echo 'int other;' >"$house/other.c"
+cc -shared -fPIC "$house/other.c" -o "$house/other.so"
+check 'a library that is no plug-in' "$(refused "$house/other.so")" \
+    "audit: $house/other.so: is no plug-in: it does not define gtmark_plugin
+2"
+check 'no library' "$(refused "$house/none.so" | tail -n 1)" 2
+check 'neither a library nor --own' "$(refused | tail -n 1)" 2
+
+check 'as JSON' "$("$build/audit" --format json "$plugins/HUB.so" 2>/dev/null | grep -o '"check":"[a-z]*","verdict":"fail"')" \
+    '"check":"results","verdict":"fail"'
+"$build/audit" --own --op linear,sparse_attention,edge_mean,row_dot_backward >"$house/said" 2>&1
+check 'kernels of ours pass' "$? $(grep -c ' pass \| note ' "$house/said")" '0 24'
+
+# In benchmarks: checked like any kernel, and named in the row.
+mine="--plugin $plugins/sparse_attention.so"
+# bench WORDS...: the status of its row, its reason, how it was checked, and the plug-in without the hash
+bench()
+{
+    # shellcheck disable=SC2086 # flags
+    "$build/$1" $2 --nodes 20 --hidden 18 --heads 2 --layers 1 --runs 1 --warmup 0 --no-roofline --no-charts \
+        --output "$house/rows.jsonl" >"$house/said" 2>&1
+    sed 1d "$house/rows.jsonl" | grep -o -e '"status":"[a-z]*"' -e '"reason":"[^"]*"' -e '"checked":"[a-z]*"' -e '"plugin":"[^"]*"' |
+        sed 's/ [0-9a-f]\{16\}:/ HASH:/' | tr '\n' ' '
+}
+check 'a model runs with it' \
+    "$(bench bench_node_scaling "$mine --impl sparse_attention=mine --model sparse_transformer")" \
+    '"status":"ok" "plugin":"sparse_attention.so HASH: sparse_attention=mine" "checked":"whole" '
+check 'what it refuses is skipped' \
+    "$(bench bench_node_scaling "$mine --impl sparse_attention+dropout=mine --model sparse_transformer --attention-dropout 0.1 --phase step" |
+        grep -o '"status.*supported"')" \
+    '"status":"skipped" "reason":"sparse_attention+dropout=mine: dropout is not supported"'
+check 'a kernel that is wrong is found' \
+    "$(bench bench_kernels "--plugin $plugins/TAIL.so --op edge_mean --impl edge_mean=mine" | grep -o '"status":"[a-z]*"')" \
+    '"status":"wrong"'
+bench bench_kernels "--plugin $plugins/NONE.so --op edge_mean" >"$house/said"
+check 'it is timed beside ours' "$(grep -o '"variant":"[a-z]*"' "$house/rows.jsonl" | sort -u | tr '\n' ' ')" \
+    '"variant":"mine" "variant":"ref" "variant":"simd" '
+check 'not where kernels run elsewhere' "$("$build/bench_kernels" $mine --count valgrind 2>&1; echo $?)" \
+    'bench_kernels: --plugin: not with --count auto, valgrind or base, which run kernels elsewhere
+2'
+check 'a library that cannot be used' "$("$build/bench_kernels" --plugin "$plugins/OP.so" 2>&1 | tail -n 1)" \
+    "bench_kernels: --plugin $plugins/OP.so: edge_man=mine: no such op; docs/ops.md lists them"
+tap_end
