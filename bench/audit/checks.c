@@ -39,7 +39,7 @@ static void announce_sample(const struct audited *a, const struct operands *o)
         if (o->sample.absent >> i & 1)
             used += (size_t)snprintf(text + used, size - used, " without %s", info->operands[i].name);
     if (used < size)
-        snprintf(text + used, size - used, o->sample.acc ? " accumulating" : "");
+        snprintf(text + used, size - used, "%s", o->sample.acc ? " accumulating" : "");
     a->verdict->runs++;
     audit_watch(a, o);
 }

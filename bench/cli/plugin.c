@@ -52,5 +52,7 @@ void plugin_describe(const struct options *o, const struct config *c, char text[
         if (o->variant[f.op][f.options])
             add_variant(o, f, o->variant[f.op][f.options], variants);
     }
-    snprintf(text, PLUGIN_TEXT, *variants ? "%s:%.350s" : "", o->plugin.id, variants);
+    *text = '\0';
+    if (*variants)
+        snprintf(text, PLUGIN_TEXT, "%s:%.350s", o->plugin.id, variants);
 }
