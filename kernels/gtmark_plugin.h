@@ -71,10 +71,15 @@ struct gtmark_entry {
 };
 
 struct gtmark_plugin {
-    uint32_t version, size, entry_size, call_size, matrix_size, attribute_size;
+    uint32_t version, sizes; /* GTMARK_PLUGIN_VERSION, GTMARK_SIZES */
     const struct gtmark_entry *entries;
     int32_t count;
 };
+
+/* The sizes of all structs, as one number. */
+#define GTMARK_SIZES                                                                                         \
+    (uint32_t)(sizeof(struct gtmark_matrix) + 251 * sizeof(struct gtmark_attribute) +                        \
+               251 * 251 * sizeof(struct gtmark_call) + 251 * 251 * 251 * sizeof(struct gtmark_entry))
 
 /* What the library exports: GTMARK_PLUGIN(entries), of an array of entries, at the end of a file. */
 #if defined(__GNUC__)
@@ -84,13 +89,7 @@ struct gtmark_plugin {
 #endif
 extern GTMARK_EXPORT const struct gtmark_plugin gtmark_plugin;
 #define GTMARK_PLUGIN(entries)                                                                               \
-    const struct gtmark_plugin gtmark_plugin = {GTMARK_PLUGIN_VERSION,                                       \
-                                                sizeof(struct gtmark_plugin),                                \
-                                                sizeof(struct gtmark_entry),                                 \
-                                                sizeof(struct gtmark_call),                                  \
-                                                sizeof(struct gtmark_matrix),                                \
-                                                sizeof(struct gtmark_attribute),                             \
-                                                entries,                                                     \
+    const struct gtmark_plugin gtmark_plugin = {GTMARK_PLUGIN_VERSION, GTMARK_SIZES, entries,                \
                                                 (int32_t)(sizeof(entries) / sizeof *(entries))}
 
 /* The matrix with this name. One that the op does not have is absent. */

@@ -122,17 +122,6 @@ const char *plugin_refuses(const struct kernel *k, const void *args)
 
 /* Loading. */
 
-static const char *wrong_layout(const struct gtmark_plugin *g)
-{
-    return g->version != GTMARK_PLUGIN_VERSION                    ? "version"
-           : g->size != sizeof *g                                 ? "size of struct gtmark_plugin"
-           : g->entry_size != sizeof(struct gtmark_entry)         ? "size of struct gtmark_entry"
-           : g->call_size != sizeof(struct gtmark_call)           ? "size of struct gtmark_call"
-           : g->matrix_size != sizeof(struct gtmark_matrix)       ? "size of struct gtmark_matrix"
-           : g->attribute_size != sizeof(struct gtmark_attribute) ? "size of struct gtmark_attribute"
-                                                                  : NULL;
-}
-
 static bool is_name(const char *text)
 {
     return text && *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_-.")];
@@ -201,17 +190,18 @@ static bool read_library(struct plugin *p, char *error, size_t error_size)
     snprintf(slashed, sizeof slashed, "%s%s", bare ? "./" : "", p->path);
     void *library = dlopen(slashed, RTLD_NOW | RTLD_LOCAL);
     const struct gtmark_plugin *g = library ? dlsym(library, "gtmark_plugin") : NULL;
-    const char *wrong = g ? wrong_layout(g) : NULL;
+    bool other = g && (g->version != GTMARK_PLUGIN_VERSION || g->sizes != GTMARK_SIZES);
     if (!library)
         snprintf(error, error_size, "%s", dlerror());
     else if (!g)
         snprintf(error, error_size, "%.200s: is no plug-in: it does not define gtmark_plugin", p->path);
-    else if (wrong)
-        snprintf(error, error_size, "%.200s: another %s than here: compile it with this gtmark_plugin.h (%d)",
-                 p->path, wrong, GTMARK_PLUGIN_VERSION);
+    else if (other)
+        snprintf(error, error_size,
+                 "%.200s: of another %s than here: compile it with this gtmark_plugin.h (%d)", p->path,
+                 g->version == GTMARK_PLUGIN_VERSION ? "layout" : "version", GTMARK_PLUGIN_VERSION);
     else if (g->count < 1 || !g->entries)
         snprintf(error, error_size, "%.200s: has no entries", p->path);
-    if (!library || !g || wrong || g->count < 1 || !g->entries)
+    if (!library || !g || other || g->count < 1 || !g->entries)
         return false;
     p->rows = calloc(2 * (size_t)g->count, sizeof *p->rows); /* both types */
     if (!p->rows)

@@ -55,10 +55,10 @@ refused()
     echo $?
 }
 check 'another version' "$(refused "$plugins/VERSION.so")" \
-    "audit: $plugins/VERSION.so: another version than here: compile it with this gtmark_plugin.h (1)
+    "audit: $plugins/VERSION.so: of another version than here: compile it with this gtmark_plugin.h (1)
 2"
-check 'a struct of another size' "$(refused "$plugins/SIZE.so")" \
-    "audit: $plugins/SIZE.so: another size of struct gtmark_entry than here: compile it with this gtmark_plugin.h (1)
+check 'structs of other sizes' "$(refused "$plugins/SIZE.so")" \
+    "audit: $plugins/SIZE.so: of another layout than here: compile it with this gtmark_plugin.h (1)
 2"
 check 'an op that we do not have' "$(refused "$plugins/OP.so")" \
     "audit: $plugins/OP.so: edge_man=mine: no such op; docs/ops.md lists them

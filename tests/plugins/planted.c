@@ -166,11 +166,7 @@ static const struct gtmark_entry entries[] = {{.op = FAULT == OP ? "edge_man" : 
 /* As GTMARK_PLUGIN(entries) has it, but for two faults. */
 const struct gtmark_plugin gtmark_plugin = {
     .version = GTMARK_PLUGIN_VERSION + (FAULT == VERSION),
-    .size = sizeof(struct gtmark_plugin),
-    .entry_size = sizeof(struct gtmark_entry) - 8 * (FAULT == SIZE),
-    .call_size = sizeof(struct gtmark_call),
-    .matrix_size = sizeof(struct gtmark_matrix),
-    .attribute_size = sizeof(struct gtmark_attribute),
+    .sizes = GTMARK_SIZES + 8 * (FAULT == SIZE),
     .entries = entries,
     .count = sizeof entries / sizeof *entries,
 };
