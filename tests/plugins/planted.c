@@ -24,6 +24,7 @@ enum {
     GRADIENT, /* computes no gradient */
     HEAP,     /* allocates */
     THREAD,   /* starts a thread */
+    TEAM,     /* has a team of more threads than it may */
     SLEEP,    /* sleeps */
     IGNORE,   /* takes NaN for 0 */
     CRASH,    /* writes to an address of nobody */
@@ -70,6 +71,8 @@ static void misbehave(const struct job *j)
     free(heap);
     if (FAULT == THREAD && pthread_create(&thread, NULL, run_thread, NULL) == 0)
         pthread_join(thread, NULL);
+#pragma omp parallel num_threads(4) if (FAULT == TEAM)
+    sched_yield();
     if (FAULT == SLEEP)
         usleep(1000);
     if (FAULT == CRASH)
