@@ -6,6 +6,9 @@
  * and stay in the scratch buffer; the context keeps the library's descriptor, found by the buffer's address.
  * y is initialised before the product accumulates into it. CUSPARSE_SPMM_CSR_ALG3 is the deterministic
  * algorithm; the library reports its buffer size only on a device, so a plan without one omits it.
+ *
+ * The library writes between rows of y that are apart (seen with CUDA 13.0 on an H100), where other matrices
+ * may be. Such a y is computed in the scratch buffer, and added from there.
  */
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/entries.cuh"
@@ -17,6 +20,28 @@ struct aggregation {
     struct mat y, x, row, col;
     double self;
 };
+
+bool rows_apart(struct mat y)
+{
+    return y.rows > 1 && y.ld != y.cols;
+}
+
+/* A product whose y has its rows one after the other, and the call with the scratch buffer that is left for
+ * it. */
+struct packed {
+    struct call call;
+    struct aggregation g;
+};
+
+struct packed packed_of(const struct call &call, const struct aggregation &g)
+{
+    struct packed p = {call, g};
+    if (!rows_apart(g.y))
+        return p;
+    p.g.y = scratch_mat(call, 0, g.y.rows, g.y.cols);
+    p.call.scratch = scratch_at(call, scratch_bytes(g.y.rows * g.y.cols, sizeof(float)));
+    return p;
+}
 
 /* Parts of the scratch buffer: N + 1 32-bit offsets, E values, and the library's buffer. */
 struct parts {
@@ -32,15 +57,6 @@ struct parts parts_at(const struct call &call, const struct aggregation &g)
     return {(int32_t *)call.scratch, (float *)scratch_at(call, ones), scratch_at(call, buffer)};
 }
 
-/*
- * Whether y is initialised before the product adds to it. With beta = 0 the library clears everything between
- * the first entry of y and the last, also what lies between rows that are apart.
- */
-bool starts(const struct aggregation &g)
-{
-    return g.self != 0 || (!g.y.acc && (g.col.rows == 0 || g.y.ld != g.y.cols));
-}
-
 /* Descriptors of the product's dense matrices. */
 struct dense {
     cusparseConstDnMatDescr_t x;
@@ -50,7 +66,7 @@ struct dense {
 
 cusparseStatus_t open_dense(struct dense *d, const struct aggregation &g)
 {
-    *d = {NULL, NULL, starts(g) || g.y.acc ? 1.0f : 0.0f};
+    *d = {NULL, NULL, g.self != 0 || g.y.acc ? 1.0f : 0.0f};
     cusparseStatus_t status =
         cusparseCreateConstDnMat(&d->x, g.x.rows, g.x.cols, g.x.ld, g.x.data, CUDA_R_32F, CUSPARSE_ORDER_ROW);
     return status ? status
@@ -102,12 +118,14 @@ cusparseStatus_t buffer_bytes(const struct cuda_context *c, struct aggregation g
     return status;
 }
 
-int64_t scratch_of(const struct call &call, const struct aggregation &g)
+int64_t scratch_of(const struct call &call, struct aggregation g)
 {
     size_t bytes = 0;
+    int64_t packed = rows_apart(g.y) ? scratch_bytes(g.y.rows * g.y.cols, sizeof(float)) : 0;
+    g.y.ld = g.y.cols;
     if (call.context && g.col.rows > 0 && g.col.rows <= INT32_MAX)
         CUDA_CHECK(call, buffer_bytes(context_of(call), g, &bytes));
-    return scratch_bytes(g.y.rows + 1, sizeof(int32_t)) + scratch_bytes(g.col.rows, sizeof(float)) +
+    return packed + scratch_bytes(g.y.rows + 1, sizeof(int32_t)) + scratch_bytes(g.col.rows, sizeof(float)) +
            (int64_t)bytes;
 }
 
@@ -201,13 +219,26 @@ cuda_status start(const struct call &call, const struct aggregation &g)
 cuda_status aggregate(const struct call &call, const struct aggregation &g)
 {
     cuda_status status = cudaSuccess;
-    if (starts(g))
+    if (g.self != 0 || (g.col.rows == 0 && !g.y.acc))
         status = start(call, g);
     if (g.col.rows == 0 || status.fault || cuda_is_idle(context_of(call)))
         return status;
     const struct cuda_csr *m = matrix_at(call);
     CUDA_REQUIRE(m, "the graph was not prepared");
     return product(cusparseSpMM, context_of(call), g, m->matrix, parts_at(call, g).buffer);
+}
+
+cuda_status prepare_packed(const struct call &call, const struct aggregation &g)
+{
+    struct packed p = packed_of(call, g);
+    return prepare(p.call, p.g);
+}
+
+cuda_status aggregate_packed(const struct call &call, const struct aggregation &g)
+{
+    struct packed p = packed_of(call, g);
+    cuda_status status = aggregate(p.call, p.g);
+    return status.fault || !rows_apart(g.y) ? status : start_rows(call, g.y, p.g.y, 1);
 }
 
 struct aggregation forward_of(const struct spmm_args *a)
@@ -224,13 +255,13 @@ struct aggregation backward_of(const struct spmm_backward_args *a)
 extern "C" void cuda_spmm_cusparse(const void *args)
 {
     const struct spmm_args *a = (const struct spmm_args *)args;
-    CUDA_CHECK(a->call, aggregate(a->call, forward_of(a)));
+    CUDA_CHECK(a->call, aggregate_packed(a->call, forward_of(a)));
 }
 
 extern "C" void cuda_spmm_cusparse_prepare(const void *args)
 {
     const struct spmm_args *a = (const struct spmm_args *)args;
-    CUDA_CHECK(a->call, prepare(a->call, forward_of(a)));
+    CUDA_CHECK(a->call, prepare_packed(a->call, forward_of(a)));
 }
 
 extern "C" int64_t cuda_spmm_cusparse_scratch(const void *args)
@@ -242,13 +273,13 @@ extern "C" int64_t cuda_spmm_cusparse_scratch(const void *args)
 extern "C" void cuda_spmm_backward_cusparse(const void *args)
 {
     const struct spmm_backward_args *a = (const struct spmm_backward_args *)args;
-    CUDA_CHECK(a->call, aggregate(a->call, backward_of(a)));
+    CUDA_CHECK(a->call, aggregate_packed(a->call, backward_of(a)));
 }
 
 extern "C" void cuda_spmm_backward_cusparse_prepare(const void *args)
 {
     const struct spmm_backward_args *a = (const struct spmm_backward_args *)args;
-    CUDA_CHECK(a->call, prepare(a->call, backward_of(a)));
+    CUDA_CHECK(a->call, prepare_packed(a->call, backward_of(a)));
 }
 
 extern "C" int64_t cuda_spmm_backward_cusparse_scratch(const void *args)

@@ -70,6 +70,7 @@ static size_t bytes_of(const cusparseDnMatDescr *m)
     return (size_t)((m->rows - 1) * m->ld + m->cols) * sizeof(float);
 }
 
+/* As CUDA 13.0 does on an H100, what lies between rows of y is written. */
 static void multiply(float alpha, const cusparseSpMatDescr *a, const cusparseDnMatDescr *x, float beta,
                      const cusparseDnMatDescr *y)
 {
@@ -88,6 +89,8 @@ static void multiply(float alpha, const cusparseSpMatDescr *a, const cusparseDnM
             float *to = &y->values[i * y->ld + k];
             *to = (float)((double)alpha * sum + (beta != 0 ? (double)beta * (double)*to : 0));
         }
+    for (int64_t i = 0; i + 1 < a->rows; i++)
+        memory_spoil(&y->values[i * y->ld + y->cols], (size_t)(y->ld - y->cols) * sizeof(float));
 }
 
 extern "C" {
