@@ -76,7 +76,7 @@ each_op()
         set -- GTMARK_OP=OP "$programs/tests/test_cuda_kernels"
     else
         set --
-        for op in $(build/bench_kernels --device cuda --list ops 2>/dev/null | sed -n 's/^\([a-z_]*\): .*/\1/p'); do
+        for op in $(build/bench_kernels --device cuda --list ops 2>/dev/null | sed -n 's/^\([a-z0-9_]*\): .*/\1/p'); do
             set -- "$@" "GTMARK_OP=$op" "$programs/tests/test_cuda_kernels"
         done
         [ $# -gt 0 ] || return

@@ -101,7 +101,7 @@ class Gtmark:
         self.document = json.loads(call([*self.command, "--runs", str(self.runs)]))
         program = self.document["rows"][0][self.kind]
         found, self.bound = program["time"], program.get("bound", {}).get("time")
-        self.ping, self.samples = found["state"].get("ping", 0), found["samples"]
+        self.ping, self.samples = found.get("state", {}).get("ping", 0), found["samples"]
         self.runs = min(max(math.ceil(self.seconds / found["median"]), FEWEST), MOST)
         return found["median"]
 
@@ -324,7 +324,7 @@ class GtmarkOp:
     def median(self):
         programs = [row["kernel"] for row in json.loads(call(self.command))["rows"]]
         bounds = [program["bound"]["time"] for program in programs]
-        self.ping = programs[0]["time"]["state"]["ping"] or 0
+        self.ping = programs[0]["time"].get("state", {}).get("ping", 0)
         self.bound = sum(bounds) if all(bounds) else None
         return sum(program["time"]["median"] for program in programs)
 
