@@ -14,7 +14,7 @@
  */
 enum {
     ROWS_SHOWN = 8,
-    LABEL_WIDTH = 26,
+    LABEL_WIDTH = 20,
     NARROWEST = 4,
     WIDEST = 22,
     CELL_TEXT = 2 * UNITS_TEXT,
@@ -185,7 +185,7 @@ static void print_cells(FILE *out, const struct overview *o, const char *label, 
     fprintf(out, "%s%*s", label, blanks_beside(label, LABEL_WIDTH), "");
     for (size_t h = 0; h < o->hosts; h++)
         if (o->host[h].compared)
-            fprintf(out, "%*s%s", blanks_beside(cells[h], o->width), "", cells[h]);
+            fprintf(out, " %*s%s", blanks_beside(cells[h], o->width - 1), "", cells[h]);
     putc('\n', out);
 }
 
