@@ -37,11 +37,13 @@ const struct backend backend_count = {
     .count = sizeof count_kernels / sizeof *count_kernels,
 };
 
+#if HAVE_CBLAS
 /* Of the oracle's ops attention alone has options. */
 static bool drops_alone(unsigned options)
 {
     return !(options & ~(unsigned)OPTION_attention_dropout);
 }
+#endif
 
 static const struct kernel oracle_kernels[] = {
 #if HAVE_CBLAS

@@ -25,7 +25,7 @@ static void files_have_no_requested_degree(void **state)
     assert_true(real_at(row, "graph.degree_mean") == 0.75);
     record_free(record);
     struct ended e = run_words(h, TINY "--graph file:w.txt --output w.json", 0);
-    assert_null(strstr(e.err, "degree"));
+    assert_null(strstr(e.out, "degree"));
     ended_free(&e);
     e = run_words(h, TINY "--graph file:w.txt --output d.json --dump d", 0);
     ended_free(&e);
@@ -37,7 +37,7 @@ static void files_have_no_requested_degree(void **state)
     assert_true(degree && value_kind(degree) == VALUE_NULL);
     value_free(config);
     e = run_words(h, TINY "--graph er --nodes 9 --output er.json", 0);
-    assert_non_null(strstr(e.err, "degree 5"));
+    assert_non_null(strstr(e.out, "degree 5"));
     ended_free(&e);
 }
 

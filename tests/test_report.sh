@@ -52,7 +52,7 @@ if [ "$browser" ]; then
         const nodes = () => Array.from(table.tBodies[0].rows, (r) => r.hidden ? "-" : r.cells[0].textContent).join(" ");\
         const box = table.parentNode.previousElementSibling.querySelector("input");\
         head.click(); head.click(); document.title = nodes();\
-        box.value = "Noisy"; box.dispatchEvent(new Event("input")); document.title += "; " + nodes();\
+        box.value = "Inconclusive"; box.dispatchEvent(new Event("input")); document.title += "; " + nodes();\
         </script></body>|' "$page" >"$house/used.html"
     check 'no errors when it is used' "$(console "$house/used.html")" ''
     check 'tables can be sorted and filtered' "$(grep -o '<title>[0-9]*[ ][0-9][^<n]*<' "$house/dom")" \
