@@ -220,6 +220,7 @@ find_archer()
     races='-Wl,--whole-archive -larcher_static -Wl,--no-whole-archive -rdynamic -lstdc++'
     (CC=clang FLAGS='-fopenmp -fsanitize=thread' && try 'int main(void) {
 #pragma omp parallel\n
+;\n
 return 0; }' c $races) && archer=$races found='of clang'
 }
 
