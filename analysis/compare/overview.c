@@ -165,9 +165,8 @@ static void print_hosts(FILE *out, const struct overview *o, const char *build)
     fprintf(
         w.lines,
         "This build is version %.*s. Times are medians; - is not measured. * marks the best of a row where "
-        "the intervals of the ratios show that others are slower. A mean is the geometric mean of a "
-        "machine's times over those of the fastest (1.00); its * is for faster in at least half of the "
-        "rows and slower in none. A row of several files of a machine is judged by all.\n",
+        "others are slower by the intervals of the ratios. A mean is the geometric mean of times over the "
+        "fastest machine's (1.00); its * is for faster in at least half of the rows and slower in none.\n",
         DIGITS, build);
     wrap_end(&w);
     putc('\n', out);
