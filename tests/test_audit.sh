@@ -77,6 +77,19 @@ check 'as JSON' "$("$build/audit" --format json "$plugins/HUB.so" 2>/dev/null | 
 "$build/audit" --own --op linear,sparse_attention,edge_mean,row_dot_backward >"$house/said" 2>&1
 check 'kernels of ours pass' "$? $(grep -c ' pass \| note ' "$house/said")" '0 24'
 
+# In Python. All of it runs in the child that opens the library.
+if tests/golden/python_plugin.py tests/plugins/add.py "$house/add.so" >"$house/said" 2>&1; then
+    check 'the time of an empty call is said' "$(grep -c ': 1 kernels; a call takes [0-9.]* us' "$house/said")" 1
+    check 'a kernel in Python passes' "$("$build/audit" "$house/add.so" | grep -c '^add=python .* pass ')" 6
+    sed 's/+ b_i/+ c_i/' tests/plugins/add.py >"$house/raises.py"
+    tests/golden/python_plugin.py "$house/raises.py" "$house/raises.so" >"$house/said"
+    check 'what it raises is named' "$("$build/audit" "$house/raises.so" 2>&1 |
+        grep -c "FAIL .* add=python: NameError: name 'c_i' is not defined")" 6
+else
+    checked=$((checked + 1))
+    echo "ok $checked # SKIP kernels in Python: $(tail -n 1 "$house/said")"
+fi
+
 # In benchmarks: checked like any kernel, and named in the row.
 mine="--plugin $plugins/sparse_attention.so"
 # bench WORDS...: the status of its row, its reason, how it was checked, and the plug-in without the hash
