@@ -17,8 +17,12 @@
 #include "analysis/record/value.h"
 #include "bench/audit/audit.h"
 #include "bench/base/interrupt.h"
+#include "bench/base/scratch.h"
 #include "bench/base/suggest.h"
+#include "bench/base/waiting.h"
+#include "bench/cli/axes.h"
 #include "bench/cli/tool.h"
+#include "bench/sweep/beside.h"
 #include "kernels/plugin_rows.h"
 
 #ifndef __has_feature
@@ -128,7 +132,9 @@ struct options {
     struct tool_options tool;
     bool own;
     int format; /* index of `formats` */
-    double patience;
+    double patience, budget;
+    char axis[16];      /* over which kernels are timed */
+    const char *values; /* of it */
     bool ops[OPS];
 };
 
@@ -153,7 +159,8 @@ struct work {
     const char *library; /* null: our own kernels */
     struct shared *shared;
     const struct audit_check *check;
-    int row;
+    int row, failed;
+    struct value *lines;
 };
 
 static void add_row(const struct options *o, struct shared *s, const struct kernel *k, bool any)
@@ -200,33 +207,37 @@ static void check_row(void *context)
         verdict_set(&a, OUTCOME_FAIL, "cannot be opened again: %s", error.text);
 }
 
-static const char *const outcomes[] = {"none", "pass", "note", "FAIL", "absent"};
+static const char *const outcomes[] = {"none", "pass", "note", "fail", "absent"};
 static const char *const formats[] = {"table", "json", NULL};
 
-static void put_verdict(const struct work *w, struct value *list)
+/* A line of the result, which takes the figures of a time (null: none). */
+static void put_verdict(const struct work *w, const char *check, const char *verdict, const char *finding,
+                        struct value *figures)
 {
     const struct audited_row *row = &w->shared->rows[w->row];
-    const struct audit_verdict *v = &w->shared->verdict;
     char name[2 * VARIANT_TEXT];
     snprintf(name, sizeof name, "%s=%s", op_info(row->op)->name, row->variant);
     if (w->options->format == 0) {
-        printf("%-32s %s  %-8s %-6s %s\n", name, dtype_name(row->dtype), w->check->name, outcomes[v->outcome],
-               v->text);
+        const char *loud = strcmp(verdict, "fail") == 0 ? "FAIL" : verdict;
+        printf("%-32s %s  %-9s %-12s %s\n", name, dtype_name(row->dtype), check, loud, finding);
         fflush(stdout);
+        value_free(figures);
         return;
     }
     struct value *line = value_new_object();
     value_set_text(line, "op", op_info(row->op)->name);
     value_set_text(line, "variant", row->variant);
     value_set_text(line, "type", dtype_name(row->dtype));
-    value_set_text(line, "check", w->check->name);
-    value_set_text(line, "verdict", v->outcome == OUTCOME_FAIL ? "fail" : outcomes[v->outcome]);
-    value_set_text(line, "finding", v->text);
-    value_append(list, line);
+    value_set_text(line, "check", check);
+    value_set_text(line, "verdict", verdict);
+    value_set_text(line, "finding", finding);
+    if (figures)
+        value_set(line, "figures", figures);
+    value_append(w->lines, line);
 }
 
 /* Runs one check; whether it passed. *hangs: it does not return, and nor would the next. */
-static bool audit_once(struct work *w, struct value *list, bool *hangs)
+static bool audit_once(struct work *w, bool *hangs)
 {
     struct audit_verdict *v = &w->shared->verdict;
     struct message error;
@@ -238,28 +249,68 @@ static bool audit_once(struct work *w, struct value *list, bool *hangs)
         snprintf(v->text, sizeof v->text, "%.250s (%.140s)", error.text, v->at);
         *hangs = strstr(error.text, "does not return") != NULL;
     }
-    put_verdict(w, list);
+    put_verdict(w, w->check->name, outcomes[v->outcome], v->text, NULL);
     return v->outcome != OUTCOME_FAIL;
 }
 
-static int audit_all(struct work *w)
+/* In a child. */
+static void measure_row(void *context)
 {
-    struct value *result = value_new_object(), *list = value_new_array();
-    int failed = 0;
+    if (beside_measure(context) == EXIT_USAGE)
+        exit(EXIT_USAGE);
+}
+
+static void put_time(void *context, const char *check, const char *verdict, const char *finding,
+                     struct value *figures)
+{
+    struct work *w = context;
+    w->failed += strcmp(verdict, "fail") == 0;
+    put_verdict(w, check, verdict, finding, figures);
+}
+
+/* Times a kernel that is right in turns with ours. */
+static void time_row(struct work *w)
+{
+    enum { RUNS_OF_OURS = 30 }; /* of the budget: what warm-ups, checks and ceilings may take besides */
+    const struct options *o = w->options;
+    const struct audited_row *row = &w->shared->rows[w->row];
+    struct message error;
+    char folder[PATH_MAX], file[PATH_MAX + 16];
+    if (row->dtype != F32) {
+        put_verdict(w, "times", "absent", "benchmarks are in f32", NULL);
+        return;
+    }
+    if (!scratch_make(folder, &error)) {
+        put_verdict(w, "times", "absent", error.text, NULL);
+        return;
+    }
+    snprintf(file, sizeof file, "%s/rows.jsonl", folder);
+    struct beside b = {w->library, "cpu", row->variant, row->op, o->axis, o->values, o->budget, file};
+    if (!audit_isolated(measure_row, &b, &w->shared->runs, 60 + RUNS_OF_OURS * o->budget, &error) ||
+        !beside_judge(&b, put_time, w, &error))
+        put_time(w, "times", "fail", error.text, NULL);
+    scratch_remove(folder);
+}
+
+static void audit_all(struct work *w)
+{
     for (w->row = 0; w->row < w->shared->count; w->row++) {
         bool hangs = false;
+        int failed = w->failed;
         for (w->check = audit_checks; w->check->name && !interrupt_signal(); w->check++)
-            failed += !audit_once(w, list, &hangs);
+            w->failed += !audit_once(w, &hangs);
+        if (w->library && w->options->budget > 0 && w->failed == failed && !interrupt_signal())
+            time_row(w);
     }
+    if (!w->options->format)
+        return;
+    struct value *result = value_new_object();
     value_set_text(result, "library", w->library ? w->library : "");
-    value_set(result, "verdicts", list);
-    if (w->options->format) {
-        char *text = value_print(result);
-        puts(text);
-        free(text);
-    }
+    value_set(result, "verdicts", w->lines);
+    w->lines = NULL;
+    value_write(result, stdout);
+    putchar('\n');
     value_free(result);
-    return failed;
 }
 
 static int audit_files(void *options, int count, char **files, struct message *error)
@@ -273,7 +324,8 @@ static int audit_files(void *options, int count, char **files, struct message *e
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
         abort();
-    struct work w = {.options = o, .library = o->own ? NULL : files[0], .shared = shared};
+    struct work w = {
+        .options = o, .library = o->own ? NULL : files[0], .shared = shared, .lines = value_new_array()};
     interrupt_watch();
     if (!audit_isolated(list_rows, &w, &shared->runs, o->patience, error) || shared->failed) {
         struct message how = *error;
@@ -281,12 +333,13 @@ static int audit_files(void *options, int count, char **files, struct message *e
                  shared->failed ? shared->error.text : how.text);
         return EXIT_USAGE;
     }
-    int failed = audit_all(&w);
-    if (failed)
-        complain(error, "%d check%s failed", failed, failed == 1 ? "" : "s");
+    audit_all(&w);
+    value_free(w.lines);
+    if (w.failed)
+        complain(error, "%d check%s failed", w.failed, w.failed == 1 ? "" : "s");
     if (interrupt_signal())
         complain(error, "stopped by %s", interrupt_name());
-    return failed || interrupt_signal() ? EXIT_MISSED : EXIT_GOOD;
+    return w.failed || interrupt_signal() ? EXIT_MISSED : EXIT_GOOD;
 }
 
 static const char *audit_op(int index)
@@ -303,6 +356,21 @@ static bool read_ops(const struct argument *a, struct message *error)
                     nearest);
 }
 
+static bool read_over(const struct argument *a, struct message *error)
+{
+    struct options *o = a->options;
+    struct axis_values values = {0};
+    size_t length = strcspn(a->value, "=");
+    enum axis axis = axis_named(a->value, length);
+    if ((axis != AXIS_NODES && axis != AXIS_DEGREE) || !a->value[length])
+        return complain(error, "--over %.200s: nodes=VALUES or degree=VALUES, as nodes=100-6400*4", a->value);
+    o->values = a->value + length + 1;
+    snprintf(o->axis, sizeof o->axis, "%.*s", (int)length, a->value);
+    bool good = axis_parse(axis, o->values, &values, error);
+    axis_values_free(&values);
+    return good;
+}
+
 int main(int argc, char **argv)
 {
     static const struct flag flags[] = {
@@ -313,16 +381,21 @@ int main(int argc, char **argv)
          .field = offsetof(struct options, format), .choices = formats},
         {0, "patience", "SECONDS", "how long a call may take (default 10)", FLAG_SECONDS,
          .field = offsetof(struct options, patience), .min = 0.1, .max = 1e6},
+        {0, "budget", "SECONDS", "of timing in turns with ours, for each kernel (default 10; 0: none)",
+         FLAG_SECONDS, .field = offsetof(struct options, budget), .min = 0, .max = 1e6},
+        {0, "over", "AXIS=VALUES", "sizes at which kernels are timed (default nodes=100-6400*4)", FLAG_OTHER,
+         .read = read_over},
         TOOL_FLAGS,
         {.name = NULL}};
     static const struct syntax syntax = {
-        .doc = "checks the kernels of a shared library: results, memory, threads and calls",
+        .doc = "checks the kernels of a shared library, and times them in turns with ours",
         .operands = "LIBRARY.so",
         .limit = "one library",
         .most = 1,
         .flags = flags,
         .status = "0 all checks pass, 1 one fails, 2 the command line or the library is wrong.\n",
     };
-    struct options o = {.patience = 10};
+    struct options o = {.patience = 10, .budget = 10, .axis = "nodes", .values = "100-6400*4"};
+    waiting_shorten(argv);
     return tool_main(&syntax, &o.tool, audit_files, argc, argv);
 }

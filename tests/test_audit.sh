@@ -6,13 +6,14 @@ cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
 build=${GTMARK_BUILD:-build}
 plugins=$build/tests/plugins
+audit="$build/audit --budget 0"
 
 house=$(mktemp -d) || exit 1
 trap 'rm -rf "$house"' EXIT
 
 for right in sparse_attention own NONE blas; do
     if [ -e "$plugins/$right.so" ]; then
-        "$build/audit" "$plugins/$right.so" >"$house/said" 2>&1
+        $audit "$plugins/$right.so" >"$house/said" 2>&1
         check "the plug-in $right passes" "$? $(grep -c ' FAIL \| absent ' "$house/said")" '0 0'
         check "and each kernel has six verdicts" "$(($(grep -c ' pass \| note ' "$house/said") % 6))" 0
     else
@@ -23,7 +24,7 @@ done
 # named FAULT CHECK FINDING: the verdict of this check of the plug-in with this fault begins with the finding
 named()
 {
-    "$build/audit" --patience "${4:-10}" "$plugins/$1.so" >"$house/said" 2>&1
+    $audit --patience "${4:-10}" "$plugins/$1.so" >"$house/said" 2>&1
     status=$?
     check "$1 is named" "$status $(grep " $2 " "$house/said" | grep -cF "$3")" "1 1"
 }
@@ -47,7 +48,7 @@ named EXIT results 'ends the process, with exit status 0'
 named REPORT results 'edge_mean=mine: no mean today'
 named HANG results 'does not return within 2 s' 2
 check 'a kernel that takes NaN for 0 is noted' \
-    "$("$build/audit" "$plugins/IGNORE.so" | grep -c ' note .*with NaN in x, y is finite where the reference is not')" 1
+    "$($audit "$plugins/IGNORE.so" | grep -c ' note .*with NaN in x, y is finite where the reference is not')" 1
 
 # refused LIBRARY WORDS: the line, and the exit status
 refused()
@@ -72,7 +73,7 @@ check 'a library that is no plug-in' "$(refused "$house/other.so")" \
 check 'no library' "$(refused "$house/none.so" | tail -n 1)" 2
 check 'neither a library nor --own' "$(refused | tail -n 1)" 2
 
-check 'as JSON' "$("$build/audit" --format json "$plugins/HUB.so" 2>/dev/null | grep -o '"check":"[a-z]*","verdict":"fail"')" \
+check 'as JSON' "$($audit --format json "$plugins/HUB.so" 2>/dev/null | grep -o '"check":"[a-z]*","verdict":"fail"')" \
     '"check":"results","verdict":"fail"'
 "$build/audit" --own --op linear,sparse_attention,edge_mean,row_dot_backward >"$house/said" 2>&1
 check 'kernels of ours pass' "$? $(grep -c ' pass \| note ' "$house/said")" '0 24'
@@ -80,15 +81,27 @@ check 'kernels of ours pass' "$? $(grep -c ' pass \| note ' "$house/said")" '0 2
 # In Python. All of it runs in the child that opens the library.
 if tests/golden/python_plugin.py tests/plugins/add.py "$house/add.so" >"$house/said" 2>&1; then
     check 'the time of an empty call is said' "$(grep -c ': 1 kernels; a call takes [0-9.]* us' "$house/said")" 1
-    check 'a kernel in Python passes' "$("$build/audit" "$house/add.so" | grep -c '^add=python .* pass ')" 6
+    check 'a kernel in Python passes' "$($audit "$house/add.so" | grep -c '^add=python .* pass ')" 6
     sed 's/+ b_i/+ c_i/' tests/plugins/add.py >"$house/raises.py"
     tests/golden/python_plugin.py "$house/raises.py" "$house/raises.so" >"$house/said"
-    check 'what it raises is named' "$("$build/audit" "$house/raises.so" 2>&1 |
+    check 'what it raises is named' "$($audit "$house/raises.so" 2>&1 |
         grep -c "FAIL .* add=python: NameError: name 'c_i' is not defined")" 6
 else
     checked=$((checked + 1))
     echo "ok $checked # SKIP kernels in Python: $(tail -n 1 "$house/said")"
 fi
+
+# Times in turns with ours, of which there are two for this op.
+"$build/audit" --budget 0.2 --over nodes=10,20 "$plugins/sparse_attention.so" >"$house/said" 2>&1
+check 'a right kernel is timed at each size, and beside each of ours' \
+    "$? $(grep -c ' times .* nodes: .*FLOP/s.* times that of simd' "$house/said") $(grep -c ' crossover ' "$house/said")" '0 2 2'
+"$build/audit" --budget 0.2 --over nodes=10,20 --format json "$plugins/sparse_attention.so" >"$house/said" 2>&1
+check 'with figures' "$(grep -o '"nodes":20.0,"against":"simd","seconds":[0-9]' "$house/said" | wc -l)" 1
+"$build/audit" --budget 0.2 --over nodes=3000 --op edge_mean "$plugins/LARGE.so" >"$house/said" 2>&1
+check 'what is wrong at large sizes alone is found there' "$? $(grep -c ' times .*FAIL .*3000 nodes: wrong' "$house/said")" '1 1'
+check 'an axis over which nothing is timed' "$(refused --over layers=1,2 "$plugins/NONE.so")" \
+    "audit: --over layers=1,2: nodes=VALUES or degree=VALUES, as nodes=100-6400*4
+2"
 
 # In benchmarks: checked like any kernel, and named in the row.
 mine="--plugin $plugins/sparse_attention.so"

@@ -345,6 +345,17 @@ struct crossings crossings_find(const struct rows *rows)
     return all;
 }
 
+struct crossings crossings_of_kernels(const struct rows *rows)
+{
+    static const struct contest kernels = {"variant", {NULL}, false};
+    struct crossings all = {0};
+    const struct field *numeric[AXES_MAX];
+    size_t n = axes_numeric(rows, numeric);
+    for (size_t i = 0; i < n; i++)
+        add_contest(&all, rows, numeric[i], &kernels);
+    return all;
+}
+
 void crossings_free(struct crossings *c)
 {
     for (size_t i = 0; i < c->count; i++)

@@ -47,6 +47,9 @@ struct crossings {
  */
 enum { VARIANTS_MAX = 6 };
 struct crossings crossings_find(const struct rows *rows);
+
+/* All pairs of kernels of an op. */
+struct crossings crossings_of_kernels(const struct rows *rows);
 void crossings_free(struct crossings *c);
 
 /* Sets kind, and what it implies, by the verdicts of the points. */
