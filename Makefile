@@ -106,7 +106,7 @@ objects := $(patsubst %.c,$(OBJ)/%.o,$(filter-out $(if $(SQLITE),,analysis/datab
              $(foreach way,$(isas),$(patsubst %.c,%.$(way).c,$(wildcard kernels/cpu/*.c))))
 mpi_obj := $(if $(MPI_FLAGS),$(patsubst %.c,$(OBJ)/%.o,$(wildcard kernels/mpi/*.c tests/pmpi/*.c)))
 every   := $(objects) $(mpi_obj) $(version) $(helpers) $(mains:%.c=$(OBJ)/%.o) \
-             $(patsubst %,$(OBJ)/%.o,$(checks) $(dumps) $(fuzz) tests/slower/slower tests/replay/replay)
+             $(patsubst %,$(OBJ)/%.o,$(checks) $(dumps) $(fuzz) tests/slower/slower tests/replay/replay tests/emulator/test_counters)
 defines := -D_GNU_SOURCE -DHAVE_CBLAS=$(HAVE_CBLAS) -DHAVE_LAPACK=$(HAVE_LAPACK) -DHAVE_ARPACK=$(HAVE_ARPACK) \
            -DHAVE_MPI=$(if $(MPI_FLAGS),1,0) -DHAVE_METIS=$(HAVE_METIS) -DISA_X86=$(ISA_X86)
 # Sanitizers and unrolled loops together take clang half a minute for each gemm.o; and whether a product and a sum are
@@ -166,9 +166,10 @@ nvcc      := $(CUDA_NVCC) -O3 -I. -Xcompiler $(cuda_host)
 # embedded too, as text (tests/test_ptx.sh): from it the driver makes code for GPUs that are newer than all of these.
 ptx       := $(firstword $(CUDA_ARCHS:sm_%=compute_%))
 gpu       := $(foreach code,$(CUDA_ARCHS) $(ptx),-gencode arch=$(ptx),code=$(code)) \
-             -std=c++17 -lineinfo -no-compress -Xptxas -warn-spills,-warn-lmem-usage
-# ptxas warns of registers that spill and of other local memory. Which kernels spill depends on its version, so
-# warnings are errors only where the tests run by themselves (CI=true) with the toolkit that the kernels were tuned with.
+             -std=c++17 -lineinfo -no-compress -Xptxas -warn-spills,-warn-lmem-usage,-v
+# ptxas says what each kernel needs, which tests read (FILE.o.ptxas), and warns of registers that spill and of other local
+# memory. Which kernels spill depends on its version, so warnings are errors only where the tests run by themselves
+# (CI=true) with the toolkit that the kernels were tuned with.
 gpu_strict := $(if $(filter-out 0 false,$(CI)),$(if $(filter 13.0,$(NVCC_RELEASE)),-Werror all-warnings))
 
 # What the library is made from. It says so, and a program, which is built with the same text, opens no other.
@@ -190,7 +191,8 @@ build/cuda/obj/%.c.o: %.c build/cuda/request
 	$(Q)$(nvcc) -Xcompiler -std=gnu11 $(way) -MMD -MP -c $< -o $@ || rm -f $@
 build/cuda/obj/%.cu.o: %.cu build/cuda/request
 	@mkdir -p $(@D) $(if $(V),,&& echo "  nvcc  $(@:build/cuda/obj/%=%)" >&2)
-	$(Q)$(nvcc) $(gpu) $(gpu_strict) -MMD -MP -c $< -o $@ || rm -f $@
+	$(Q)$(nvcc) $(gpu) $(gpu_strict) -MMD -MP -c $< -o $@ 2>$@.ptxas || rm -f $@
+	@sed '/^ptxas info/d; / bytes stack frame,/d' $@.ptxas >&2
 # An object that cannot be made stops nothing before the library, and this comes after the programs: they run without.
 build/cuda/libgtmark_cuda.so: $(cuda_obj) | $(programs) $(mpi)
 	@$(if $(V),,echo "  link  $@" >&2)
@@ -299,10 +301,11 @@ ifeq ($(HAVE_CUDA)$(ISA_X86)$(san),11)
 emulated_gpu   := $(patsubst %,$(BUILD)/emulated/tests/test_%,\
                     $(addprefix cuda_,build kernels models bench faults) saturated)
 emulated       := $(emulated_gpu) $(BUILD)/emulated/tests/test_emulator
+counters       := $(BUILD)/emulated/tests/test_counters
 # Tests with kernels that are executed from the PTX in these files of nvcc; as arguments of tests/run.sh.
 planted_ptx    := build/cuda/obj/tests/emulator/test_emulator.cu.o
 on_ptx         := GTMARK_PTX=$(planted_ptx) $(BUILD)/emulated/tests/test_emulator \
-                  GTMARK_PTX=$(cuda) $(addprefix $(BUILD)/emulated/tests/test_cuda_,kernels models) GTMARK_PTX=
+                  GTMARK_PTX=$(cuda) $(addprefix $(BUILD)/emulated/tests/test_cuda_,kernels models) $(counters) GTMARK_PTX=
 endif
 emulated_bench := $(BUILD)/emulated/bench_node_scaling
 emulated_set   := $(emulated_bench) $(BUILD)/emulated/bench_batch_scaling $(BUILD)/emulated/bench_presets
@@ -323,9 +326,10 @@ $(emulated_obj) $(BUILD)/emulated/obj/tests/emulator/test_emulator.cu.o: $(BUILD
 $(emulated_lib): $(emulated_obj)
 	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@" >&2)
 	$(Q)$(CC) -shared -Wl,-z,defs $^ $(LDFLAGS) -lstdc++ -lm -o $@
-$(emulated_gpu) $(emulated_set): cuda_here := '$(look_in)$(CURDIR)/$(dir $(emulated_lib))'
+$(emulated_gpu) $(emulated_set) $(counters): cuda_here := '$(look_in)$(CURDIR)/$(dir $(emulated_lib))'
 $(emulated_gpu): $(BUILD)/emulated/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)/libgtmark.a | $(emulated_lib) ; $(link)
 $(emulated_gpu): | $(emulated_bench)
+$(counters): $(OBJ)/tests/emulator/test_counters.o $(helpers) $(BUILD)/libgtmark.a | $(emulated_lib) ; $(link)
 $(emulated_set): $(BUILD)/emulated/%: $(OBJ)/bench/%.o $(BUILD)/libgtmark.a | $(emulated_lib) ; $(link)
 emulator_test := $(BUILD)/emulated/obj/tests/emulator/test_emulator.cu.o $(filter %.cc.o,$(emulated_obj))
 $(BUILD)/emulated/tests/test_emulator: $(emulator_test)
@@ -407,6 +411,11 @@ test: tests $(if $(CLANG),tests-small)
 ##   emulated     what tests/gpu.sh --emulated runs
 .PHONY: emulated
 emulated: $(emulated) $(emulated_set)
+##   gpu-counters results/gpu_counters.md: what the GPU's kernels do for each op, counted without a GPU (docs/cuda.md)
+.PHONY: gpu-counters
+gpu-counters: $(cuda) $(counters)
+	@GTMARK_BUILD='$(BUILD)' tests/gpu_counters.sh >results/gpu_counters.md.new && \
+	    mv results/gpu_counters.md.new results/gpu_counters.md
 ##   soak         the long tests: the parts that have not passed yet; PART='kills gates': these parts
 soak: tests $(if $(CLANG),$(if $(filter fuzzers,$(or $(PART),fuzzers)),tests-small))
 	@CC='$(CC)' GTMARK_BUILD='$(BUILD)' GTMARK_EMULATED='$(strip $(emulated) $(on_ptx))' tests/soak.sh $(PART)
@@ -414,7 +423,7 @@ soak: tests $(if $(CLANG),$(if $(filter fuzzers,$(or $(PART),fuzzers)),tests-sma
 mutants:
 	@CC='$(CC)' GTMARK_BUILD='$(BUILD)' GTMARK_PART='$(PART)' tests/mutants.sh $(MUTANTS)
 tests: all $(if $(CMOCKA),$(tests) $(races) $(dumpers) $(plugins) $(nvmls) $(slower) $(pmpi) $(fuzzers) $(replays) $(emulated) \
-    $(planted_ptx),no-cmocka)
+    $(counters) $(planted_ptx),no-cmocka)
 tests-small: tests known-small
 	@$(MAKE) CC=clang SAN=1 $(CUDA_HOST:%=NVCC_CCBIN=%) tests
 # What clang can do is found out while gcc compiles.

@@ -1,9 +1,11 @@
 #!/bin/sh
-# The machine code of the GPU's kernels, by cuobjdump: for every GPU the same kernels, none with local memory (spilled
-# registers, indexed arrays, stacks) or more registers than kernels/cuda/plan.h states; and PTX for newer GPUs.
+# The machine code of the GPU's kernels, by what ptxas said when it made it: for every GPU the same kernels, none with
+# local memory (spilled registers, indexed arrays, stacks) or more registers than kernels/cuda/plan.h states; and PTX for
+# newer GPUs.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
+. tests/compiled.sh
 
 build=${GTMARK_BUILD:-build}
 library=build/cuda/libgtmark_cuda.so
@@ -15,14 +17,6 @@ skip()
     tap_end
 }
 
-# In CUDA toolkits, and in PyPI's nvidia-cuda-cuobjdump.
-find_cuobjdump()
-{
-    command -v cuobjdump || command -v "${CUDA_HOME:-/usr/local/cuda}/bin/cuobjdump" ||
-        python3 -c 'import glob, sys
-print([f for d in sys.path for f in glob.glob(d + "/nvidia/*/bin/cuobjdump")][0])' 2>/dev/null
-}
-
 # stated NAME: a constant of plan.h
 stated()
 {
@@ -30,15 +24,8 @@ stated()
 }
 
 grep -q '^HAVE_CUDA *:= *1' "$build/cuda.mk" || skip 'built without CUDA'
-cuobjdump=$(find_cuobjdump) || skip 'no cuobjdump (CUDA toolkit, or pip install nvidia-cuda-cuobjdump)'
 archs=$(sed -n 's/^CUDA_ARCHS *:= *//p' "$build/cuda.mk")
-
-# A line for each kernel and GPU: "GPU KERNEL REGISTERS STACK LOCAL"
-kernels=$("$cuobjdump" --dump-resource-usage "$library" 2>&1 | awk '
-    /^arch = /           { arch = $3 }
-    /^ *Function .*:$/   { name = $2; sub(/:$/, "", name) }
-    /^ *REG:/            { for (i = 1; i <= NF; i++) { split($i, part, ":"); value[part[1]] = part[2] }
-                           print arch, name, value["REG"], value["STACK"], value["LOCAL"] }')
+kernels=$(compiled_kernels)
 
 check 'every GPU has code' "$(echo "$kernels" | cut -d' ' -f1 | sort -Vu | xargs)" "$archs"
 # Names of unnamed namespaces contain a number for each file, the same for all GPUs.
@@ -53,6 +40,5 @@ check 'no kernel has more registers than stated' "$(echo "$kernels" | awk -v blo
         $2 ~ /11norm_slopesILi4ELi8E|11edge_shares.*(6attend|7receive|4send)ILi4ELi4E/ { limit = long }
         $2 ~ /(6attend|7queries|4keys)I/ && $2 !~ /11edge_shares|14unite_cut_rows/   { limit = attention }
         $3 == "" || limit == "" || $3 > limit + 0')" ''
-check 'there is PTX for newer GPUs' "$("$cuobjdump" --list-ptx "$library" | grep -c "\.${archs%% *}\.ptx" |
-    sed 's/^[1-9].*/some/')" some
+check 'there is PTX for newer GPUs' "$(strings -a "$library" | grep -c "^\.target ${archs%% *}" | sed 's/^[1-9].*/some/')" some
 tap_end

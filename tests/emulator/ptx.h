@@ -10,6 +10,7 @@
 #ifndef GTMARK_TESTS_EMULATOR_PTX_H
 #define GTMARK_TESTS_EMULATOR_PTX_H
 
+#include "tests/emulator/counters.h"
 #include "tests/emulator/language.h"
 
 #include <cstdint>
@@ -31,8 +32,15 @@ struct warp;
 struct instruction;
 typedef void runner(warp &, const instruction &);
 
+/* What of an instruction is counted. */
+struct counted {
+    int flops; /* of a lane */
+    bool wide; /* computes with 64-bit integers */
+};
+
 struct instruction {
     runner *run;
+    struct counted counts;
     int to[OPERANDS], from[OPERANDS]; /* registers */
     int writes, reads;                /* how many */
     int bytes;                        /* of an access to memory, of each element */
@@ -83,6 +91,7 @@ struct warp {
     const kernel *of;
     const char *parameters;
     char *shared;
+    kernel_counters *counters;     /* null: nothing is counted */
     int first;                     /* thread of lane 0 */
     std::vector<vector> registers; /* those of `of` */
     std::vector<uint32_t> written; /* the lanes of each register that have a value */
@@ -113,6 +122,18 @@ runner *shuffle_named(const std::string &mode);
     __attribute__((format(printf, 4, 5)));
 /* Makes instructions of its text, once. */
 void decode(kernel &k);
+
+counted counted_as(const std::string &name);
+void count_instruction(const warp &w, const instruction &i);
+
+/* An access to memory by the active lanes of a warp: of lane l, `bytes` bytes at at[l]. */
+struct request {
+    uint32_t active;
+    uintptr_t at[LANES];
+    size_t bytes;
+};
+typedef void counter(kernel_counters &c, const request &r);
+counter count_sectors, count_passes; /* of device memory, of shared memory */
 
 /* Runs until no lane can: all wait for other warps, or have ended. */
 void warp_run(warp &w);
@@ -156,6 +177,8 @@ bool ptx_chosen(void);
 ptx::kernel &ptx_kernel(const void *function);
 /* Its parameters as PTX has them; fails where their number or sizes differ. */
 std::vector<char> ptx_pack(const ptx::kernel &k, const std::vector<emulated_argument> &arguments);
+/* Where to count what it does in blocks of so many threads; null: nowhere. */
+kernel_counters *counters_of(const ptx::kernel &k, int threads);
 /* Runs the block given by blockIdx and blockDim, warps by their first threads in this order. */
 void ptx_block_run(const ptx::kernel &k, const std::vector<char> &parameters,
                    const std::vector<int> &threads);

@@ -9,7 +9,7 @@ using namespace ptx;
 
 /* The running block: a device runs one at a time. Warps reuse their registers across blocks. */
 static struct {
-    alignas(16) char shared[48 << 10];
+    alignas(128) char shared[48 << 10]; /* from its first bank on */
     std::vector<warp> warps;
     const kernel *of;
 } block;
@@ -105,10 +105,12 @@ void ptx_block_run(const kernel &k, const std::vector<char> &parameters, const s
         emulator_fail("its launch bound is %d threads", k.threads);
     }
     prepare(k, warps);
+    kernel_counters *counters = counters_of(k, (int)threads.size());
     memset(block.shared, POISON, (size_t)k.shared_bytes);
     block_now.began = ++block_now.time;
     for (size_t n = 0; n < warps; n++) {
         block.warps[n].parameters = parameters.data();
+        block.warps[n].counters = counters;
         begin(block.warps[n], (int)n * LANES, (int)threads.size());
     }
     do {

@@ -238,6 +238,7 @@ void add_arithmetic(decoder &d, const statement &s)
     if (!o.run || s.operands.empty())
         fail_text(d.k, s.text, "unknown instruction");
     instruction &i = emit(d, o.run);
+    i.counts = counted_as(s.name);
     write(d, s, i, s.operands[0]);
     for (size_t n = 1; n < s.operands.size(); n++)
         read(d, s, i, s.operands[n], o.bytes[n - 1]);

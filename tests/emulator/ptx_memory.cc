@@ -77,33 +77,41 @@ char *parameter_address(warp &w, const instruction &i, int lane, size_t bytes, b
     return (char *)w.parameters + at;
 }
 
+void count_nothing(kernel_counters &, const request &)
+{
+}
+
 typedef char *find(warp &, const instruction &, int lane, size_t bytes, bool writes);
 
 /* Calls `access` with each active lane and its address. */
-template <find address, class F>
-void each_address(warp &w, const instruction &i, int count, bool writes, F access)
+template <find address, counter count, class F>
+void each_address(warp &w, const instruction &i, int elements, bool writes, F access)
 {
-    size_t bytes = (size_t)(i.bytes * count);
+    request r = {w.active, {}, (size_t)(i.bytes * elements)};
     block_now.at = i.source;
     for (int l = 0; l < LANES; l++)
         if (w.active >> l & 1) {
             block_now.thread = w.first + l;
-            access(l, address(w, i, l, bytes, writes));
+            char *at = address(w, i, l, r.bytes, writes);
+            r.at[l] = (uintptr_t)at;
+            access(l, at);
         }
     block_now.thread = -1;
+    if (w.counters)
+        count(*w.counters, r);
 }
 
-template <find address> void load_lanes(warp &w, const instruction &i)
+template <find address, counter count> void load_lanes(warp &w, const instruction &i)
 {
-    each_address<address>(w, i, i.writes, false, [&](int lane, const char *at) {
+    each_address<address, count>(w, i, i.writes, false, [&](int lane, const char *at) {
         for (int n = 0; n < i.writes; n++)
             set(w, i.to[n], i.wide, lane, load(at + n * i.bytes, i));
     });
 }
 
-template <find address> void store_lanes(warp &w, const instruction &i)
+template <find address, counter count> void store_lanes(warp &w, const instruction &i)
 {
-    each_address<address>(w, i, i.reads - 1, true, [&](int lane, char *at) {
+    each_address<address, count>(w, i, i.reads - 1, true, [&](int lane, char *at) {
         for (int n = 0; n < i.reads - 1; n++)
             store(at + n * i.bytes, get(w, i.from[n + 1], i.wide, lane), i.bytes);
     });
@@ -112,25 +120,25 @@ template <find address> void store_lanes(warp &w, const instruction &i)
 
 void ptx::run_load_global(warp &w, const instruction &i)
 {
-    load_lanes<global_address>(w, i);
+    load_lanes<global_address, count_sectors>(w, i);
 }
 
 void ptx::run_load_shared(warp &w, const instruction &i)
 {
-    load_lanes<shared_address>(w, i);
+    load_lanes<shared_address, count_passes>(w, i);
 }
 
 void ptx::run_load_parameter(warp &w, const instruction &i)
 {
-    load_lanes<parameter_address>(w, i);
+    load_lanes<parameter_address, count_nothing>(w, i);
 }
 
 void ptx::run_store_global(warp &w, const instruction &i)
 {
-    store_lanes<global_address>(w, i);
+    store_lanes<global_address, count_sectors>(w, i);
 }
 
 void ptx::run_store_shared(warp &w, const instruction &i)
 {
-    store_lanes<shared_address>(w, i);
+    store_lanes<shared_address, count_passes>(w, i);
 }

@@ -195,6 +195,8 @@ static void execute(warp &w, const instruction &i)
         if (fresh)
             fail_lane(w, i, lowest(fresh), "reads a register that it has not written");
     }
+    if (w.counters)
+        count_instruction(w, i);
     w.at++;
     i.run(w, i);
     for (int n = 0; n < i.writes; n++)
