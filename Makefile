@@ -295,6 +295,14 @@ $(plugins): kernels/gtmark_plugin.h $(BUILD)/config.mk Makefile
 	    $(LDFLAGS) $(with) -lm -o $@
 $(filter-out $(faults:%=$(BUILD)/tests/plugins/%.so),$(plugins)): $(BUILD)/tests/plugins/%.so: tests/plugins/%.c
 
+# The example for GPUs, as its author builds it; on the emulated device also with each of its faults.
+ifeq ($(HAVE_CUDA)$(san),1)
+plugins_gpu := $(BUILD)/tests/plugins/edge_mean.cuda.so
+endif
+$(plugins_gpu): tests/plugins/edge_mean.cu kernels/gtmark_plugin.h build/cuda/request
+	@mkdir -p $(@D) $(if $(V),,&& echo "  nvcc  $(@:$(BUILD)/%=%)" >&2)
+	$(Q)$(CUDA_NVCC) -O2 $(gpu) -shared -Xcompiler $(cuda_host) -I kernels $< -o $@
+
 # The kernels on an emulated device (tests/emulator): compiled for the host, in a library that these programs open
 # instead. It switches stacks by x86-64's rules, and without sanitizers, which would have to know of them.
 ifeq ($(HAVE_CUDA)$(ISA_X86)$(san),11)
@@ -302,6 +310,7 @@ emulated_gpu   := $(patsubst %,$(BUILD)/emulated/tests/test_%,\
                     $(addprefix cuda_,build kernels models bench faults) saturated)
 emulated       := $(emulated_gpu) $(BUILD)/emulated/tests/test_emulator
 counters       := $(BUILD)/emulated/tests/test_counters
+emulated_audit := $(BUILD)/emulated/audit $(patsubst %,$(BUILD)/emulated/plugins/%.so,NONE TAIL PAST_END INPUT)
 # Tests with kernels that are executed from the PTX in these files of nvcc; as arguments of tests/run.sh.
 planted_ptx    := build/cuda/obj/tests/emulator/test_emulator.cu.o
 on_ptx         := GTMARK_PTX=$(planted_ptx) $(BUILD)/emulated/tests/test_emulator \
@@ -326,11 +335,17 @@ $(emulated_obj) $(BUILD)/emulated/obj/tests/emulator/test_emulator.cu.o: $(BUILD
 $(emulated_lib): $(emulated_obj)
 	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@" >&2)
 	$(Q)$(CC) -shared -Wl,-z,defs $^ $(LDFLAGS) -lstdc++ -lm -o $@
-$(emulated_gpu) $(emulated_set) $(counters): cuda_here := '$(look_in)$(CURDIR)/$(dir $(emulated_lib))'
+$(filter %.so,$(emulated_audit)): $(BUILD)/emulated/plugins/%.so: $(BUILD)/emulated/obj/tests/plugins/%.cu.o $(emulated_lib)
+	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@" >&2)
+	$(Q)$(CC) -shared $^ '$(look_in)$(CURDIR)/$(dir $(emulated_lib))' $(LDFLAGS) -lstdc++ -o $@
+$(BUILD)/emulated/obj/tests/plugins/%.cu.o: tests/plugins/edge_mean.cu kernels/gtmark_plugin.h $(BUILD)/cuda.mk Makefile
+	@mkdir -p $(@D) $(if $(V),,&& echo "  cc    $(@:$(BUILD)/%=%)" >&2)
+	$(Q)$(CC) $(emulated_as) -DFAULT=$* $(warnings) -g -fPIC -I. -Ikernels $(CUDA_INCLUDE) $(CFLAGS) -c $< -o $@
+$(emulated_gpu) $(emulated_set) $(emulated_audit) $(counters): cuda_here := '$(look_in)$(CURDIR)/$(dir $(emulated_lib))'
 $(emulated_gpu): $(BUILD)/emulated/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)/libgtmark.a | $(emulated_lib) ; $(link)
 $(emulated_gpu): | $(emulated_bench)
 $(counters): $(OBJ)/tests/emulator/test_counters.o $(helpers) $(BUILD)/libgtmark.a | $(emulated_lib) ; $(link)
-$(emulated_set): $(BUILD)/emulated/%: $(OBJ)/bench/%.o $(BUILD)/libgtmark.a | $(emulated_lib) ; $(link)
+$(emulated_set) $(BUILD)/emulated/audit: $(BUILD)/emulated/%: $(OBJ)/bench/%.o $(BUILD)/libgtmark.a | $(emulated_lib) ; $(link)
 emulator_test := $(BUILD)/emulated/obj/tests/emulator/test_emulator.cu.o $(filter %.cc.o,$(emulated_obj))
 $(BUILD)/emulated/tests/test_emulator: $(emulator_test)
 	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@" >&2)
@@ -422,8 +437,8 @@ soak: tests $(if $(CLANG),$(if $(filter fuzzers,$(or $(PART),fuzzers)),tests-sma
 ##   mutants      are planted faults noticed? PART=2/4: the second of four parts; MUTANTS='NAME...'
 mutants:
 	@CC='$(CC)' GTMARK_BUILD='$(BUILD)' GTMARK_PART='$(PART)' tests/mutants.sh $(MUTANTS)
-tests: all $(if $(CMOCKA),$(tests) $(races) $(dumpers) $(plugins) $(nvmls) $(slower) $(pmpi) $(fuzzers) $(replays) $(emulated) \
-    $(counters) $(planted_ptx),no-cmocka)
+tests: all $(if $(CMOCKA),$(tests) $(races) $(dumpers) $(plugins) $(plugins_gpu) $(nvmls) $(slower) $(pmpi) $(fuzzers) $(replays) \
+    $(emulated) $(emulated_audit) $(counters) $(planted_ptx),no-cmocka)
 tests-small: tests known-small
 	@$(MAKE) CC=clang SAN=1 $(CUDA_HOST:%=NVCC_CCBIN=%) tests
 # What clang can do is found out while gcc compiles.

@@ -142,6 +142,7 @@ struct options {
 struct audited_row {
     enum op op;
     enum dtype dtype;
+    bool on_device;
     char variant[VARIANT_TEXT];
 };
 
@@ -171,21 +172,33 @@ static void add_row(const struct options *o, struct shared *s, const struct kern
     struct audited_row *row = &s->rows[s->count++];
     row->op = k->op;
     row->dtype = k->dtype;
+    row->on_device = plugin_on_device(k);
     snprintf(row->variant, sizeof row->variant, "%s", k->variant);
 }
 
-/* In a child: the rows of the library. */
+/* In a child: the rows of the library, without those for a GPU where there is none, with the reason. */
 static void list_rows(void *context)
 {
     const struct work *w = context;
     struct shared *s = w->shared;
     bool any = !memchr(w->options->ops, true, sizeof w->options->ops);
     struct plugin *p = w->library ? plugin_open(w->library, s->error.text, sizeof s->error.text) : NULL;
+    struct opened_device device = {0};
     s->failed = w->library && !p;
-    for (int i = 0; p && plugin_row(p, i); i++)
-        add_row(w->options, s, plugin_row(p, i), any);
+    for (int i = 0; p && plugin_row(p, i); i++) {
+        bool on_device = plugin_on_device(plugin_row(p, i));
+        if (on_device && !device.context && !*s->error.text) {
+            device = operands_device();
+            if (!device.context)
+                complain(&s->error, "%.200s: entries for \"cuda\" need a GPU: %s", w->library, device.why);
+        }
+        if (!on_device || device.context)
+            add_row(w->options, s, plugin_row(p, i), any);
+    }
     for (enum op op = 0; !w->library && op < OPS; op++)
         add_row(w->options, s, backend_kernel(backend_cpu(), op, F32, NULL), any);
+    s->failed = s->failed || (s->count == 0 && *s->error.text);
+    operands_device_close(&device);
 }
 
 /* In a child: one check of one row. */
@@ -193,18 +206,21 @@ static void check_row(void *context)
 {
     const struct work *w = context;
     const struct audited_row *row = &w->shared->rows[w->row];
-    const struct backend *b = backend_cpu();
+    struct opened_device device = row->on_device ? operands_device() : (struct opened_device){0};
+    const struct backend *b = row->on_device ? device.backend : backend_cpu();
     struct message error;
     struct plugin *p = w->library ? plugin_open(w->library, error.text, sizeof error.text) : NULL;
-    if (p)
+    if (p && b)
         b = plugin_below(p, b, error.text, sizeof error.text);
     struct audited a = {.kernel = b ? backend_kernel(b, row->op, row->dtype, row->variant) : NULL,
+                        .device = device.context ? &device : NULL,
                         .counted = counted,
                         .verdict = &w->shared->verdict};
     if (a.kernel && (p || !w->library))
         w->check->run(&a);
     else
         verdict_set(&a, OUTCOME_FAIL, "cannot be opened again: %s", error.text);
+    operands_device_close(&device);
 }
 
 static const char *const outcomes[] = {"none", "pass", "note", "fail", "absent"};
@@ -285,7 +301,9 @@ static void time_row(struct work *w)
         return;
     }
     snprintf(file, sizeof file, "%s/rows.jsonl", folder);
-    struct beside b = {w->library, "cpu", row->variant, row->op, o->axis, o->values, o->budget, file};
+    struct beside b = {
+        w->library, row->on_device ? "cuda" : "cpu", row->variant, row->op, o->axis, o->values, o->budget,
+        file};
     if (!audit_isolated(measure_row, &b, &w->shared->runs, 60 + RUNS_OF_OURS * o->budget, &error) ||
         !beside_judge(&b, put_time, w, &error))
         put_time(w, "times", "fail", error.text, NULL);
@@ -333,6 +351,8 @@ static int audit_files(void *options, int count, char **files, struct message *e
                  shared->failed ? shared->error.text : how.text);
         return EXIT_USAGE;
     }
+    if (*shared->error.text)
+        fprintf(stderr, "note: %s\n", shared->error.text);
     audit_all(&w);
     value_free(w.lines);
     if (w.failed)

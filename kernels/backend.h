@@ -67,6 +67,8 @@ struct device {
      * code is loaded.
      */
     void (*load_only)(void *context, bool only);
+    /* The stream of all launches, for kernels of others; null while nothing may be launched. */
+    void *(*stream)(void *context);
     /*
      * What failed since `recover`, to be looked at before any value is believed: from then on nothing is
      * launched or allocated, reads give zeros and times NAN. `recover` forgets it, unless the device is lost.

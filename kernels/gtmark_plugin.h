@@ -50,6 +50,7 @@ struct gtmark_call {
     const struct gtmark_matrix *matrices; /* of the op, to be found by name */
     const struct gtmark_attribute *attributes;
     int32_t matrix_count, attribute_count;
+    void *stream; /* on "cuda", a cudaStream_t: all work is launched on it, and nothing waits */
     /* Runs body(data, i, threads) for each i below threads on the threads of the suite, and waits. */
     void (*team)(const struct gtmark_call *call, void (*body)(void *data, int thread, int threads),
                  void *data);
@@ -58,7 +59,7 @@ struct gtmark_call {
 struct gtmark_entry {
     const char *op;      /* NAME_backward computes the gradients of NAME */
     const char *variant; /* the name in --impl OP=VARIANT */
-    const char *device;  /* "cpu" */
+    const char *device;  /* "cpu", or "cuda": data and scratch are in the memory of a GPU */
     int32_t types;
     int32_t flags;
     /* Computes the op: null, or what went wrong. */

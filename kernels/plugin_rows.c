@@ -7,7 +7,7 @@
 
 #include "kernels/gtmark_plugin.h"
 
-/* A row is a backend of its own, so that a kernel leads to its entry. */
+/* A row is a backend of its own, so that a kernel leads to its entry and its device. */
 struct plugin_row {
     struct kernel kernel; /* first */
     const struct gtmark_entry *entry;
@@ -80,10 +80,16 @@ static void view_of(const struct kernel *k, const void *args, struct view *v)
 
 static void run_entry(const void *args)
 {
-    const struct kernel *k = ((const struct call *)args)->kernel;
+    const struct call *call = args;
+    const struct kernel *k = call->kernel;
+    const struct plugin_row *row = (const struct plugin_row *)(const void *)k;
+    const struct device *device = row->table.device;
     struct view v;
     view_of(k, args, &v);
-    const char *error = ((const struct plugin_row *)(const void *)k)->entry->run(&v.call);
+    v.call.stream = device ? device->stream(call->context) : NULL;
+    if (device && !v.call.stream)
+        return;
+    const char *error = row->entry->run(&v.call);
     if (!error)
         return;
     fprintf(stderr, "%s=%s: %.200s\n", op_info(k->op)->name, k->variant, error);
@@ -127,16 +133,27 @@ static bool is_name(const char *text)
     return text && *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_-.")];
 }
 
+static bool is_device(const char *name)
+{
+    return name && (strcmp(name, "cpu") == 0 || strcmp(name, "cuda") == 0);
+}
+
+bool plugin_on_device(const struct kernel *k)
+{
+    return plugin_is_row(k) &&
+           strcmp(((const struct plugin_row *)(const void *)k)->entry->device, "cpu") != 0;
+}
+
 /* What is wrong with an entry; null: nothing. */
 static const char *wrong_entry(const struct gtmark_entry *e)
 {
     enum op op = e->op ? op_named(e->op) : OPS;
-    return op == OPS                                     ? "no such op; docs/ops.md lists them"
-           : op_info(op)->exchange                       ? "an exchange between ranks cannot be replaced"
-           : !is_name(e->variant)                        ? "a variant is a word of a-z, 0-9, _, - and ."
-           : !e->device || strcmp(e->device, "cpu") != 0 ? "the device must be \"cpu\""
-           : !(e->types & (GTMARK_F32 | GTMARK_F64))     ? "types must be GTMARK_F32, GTMARK_F64 or both"
-           : e->types & ~(GTMARK_F32 | GTMARK_F64)       ? "types must be GTMARK_F32, GTMARK_F64 or both"
+    return op == OPS                                 ? "no such op; docs/ops.md lists them"
+           : op_info(op)->exchange                   ? "an exchange between ranks cannot be replaced"
+           : !is_name(e->variant)                    ? "a variant is a word of a-z, 0-9, _, - and ."
+           : !is_device(e->device)                   ? "the device must be \"cpu\" or \"cuda\""
+           : !(e->types & (GTMARK_F32 | GTMARK_F64)) ? "types must be GTMARK_F32, GTMARK_F64 or both"
+           : e->types & ~(GTMARK_F32 | GTMARK_F64)   ? "types must be GTMARK_F32, GTMARK_F64 or both"
            : e->flags & ~(GTMARK_ALLOCATES | GTMARK_STARTS_THREADS) ? "flags has a bit without a meaning"
            : !e->run                                                ? "run is missing"
                                                                     : NULL;
@@ -163,8 +180,17 @@ static void add_row(struct plugin *p, const struct gtmark_entry *e, enum dtype d
         .entry = e,
         .table = {.name = "plug-in", .doc = p->path, .kernels = &row->kernel, .count = 1},
     };
-    if (p->count > 1)
-        row[-1].table.base = &row->table;
+}
+
+static bool is_there(const struct plugin *p, const struct gtmark_entry *e)
+{
+    for (int i = 0; i < p->count; i++) {
+        const struct gtmark_entry *other = p->rows[i].entry;
+        if (strcmp(other->op, e->op) == 0 && strcmp(other->variant, e->variant) == 0 &&
+            strcmp(other->device, e->device) == 0)
+            return true;
+    }
+    return false;
 }
 
 static bool add_entries(struct plugin *p, const struct gtmark_plugin *g, char *error, size_t error_size)
@@ -173,7 +199,7 @@ static bool add_entries(struct plugin *p, const struct gtmark_plugin *g, char *e
         const char *wrong = wrong_entry(e);
         if (wrong)
             return fail_of(p, e, wrong, error, error_size);
-        if (p->count && backend_kernel(&p->rows->table, op_named(e->op), DTYPE_NONE, e->variant))
+        if (is_there(p, e))
             return fail_of(p, e, "is there twice", error, error_size);
         if (e->types & GTMARK_F32)
             add_row(p, e, TYPE_f32);
@@ -233,19 +259,38 @@ const struct kernel *plugin_row(const struct plugin *p, int i)
     return i < p->count ? &p->rows[i].kernel : NULL;
 }
 
-const struct backend *plugin_below(struct plugin *p, const struct backend *b, char *error, size_t error_size)
+/* The rows for the device of b, the first above the others; null with a message. */
+static const struct backend *rows_for(struct plugin *p, const struct backend *b, char *error,
+                                      size_t error_size)
 {
-    for (int i = 0; i < p->count; i++)
-        if (backend_kernel(b, p->rows[i].kernel.op, p->rows[i].kernel.dtype, p->rows[i].kernel.variant)) {
-            fail_of(p, p->rows[i].entry, "is a variant of ours: give it another name", error, error_size);
+    const struct backend *rows = NULL;
+    for (int i = p->count; i-- > 0;) {
+        struct plugin_row *row = &p->rows[i];
+        const struct kernel *k = &row->kernel;
+        if (plugin_on_device(k) != (b->device != NULL))
+            continue;
+        if (backend_kernel(b, k->op, k->dtype, k->variant)) {
+            fail_of(p, row->entry, "is a variant of ours: give it another name", error, error_size);
             return NULL;
         }
-    int count = 0;
-    for (; b && count < CHAIN_MAX; b = b->base, count++) {
-        p->chain[count] = *b;
-        p->chain[count].base = b->base ? &p->chain[count + 1] : &p->rows->table;
+        row->table.device = b->device;
+        row->table.base = rows;
+        rows = &row->table;
     }
-    if (b)
+    if (!rows)
+        snprintf(error, error_size, "%.200s: has no entry for %s", p->path, b->device ? "a GPU" : "the host");
+    return rows;
+}
+
+const struct backend *plugin_below(struct plugin *p, const struct backend *b, char *error, size_t error_size)
+{
+    const struct backend *rows = rows_for(p, b, error, error_size);
+    int count = 0;
+    for (; rows && b && count < CHAIN_MAX; b = b->base, count++) {
+        p->chain[count] = *b;
+        p->chain[count].base = b->base ? &p->chain[count + 1] : rows;
+    }
+    if (rows && b)
         abort(); /* CHAIN_MAX is too small */
-    return p->chain;
+    return rows ? p->chain : NULL;
 }

@@ -20,8 +20,9 @@ struct plugin *plugin_open(const char *path, char *error, size_t error_size);
 void plugin_close(struct plugin *p);
 
 /*
- * The chain of backends from b on, with the rows of the plug-in below it, which thus are no default of any
- * op. It lives as long as the plug-in. Null with a message if a variant of an op is already in b.
+ * The chain of backends from b on, with the rows of the plug-in for its device below it, which thus are no
+ * default of any op that b has. It lives as long as the plug-in. Null with a message if there is none, or if
+ * a variant of an op is already in b.
  */
 const struct backend *plugin_below(struct plugin *p, const struct backend *b, char *error, size_t error_size);
 
@@ -30,6 +31,9 @@ const struct kernel *plugin_row(const struct plugin *p, int i);
 
 /* Whether a kernel is such a row. */
 bool plugin_is_row(const struct kernel *k);
+
+/* Whether it is one for a GPU. */
+bool plugin_on_device(const struct kernel *k);
 
 /* The flags of a row's entry (GTMARK_ALLOCATES, ...); none for a kernel of ours. */
 int plugin_flags(const struct kernel *k);

@@ -50,6 +50,22 @@ named HANG results 'does not return within 2 s' 2
 check 'a kernel that takes NaN for 0 is noted' \
     "$($audit "$plugins/IGNORE.so" | grep -c ' note .*with NaN in x, y is finite where the reference is not')" 1
 
+# On the emulated device, if it was built; and where no GPU is.
+if [ -e "$build/emulated/audit" ]; then
+    audit="$build/emulated/audit --budget 0" plugins=$build/emulated/plugins
+    $audit "$plugins/NONE.so" >"$house/said" 2>&1
+    check 'the plug-in for GPUs passes' "$? $(grep -c ' pass ' "$house/said") $(grep -c ' absent ' "$house/said")" '0 4 2'
+    named TAIL results 'where D is no multiple of 4: y (0, 0) is not written'
+    named PAST_END memory 'writes outside of its outputs'
+    named INPUT memory 'writes its input x'
+    audit="$build/audit --budget 0" plugins=$build/tests/plugins
+    check 'without a GPU it is refused' "$(CUDA_VISIBLE_DEVICES='' $audit "$plugins/edge_mean.cuda.so" 2>&1 |
+        grep -c '^audit: .*/edge_mean.cuda.so: entries for "cuda" need a GPU: ')" 1
+else
+    checked=$((checked + 1))
+    echo "ok $checked # SKIP plug-ins on the emulated device: they need the CUDA toolkit and x86-64"
+fi
+
 # refused LIBRARY WORDS: the line, and the exit status
 refused()
 {

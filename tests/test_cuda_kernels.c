@@ -6,8 +6,8 @@
  * Each op is a test; all are skipped without a GPU, and ops without a row always. GTMARK_SMALL=1 omits the
  * larger shapes, as needed under compute-sanitizer; GTMARK_OP=NAME tests one op.
  */
+#include "bench/audit/operands_device.h"
 #include "kernels/cuda/plan.h"
-#include "tests/operands_device.h"
 #include "tests/test.h"
 
 #include <dlfcn.h>
@@ -207,7 +207,7 @@ int main(void)
 {
     static struct op_on_device states[OPS];
     static struct CMUnitTest tests[OPS + 1];
-    struct opened_device device = device_of_tests();
+    struct opened_device device = operands_device();
     if (!device.context)
         fprintf(stderr, "no GPU: %s\n", device.why);
     for (enum op op = 0; op < OPS; op++) {
@@ -217,6 +217,6 @@ int main(void)
     tests[OPS] = (struct CMUnitTest)cmocka_unit_test(test_all_kernels_were_launched);
     cmocka_set_test_filter(getenv("GTMARK_OP")); /* null: none */
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    device_of_tests_close(&device);
+    operands_device_close(&device);
     return failed;
 }

@@ -4,10 +4,10 @@
  * memory, and from a captured graph. Skipped without a GPU. GTMARK_SMALL=1 uses smaller graphs;
  * GTMARK_MODEL=NAME tests one model, without its replays.
  */
+#include "bench/audit/operands_device.h"
 #include "models/layers/check.h"
 #include "models/tape/count.h"
 #include "tests/batches.h"
-#include "tests/operands_device.h"
 #include "tests/test.h"
 
 struct subject {
@@ -200,7 +200,7 @@ int main(void)
     enum { SUBJECTS = sizeof subjects / sizeof *subjects };
     struct CMUnitTest tests[2 * SUBJECTS + 1];
     char names[SUBJECTS][80];
-    struct opened_device device = device_of_tests();
+    struct opened_device device = operands_device();
     if (!device.context)
         fprintf(stderr, "no GPU: %s\n", device.why);
     for (int i = 0; i < SUBJECTS; i++) {
@@ -216,6 +216,6 @@ int main(void)
     if (env_set("GTMARK_MODEL"))
         cmocka_set_test_filter(getenv("GTMARK_MODEL"));
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    device_of_tests_close(&device);
+    operands_device_close(&device);
     return failed;
 }

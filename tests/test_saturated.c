@@ -4,8 +4,8 @@
  * is multiplied by queries and keys that are as large as the scores. Every op that saves lse, run forward and
  * backward on every backend, against ref in double.
  */
+#include "bench/audit/operands_device.h"
 #include "kernels/rng.h"
-#include "tests/operands_device.h"
 #include "tests/test.h"
 
 #include <math.h>
@@ -228,13 +228,13 @@ int main(void)
     static const enum op ops[] = {OP_attention_backward, OP_sparse_attention_backward, OP_gatv2_backward};
     static struct form_on_device states[FORMS];
     static struct CMUnitTest tests[FORMS];
-    struct opened_device device = device_of_tests();
+    struct opened_device device = operands_device();
     for (size_t i = 0, n = 0; i < sizeof ops / sizeof *ops; i++)
         for (unsigned options = 0; (int)options < op_info(ops[i])->form_count; options++, n++) {
             states[n] = (struct form_on_device){{ops[i], options}, &device};
             tests[n] = (struct CMUnitTest){form_name(states[n].form), test_op, NULL, NULL, &states[n]};
         }
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    device_of_tests_close(&device);
+    operands_device_close(&device);
     return failed;
 }

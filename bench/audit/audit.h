@@ -5,7 +5,7 @@
 #ifndef GTMARK_BENCH_AUDIT_H
 #define GTMARK_BENCH_AUDIT_H
 
-#include "bench/audit/operands.h"
+#include "bench/audit/operands_device.h"
 #include "bench/base/message.h"
 
 enum outcome { OUTCOME_NONE, OUTCOME_PASS, OUTCOME_NOTE, OUTCOME_FAIL, OUTCOME_ABSENT };
@@ -27,6 +27,7 @@ struct counted {
 
 struct audited {
     const struct kernel *kernel;
+    const struct opened_device *device; /* where it runs; null: the host */
     const struct counted *counted;
     struct audit_verdict *verdict;
     int tasks; /* threads of the process before the first call */

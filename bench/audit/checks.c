@@ -97,19 +97,24 @@ static void visit_or_pass(const struct audited *a, enum samples which, sample_vi
     verdict_set(a, OUTCOME_PASS, "%s: %d samples", text, visited);
 }
 
-/* Where memory was touched is for the check of memory, which has guard pages. */
-static struct operands *run_copy(const struct audited *a, const struct operands *inputs,
-                                 const struct kernel *k, int threads)
+/* *intact: whether it left alone what lies behind its scratch. References run on the host. */
+static struct operands *run_traced(const struct audited *a, const struct operands *inputs,
+                                   const struct kernel *k, int threads, bool *intact)
 {
     struct operands *o = operands_copy(inputs, k->dtype, inputs->sample.pad);
     audit_watch(a, o);
-    bool intact = operands_run(o, k, threads, 0, 0);
+    *intact = k == a->kernel && a->device ? operands_run_on(o, k, a->device, threads == 1)
+                                          : operands_run(o, k, threads, 0, 0);
     a->verdict->runs++;
-    if (o->sample.guard && !intact)
-        verdict_set(a, OUTCOME_FAIL, "writes past the end of its scratch");
-    if (o->sample.guard && !operands_guarded(o))
-        verdict_set(a, OUTCOME_FAIL, "writes outside of its outputs, or between their rows");
     return o;
+}
+
+/* Where memory was touched is for the check of memory. */
+static struct operands *run_copy(const struct audited *a, const struct operands *inputs,
+                                 const struct kernel *k, int threads)
+{
+    bool ignored;
+    return run_traced(a, inputs, k, threads, &ignored);
 }
 
 /* Results. */
@@ -205,6 +210,32 @@ static void check_results(const struct audited *a)
 
 /* Memory. */
 
+static struct operands *run_kept(const struct audited *a, const struct operands *inputs, int threads)
+{
+    bool intact;
+    struct operands *o = run_traced(a, inputs, a->kernel, threads, &intact);
+    if (!intact)
+        verdict_set(a, OUTCOME_FAIL, "writes past the end of its scratch");
+    if (!operands_guarded(o))
+        verdict_set(a, OUTCOME_FAIL, "writes outside of its outputs, or between their rows");
+    return o;
+}
+
+/* On a device there are no guard pages, and all that shows is what was written. */
+static void try_device_memory(const struct audited *a, const struct operands *inputs, void *context)
+{
+    (void)context;
+    struct operands *o = run_kept(a, inputs, 1);
+    const struct op_info *info = op_info(o->sample.op);
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *p = &info->operands[i];
+        if (o->blocks[i].bytes && !operand_writes(p) &&
+            memcmp(o->blocks[i].bytes, inputs->blocks[i].bytes, o->blocks[i].size) != 0)
+            verdict_set(a, OUTCOME_FAIL, "writes its input %s", p->name);
+    }
+    operands_free(o);
+}
+
 /* Twice with the same operands, so that what is kept of the first call shows. */
 static void try_memory(const struct audited *a, const struct operands *inputs, void *context)
 {
@@ -213,7 +244,7 @@ static void try_memory(const struct audited *a, const struct operands *inputs, v
     for (int i = 0; i < 4; i++) {
         int threads = i < 2 ? 1 : 3;
         guarded.sample.guard = i % 2 ? GUARD_BEFORE : GUARD_AFTER;
-        struct operands *o = run_copy(a, &guarded, a->kernel, threads);
+        struct operands *o = run_kept(a, &guarded, threads);
         if (!operands_run(o, a->kernel, threads, 0, 0))
             verdict_set(a, OUTCOME_FAIL, "writes past the end of its scratch");
         guarded_free(o->closed);
@@ -223,8 +254,12 @@ static void try_memory(const struct audited *a, const struct operands *inputs, v
 
 static void check_memory(const struct audited *a)
 {
-    visit_or_pass(a, SAMPLES_SMALL, try_memory,
-                  "nothing outside of its operands and its scratch is accessed");
+    if (a->device)
+        visit_or_pass(a, SAMPLES_SMALL, try_device_memory,
+                      "nothing outside of its outputs and its scratch is written");
+    else
+        visit_or_pass(a, SAMPLES_SMALL, try_memory,
+                      "nothing outside of its operands and its scratch is accessed");
 }
 
 /* The same bits. */
@@ -258,7 +293,10 @@ static void try_runs(const struct audited *a, const struct operands *inputs, voi
 
 static void check_thread_counts(const struct audited *a)
 {
-    visit_or_pass(a, SAMPLES_FEW, try_threads, "the same bits on 1, 2 and 3 threads");
+    if (a->device)
+        verdict_set(a, OUTCOME_ABSENT, "a GPU has no number of threads to choose");
+    else
+        visit_or_pass(a, SAMPLES_FEW, try_threads, "the same bits on 1, 2 and 3 threads");
 }
 
 static void check_runs(const struct audited *a)
@@ -324,7 +362,9 @@ static void check_calls(const struct audited *a)
 {
     struct audited counting = *a;
     counting.tasks = tasks();
-    if (!a->counted)
+    if (a->device)
+        verdict_set(a, OUTCOME_ABSENT, "on a GPU the driver allocates and waits too");
+    else if (!a->counted)
         verdict_set(a, OUTCOME_ABSENT, "AddressSanitizer replaces the allocator");
     else
         visit_or_pass(&counting, SAMPLES_FEW, try_calls, "no allocation, no new thread, no waiting");

@@ -9,7 +9,6 @@ static bool fits(const struct options *o, struct message *error)
 {
     bool elsewhere = o->count != COUNT_OFF && o->count != COUNT_COUNTERS;
     const struct refusal refusals[] = {
-        {o->device.backend->device, "--plugin: only on the host, not with this --device"},
         {o->against, "--plugin: not with --against: the other build may have another gtmark_plugin.h"},
         {elsewhere, "--plugin: not with --count auto, valgrind or base, which run kernels elsewhere"},
     };

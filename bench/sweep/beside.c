@@ -15,10 +15,25 @@ int beside_measure(const struct beside *b)
     char axis[32], seconds[32];
     snprintf(axis, sizeof axis, "--%s", b->axis);
     snprintf(seconds, sizeof seconds, "%g", b->budget);
-    const char *words[] = {
-        kernels.name, "--plugin", b->library, "--device",    b->device,   "--op",  op_info(b->op)->name,
-        axis,         b->values,  "--budget", seconds,       "--timeout", seconds, "--count",
-        "counters",   "--output", b->file,    "--no-charts", NULL};
+    const char *words[] = {kernels.name,
+                           "--plugin",
+                           b->library,
+                           "--device",
+                           b->device,
+                           "--op",
+                           op_info(b->op)->name,
+                           axis,
+                           b->values,
+                           "--budget",
+                           seconds,
+                           "--timeout",
+                           seconds,
+                           "--output",
+                           b->file,
+                           "--no-charts",
+                           "--count",
+                           strcmp(b->device, "cpu") == 0 ? "counters" : "off",
+                           NULL};
     return bench_main(&kernels, sizeof words / sizeof *words - 1, (char **)words);
 }
 
@@ -82,16 +97,16 @@ static void say_time(const struct beside *b, const struct rows *rows, const stru
     const struct field *axis = schema_find(axis_info(axis_named(b->axis, strlen(b->axis)))->field);
     char place[AXES_TEXT], finding[MESSAGE_SIZE];
     const char *ours = rows_at(rows, 0)->variant; /* the default stands first */
-    const struct row *base = row_beside(rows, row, ours);
+    const struct row *base = strcmp(ours, b->variant) == 0 ? NULL : row_beside(rows, row, ours);
     struct value *figures = value_new_object();
     double x = NAN;
     axes_describe(row, axis, place);
     field_number(row, axis, &x);
     value_set_real(figures, b->axis, x);
-    if (!row_is_ok(row) || !base || row->kernel.time.samples.count == 0) {
+    if (!row_is_ok(row) || !base) {
         bool wrong = strcmp(row->status, "wrong") == 0;
-        snprintf(finding, sizeof finding, "%s: %s%s%.300s", place, row->status, row->reason ? ": " : "",
-                 row->reason ? row->reason : "");
+        const char *why = row->reason ? row->reason : "there is no kernel of ours beside it";
+        snprintf(finding, sizeof finding, "%s: %s: %.200s", place, row->status, why);
         say(context, "times", wrong ? "fail" : "absent", finding, figures);
         return;
     }

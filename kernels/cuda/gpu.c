@@ -265,6 +265,12 @@ static int64_t taken(void *context)
     return (int64_t)(total - bytes);
 }
 
+static void *stream_of(void *context)
+{
+    struct cuda_context *c = context;
+    return cuda_is_idle(c) ? NULL : c->stream;
+}
+
 static void load_only(void *context, bool only)
 {
     struct cuda_context *c = context;
@@ -402,6 +408,7 @@ const struct device cuda_gpu = {
     .available = available,
     .taken = taken,
     .load_only = load_only,
+    .stream = stream_of,
     .fault = fault,
     .recover = recover,
     .event_new = event_new,

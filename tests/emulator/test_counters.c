@@ -5,8 +5,8 @@
  *
  * GTMARK_COUNTERS=FILE writes instead what each op's kernels do at a usual size (make gpu-counters).
  */
+#include "bench/audit/operands_device.h"
 #include "tests/emulator/counters.h"
-#include "tests/operands_device.h"
 #include "tests/test.h"
 
 #include <dlfcn.h>
@@ -29,7 +29,7 @@ struct counted_op {
 
 static struct counted_device device_that_counts(void)
 {
-    struct counted_device d = {.opened = device_of_tests()};
+    struct counted_device d = {.opened = operands_device()};
     void *library = d.opened.context ? dlopen("libgtmark_cuda.so", RTLD_NOW | RTLD_LOCAL) : NULL;
     if (library && env_set("GTMARK_PTX"))
         d.counters = (counters_function *)dlsym(library, "emulated_counters");
@@ -126,6 +126,6 @@ int main(void)
         {"counters are written", test_counters_are_written, NULL, NULL, &d},
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    device_of_tests_close(&d.opened);
+    operands_device_close(&d.opened);
     return failed;
 }

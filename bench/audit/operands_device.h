@@ -1,6 +1,6 @@
 /* Operands of any op on a device: see operands.h. */
-#ifndef GTMARK_TESTS_OPERANDS_DEVICE_H
-#define GTMARK_TESTS_OPERANDS_DEVICE_H
+#ifndef GTMARK_BENCH_OPERANDS_DEVICE_H
+#define GTMARK_BENCH_OPERANDS_DEVICE_H
 
 #include "bench/audit/operands.h"
 
@@ -12,13 +12,13 @@ struct opened_device {
 };
 
 /* The first GPU. */
-struct opened_device device_of_tests(void);
-void device_of_tests_close(struct opened_device *d);
+struct opened_device operands_device(void);
+void operands_device_close(struct opened_device *d);
 
 /*
  * Runs a kernel on copies of the operands, including guards, in device memory, and copies everything back.
  * `aligned`: the first element of every matrix has the device's alignment; otherwise it is offset from it.
- * Scratch starts as NaN; returns false if it was overrun.
+ * Scratch starts as NaN; returns false if it was overrun. A fault of the device ends the program with a line.
  */
 bool operands_run_on(struct operands *o, const struct kernel *k, const struct opened_device *d, bool aligned);
 

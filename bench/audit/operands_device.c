@@ -1,15 +1,15 @@
 /* All operands and the scratch buffer share one allocation, which is transferred as a whole. */
-#include "tests/operands_device.h"
+#include "bench/audit/operands_device.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels/arithmetic.h"
-#include "tests/test.h"
 
 enum { TRAP = 0xff, GUARD = 256 };
 
-struct opened_device device_of_tests(void)
+struct opened_device operands_device(void)
 {
     struct opened_device d = {0};
     d.backend = backend_cuda(d.why, sizeof d.why);
@@ -17,7 +17,7 @@ struct opened_device device_of_tests(void)
     return d;
 }
 
-void device_of_tests_close(struct opened_device *d)
+void operands_device_close(struct opened_device *d)
 {
     if (d->context)
         d->backend->device->close(d->context);
@@ -51,6 +51,7 @@ static struct placement place(const struct operands *o, const struct kernel *k, 
     }
     p.scratch = round_up(p.end, unit);
     args.call.context = d->context;
+    args.call.kernel = k;
     p.scratch_bytes = k->scratch ? k->scratch(&args) : 0;
     p.end = p.scratch + p.scratch_bytes + GUARD;
     return p;
@@ -65,7 +66,7 @@ static void run_at(struct operands *o, const struct kernel *k, const struct plac
     for (int i = 0; i < info->operand_count; i++)
         if (o->blocks[i].bytes)
             operand_mat(&info->operands[i], &args)->data = base + p->at[i] + into_block(o, i);
-    args.call = (struct call){.scratch = base + p->scratch, .context = context, .threads = 1};
+    args.call = (struct call){.kernel = k, .scratch = base + p->scratch, .context = context, .threads = 1};
     if (k->prepare)
         k->prepare(&args);
     k->run(&args);
@@ -88,8 +89,10 @@ bool operands_run_on(struct operands *o, const struct kernel *k, const struct op
     device->read(d->context, host, base, p.end);
     device->release(d->context, base);
     struct fault f = device->fault(d->context);
-    if (f.kind)
-        fail_msg("%s %s: %s: %s", op_info(k->op)->name, k->variant, f.where, f.words);
+    if (f.kind) {
+        fprintf(stderr, "%s=%s: %s: %s\n", op_info(k->op)->name, k->variant, f.where, f.words);
+        exit(1);
+    }
     for (int i = 0; i < OPERANDS_MAX; i++)
         if (o->blocks[i].bytes)
             memcpy(o->blocks[i].bytes, host + p.at[i], o->blocks[i].size);
