@@ -166,7 +166,8 @@ struct work {
 
 static void add_row(const struct options *o, struct shared *s, const struct kernel *k, bool any)
 {
-    bool wanted = (any || o->ops[k->op]) && !op_info(k->op)->exchange;
+    bool wanted = (any || o->ops[k->op]) && !op_info(k->op)->exchange &&
+                  k->op != OP_function; /* which has no reference */
     if (!wanted || s->count == ROWS_MAX)
         return;
     struct audited_row *row = &s->rows[s->count++];
@@ -353,6 +354,10 @@ static int audit_files(void *options, int count, char **files, struct message *e
     }
     if (*shared->error.text)
         fprintf(stderr, "note: %s\n", shared->error.text);
+    if (shared->count == 0 && !*shared->error.text) {
+        complain(error, "%s: has no kernel to check", w.library ? w.library : "--own");
+        return EXIT_USAGE;
+    }
     audit_all(&w);
     value_free(w.lines);
     if (w.failed)

@@ -23,6 +23,9 @@ enum { GTMARK_F32 = 1, GTMARK_F64 = 2, GTMARK_I32 = 4, GTMARK_I64 = 8 };
  * threads. */
 enum { GTMARK_ALLOCATES = 1, GTMARK_STARTS_THREADS = 2 };
 
+/* What a run makes of the values that it records under one name. */
+enum { GTMARK_SUM = 1, GTMARK_MEAN = 2 };
+
 /*
  * A matrix: element (i, k) is at data + i * ld + k, in elements, and aligned to its size alone. Nothing else
  * may be accessed, nor the elements between the rows. The arrays of offsets and edges are matrices of one
@@ -54,8 +57,18 @@ struct gtmark_call {
     /* Runs body(data, i, threads) for each i below threads on the threads of the suite, and waits. */
     void (*team)(const struct gtmark_call *call, void (*body)(void *data, int thread, int threads),
                  void *data);
+    /*
+     * Sections nest; enter opens one, leave closes the one that was opened last; metadata may be null. A
+     * metric has a value in each run. Both are taken in runs of their own, after the timed ones, where these
+     * do nothing. On the thread of the call only; names are at most 31 of a-z, 0-9, _ and -.
+     */
+    void (*enter)(const struct gtmark_call *call, const char *section, const char *metadata);
+    void (*leave)(const struct gtmark_call *call, const char *section);
+    void (*record)(const struct gtmark_call *call, const char *metric, double value, int32_t how);
+    void *state; /* that setup has set */
 };
 
+/* A kernel of an op, or, of the op "function", what is no op: a loader, a sampler, a step of one's own. */
 struct gtmark_entry {
     const char *op;      /* NAME_backward computes the gradients of NAME */
     const char *variant; /* the name in --impl OP=VARIANT */
@@ -69,6 +82,9 @@ struct gtmark_entry {
     /* Null, or why the entry cannot compute these shapes, operands or attributes; null: it can compute all.
      */
     const char *(*supports)(const struct gtmark_call *call);
+    /* Of a function, may be null: before its runs, which are in turns, and after them; not timed. As run. */
+    const char *(*setup)(const struct gtmark_call *call, void **state);
+    void (*teardown)(void *state);
 };
 
 struct gtmark_plugin {

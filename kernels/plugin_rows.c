@@ -12,6 +12,9 @@ struct plugin_row {
     struct kernel kernel; /* first */
     const struct gtmark_entry *entry;
     struct backend table;
+    struct plugin *plugin;
+    void *state; /* of a function that is set up */
+    bool is_set_up;
 };
 
 enum { CHAIN_MAX = 4 };
@@ -21,13 +24,20 @@ struct plugin {
     struct plugin_row *rows;
     int count;
     struct backend chain[CHAIN_MAX];
+    const struct plugin_listener *listener;
 };
+
+static struct plugin_row *row_of(const struct kernel *k)
+{
+    return (struct plugin_row *)(uintptr_t)k;
+}
 
 /* Calls. */
 
 /* A call as the library sees it, and what it points to. */
 struct view {
-    struct gtmark_call call;
+    struct gtmark_call call; /* first */
+    const struct plugin_listener *listener;
     struct gtmark_matrix matrices[OPERANDS_MAX];
     struct gtmark_attribute attributes[OPERANDS_MAX];
 };
@@ -38,6 +48,29 @@ static void run_team(const struct gtmark_call *call, void (*body)(void *data, in
 #pragma omp parallel for num_threads(call->threads) schedule(static, 1)
     for (int i = 0; i < call->threads; i++)
         body(data, i, call->threads);
+}
+
+static void tell(const struct gtmark_call *call, enum plugin_report what, const char *name,
+                 const char *metadata, double value)
+{
+    const struct plugin_listener *l = ((const struct view *)(const void *)call)->listener;
+    if (l)
+        l->hear(l->context, what, name, metadata, value);
+}
+
+static void enter_section(const struct gtmark_call *call, const char *name, const char *metadata)
+{
+    tell(call, PLUGIN_ENTER, name, metadata, 0);
+}
+
+static void leave_section(const struct gtmark_call *call, const char *name)
+{
+    tell(call, PLUGIN_LEAVE, name, NULL, 0);
+}
+
+static void record_metric(const struct gtmark_call *call, const char *name, double value, int32_t how)
+{
+    tell(call, how == GTMARK_MEAN ? PLUGIN_MEAN : PLUGIN_SUM, name, NULL, value);
 }
 
 static int32_t type_of(enum dtype dtype)
@@ -65,7 +98,14 @@ static void view_of(const struct kernel *k, const void *args, struct view *v)
                                    .scratch = call->scratch,
                                    .matrices = v->matrices,
                                    .attributes = v->attributes,
-                                   .team = run_team};
+                                   .team = run_team,
+                                   .enter = enter_section,
+                                   .leave = leave_section,
+                                   .record = record_metric,
+                                   .state = row_of(k)->state};
+    v->listener = row_of(k)->plugin->listener;
+    if (k->op == OP_function)
+        return;
     for (int i = 0; i < info->operand_count; i++) {
         const struct operand *o = &info->operands[i];
         if (!operand_is_mat(o)) {
@@ -82,7 +122,7 @@ static void run_entry(const void *args)
 {
     const struct call *call = args;
     const struct kernel *k = call->kernel;
-    const struct plugin_row *row = (const struct plugin_row *)(const void *)k;
+    const struct plugin_row *row = row_of(k);
     const struct device *device = row->table.device;
     struct view v;
     view_of(k, args, &v);
@@ -90,21 +130,28 @@ static void run_entry(const void *args)
     if (device && !v.call.stream)
         return;
     const char *error = row->entry->run(&v.call);
+    tell(&v.call, PLUGIN_END, NULL, NULL, 0);
     if (!error)
         return;
     fprintf(stderr, "%s=%s: %.200s\n", op_info(k->op)->name, k->variant, error);
     exit(1);
 }
 
+static void run_function(const void *args)
+{
+    run_entry(args);
+    mat_set(((const struct function_args *)args)->y, 0, 0, 1);
+}
+
 bool plugin_is_row(const struct kernel *k)
 {
-    return k->run == run_entry;
+    return k->run == run_entry || k->run == run_function;
 }
 
 static int64_t scratch_of_entry(const void *args)
 {
     const struct kernel *k = ((const struct call *)args)->kernel;
-    const struct gtmark_entry *e = ((const struct plugin_row *)(const void *)k)->entry;
+    const struct gtmark_entry *e = row_of(k)->entry;
     struct view v;
     view_of(k, args, &v);
     return e->scratch ? e->scratch(&v.call) : 0;
@@ -112,18 +159,43 @@ static int64_t scratch_of_entry(const void *args)
 
 int plugin_flags(const struct kernel *k)
 {
-    return plugin_is_row(k) ? ((const struct plugin_row *)(const void *)k)->entry->flags : 0;
+    return plugin_is_row(k) ? row_of(k)->entry->flags : 0;
 }
 
 const char *plugin_refuses(const struct kernel *k, const void *args)
 {
-    const struct gtmark_entry *e =
-        plugin_is_row(k) ? ((const struct plugin_row *)(const void *)k)->entry : NULL;
+    const struct gtmark_entry *e = plugin_is_row(k) ? row_of(k)->entry : NULL;
     struct view v;
     if (!e || !e->supports)
         return NULL;
     view_of(k, args, &v);
     return e->supports(&v.call);
+}
+
+const char *plugin_setup(const struct kernel *k, const void *args)
+{
+    struct plugin_row *row = plugin_is_row(k) ? row_of(k) : NULL;
+    struct view v;
+    if (!row || row->is_set_up || !row->entry->setup)
+        return NULL;
+    view_of(k, args, &v);
+    const char *why = row->entry->setup(&v.call, &row->state);
+    row->is_set_up = !why;
+    return why;
+}
+
+void plugin_teardown(const struct kernel *k)
+{
+    struct plugin_row *row = plugin_is_row(k) ? row_of(k) : NULL;
+    if (row && row->is_set_up && row->entry->teardown)
+        row->entry->teardown(row->state);
+    if (row)
+        row->is_set_up = false;
+}
+
+void plugin_listen(struct plugin *p, const struct plugin_listener *l)
+{
+    p->listener = l;
 }
 
 /* Loading. */
@@ -148,15 +220,18 @@ bool plugin_on_device(const struct kernel *k)
 static const char *wrong_entry(const struct gtmark_entry *e)
 {
     enum op op = e->op ? op_named(e->op) : OPS;
-    return op == OPS                                 ? "no such op; docs/ops.md lists them"
-           : op_info(op)->exchange                   ? "an exchange between ranks cannot be replaced"
-           : !is_name(e->variant)                    ? "a variant is a word of a-z, 0-9, _, - and ."
-           : !is_device(e->device)                   ? "the device must be \"cpu\" or \"cuda\""
-           : !(e->types & (GTMARK_F32 | GTMARK_F64)) ? "types must be GTMARK_F32, GTMARK_F64 or both"
-           : e->types & ~(GTMARK_F32 | GTMARK_F64)   ? "types must be GTMARK_F32, GTMARK_F64 or both"
+    int types = op == OP_function && !e->types ? GTMARK_F32 : e->types; /* a function has none */
+    return op == OPS                              ? "no such op; docs/ops.md lists them"
+           : op_info(op)->exchange                ? "an exchange between ranks cannot be replaced"
+           : !is_name(e->variant)                 ? "a variant is a word of a-z, 0-9, _, - and ."
+           : !is_device(e->device)                ? "the device must be \"cpu\" or \"cuda\""
+           : !(types & (GTMARK_F32 | GTMARK_F64)) ? "types must be GTMARK_F32, GTMARK_F64 or both"
+           : types & ~(GTMARK_F32 | GTMARK_F64)   ? "types must be GTMARK_F32, GTMARK_F64 or both"
+           : op == OP_function && strcmp(e->device, "cpu") != 0     ? "a function runs on the host"
            : e->flags & ~(GTMARK_ALLOCATES | GTMARK_STARTS_THREADS) ? "flags has a bit without a meaning"
            : !e->run                                                ? "run is missing"
-                                                                    : NULL;
+           : op != OP_function && (e->setup || e->teardown) ? "setup and teardown are those of a function"
+                                                            : NULL;
 }
 
 static bool fail_of(const struct plugin *p, const struct gtmark_entry *e, const char *what, char *error,
@@ -175,9 +250,10 @@ static void add_row(struct plugin *p, const struct gtmark_entry *e, enum dtype d
                    .variant = e->variant,
                    .dtype = dtype,
                    .bits = bits,
-                   .run = run_entry,
+                   .run = op_named(e->op) == OP_function ? run_function : run_entry,
                    .scratch = scratch_of_entry},
         .entry = e,
+        .plugin = p,
         .table = {.name = "plug-in", .doc = p->path, .kernels = &row->kernel, .count = 1},
     };
 }
@@ -201,7 +277,7 @@ static bool add_entries(struct plugin *p, const struct gtmark_plugin *g, char *e
             return fail_of(p, e, wrong, error, error_size);
         if (is_there(p, e))
             return fail_of(p, e, "is there twice", error, error_size);
-        if (e->types & GTMARK_F32)
+        if (e->types & GTMARK_F32 || !e->types)
             add_row(p, e, TYPE_f32);
         if (e->types & GTMARK_F64)
             add_row(p, e, TYPE_f64);

@@ -10,6 +10,16 @@
 
 struct plugin;
 
+/* What calls report (gtmark_plugin.h), and their ends. */
+enum plugin_report { PLUGIN_ENTER, PLUGIN_LEAVE, PLUGIN_SUM, PLUGIN_MEAN, PLUGIN_END };
+
+/* Hears of them: the name of a section or metric; metadata or a value; null and 0 where there is none. */
+struct plugin_listener {
+    void (*hear)(void *context, enum plugin_report what, const char *name, const char *metadata,
+                 double value);
+    void *context;
+};
+
 /*
  * Opens a library and checks its entries: ops that we have, of types and devices that we run, no variant
  * twice. Null with a message. A library stays loaded.
@@ -25,6 +35,14 @@ void plugin_close(struct plugin *p);
  * a variant of an op is already in b.
  */
 const struct backend *plugin_below(struct plugin *p, const struct backend *b, char *error, size_t error_size);
+
+/* Who hears of them from now on; null: nobody. It must live until the next call. */
+void plugin_listen(struct plugin *p, const struct plugin_listener *l);
+
+/* Before the runs of a function, and after them: what its entry does there. Null, or why it cannot run.
+ * Kernels of others and of ours have nothing to do. */
+const char *plugin_setup(const struct kernel *k, const void *args);
+void plugin_teardown(const struct kernel *k);
 
 /* The i-th row; null past the last. */
 const struct kernel *plugin_row(const struct plugin *p, int i);

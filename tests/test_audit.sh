@@ -98,10 +98,16 @@ check 'kernels of ours pass' "$? $(grep -c ' pass \| note ' "$house/said")" '0 2
 if tests/golden/python_plugin.py tests/plugins/add.py "$house/add.so" >"$house/said" 2>&1; then
     check 'the time of an empty call is said' "$(grep -c ': 1 kernels; a call takes [0-9.]* us' "$house/said")" 1
     check 'a kernel in Python passes' "$($audit "$house/add.so" | grep -c '^add=python .* pass ')" 6
+    "$build/bench_kernels" --plugin "$house/add.so" --op add --impl add=python --nodes 9 --hidden 3 --runs 2 --turns 1 \
+        --no-roofline --no-charts --output "$house/rows.jsonl" >"$house/said" 2>&1
+    check 'and the time of an empty call is beside that in a benchmark' \
+        "$(grep -c '^kernel.python_call_seconds [0-9.e-]* (' "$house/said")" 1
     sed 's/+ b_i/+ c_i/' tests/plugins/add.py >"$house/raises.py"
     tests/golden/python_plugin.py "$house/raises.py" "$house/raises.so" >"$house/said"
     check 'what it raises is named' "$($audit "$house/raises.so" 2>&1 |
         grep -c "FAIL .* add=python: NameError: name 'c_i' is not defined")" 6
+elif command -v python3 >/dev/null && ! grep -q 'has no libpython' "$house/said"; then
+    check 'kernels in Python' "$(cat "$house/said")" ''
 else
     checked=$((checked + 1))
     echo "ok $checked # SKIP kernels in Python: $(tail -n 1 "$house/said")"

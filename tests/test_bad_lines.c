@@ -67,7 +67,8 @@ static const char *allowed_by_reader(const char *name)
         {"tag", "KEY=VALUE, with a key of letters, digits, - and _"},
         {"find", "then =memory, =memory:SIZE as =memory:4GiB, or =latency:TIME as =latency:100ms"},
         {"shard", "I/N, the I-th of N parts, I from 1 to N"},
-        {"threshold", "latency:TIME, p99:TIME, throughput:RATE, memory:SIZE, flops:COUNT or error:NUMBER"},
+        {"threshold", "latency:TIME, p99:TIME, throughput:RATE, memory:SIZE, flops:COUNT, error:NUMBER, "
+                      "most.METRIC:NUMBER"},
         {"baseline", "cannot be read"},
     };
     for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)

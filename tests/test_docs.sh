@@ -18,6 +18,7 @@ for main in bench/*.c; do
     ln "$build/$(basename "$main" .c)" "$house/build"
 done
 ln "$build/tests/plugins/sparse_attention.so" "$house/mine.so"
+ln "$build/tests/plugins/functions.so" "$house/loader.so"
 ln -s "$house/build" "$house/OLD" && ln -s "$house/build" "$house/old"
 for machine in results/[!l]*/; do
     ln -s "$root/$machine" "$house/results"

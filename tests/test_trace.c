@@ -35,7 +35,7 @@ static int program_setup(void **state)
     assert_true(tape_layout(p.recording.tape));
     tape_init(p.recording.tape);
     p.trace = trace_new("a test");
-    trace_add(p.trace, "a step", p.recording.tape);
+    trace_add(p.trace, "a step", p.recording.tape, NULL);
     *state = &p;
     return 0;
 }

@@ -285,6 +285,20 @@ void row_put_real(struct row *row, double *member, double value)
         row_put_reason(row, member, "not a finite number");
 }
 
+bool row_get_metric(const struct row *row, const char *program, const char *metric, double *value)
+{
+    size_t length = strlen(program);
+    for (size_t i = 0; i < row->metrics.name.count && i < row->metrics.value.count; i++) {
+        const char *name = row->metrics.name.texts[i];
+        if (strncmp(name, program, length) == 0 && name[length] == '.' &&
+            strcmp(name + length + 1, metric) == 0) {
+            *value = row->metrics.value.reals[i];
+            return true;
+        }
+    }
+    return false;
+}
+
 bool row_get_real(const struct row *row, const char *path, double *value)
 {
     const struct field *field = row ? schema_find(path) : NULL;

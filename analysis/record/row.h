@@ -139,6 +139,9 @@ struct row_times *row_timed(const struct row *row, size_t kind);
  * absent. */
 bool row_get_real(const struct row *row, const char *path, double *value);
 
+/* The value of a metric of a program: hit_rate of "kernel". False if the row has none. */
+bool row_get_metric(const struct row *row, const char *program, const char *metric, double *value);
+
 /* Whether the row has the field, or any field of the group. */
 bool row_has(const struct row *row, const char *path);
 

@@ -86,6 +86,29 @@ static void put_profile(FILE *out, const struct part *part, const struct row *ro
     put_groups(out, p, PROFILE_PART, "part of a layer, op");
 }
 
+static void put_sections(FILE *out, const struct part *part, const struct row *row)
+{
+    char name[AXES_TEXT], time[UNITS_TEXT];
+    size_t sections = row->sections.seconds.count, metrics = row->metrics.value.count;
+    part_name_row(part, row, name);
+    html(out,
+         "<h3>Reported by the plug-in, %s</h3>\n<div class=\"wide\" tabindex=\"0\"><table class=\"profile\">"
+         "<thead><tr><th>section or metric</th><th class=\"n\">calls</th><th class=\"n\">a run</th>"
+         "<th>metadata</th></tr></thead><tbody>\n",
+         name);
+    for (size_t i = 0; i < sections; i++) {
+        units_format(time, row->sections.seconds.reals[i], UNITS_SI, "s");
+        html(
+            out,
+            "<tr><th scope=\"row\">%s</th><td class=\"n\">%.4g</td><td class=\"n\">%s</td><td>%s</td></tr>\n",
+            row->sections.name.texts[i], row->sections.calls.reals[i], time, row->sections.metadata.texts[i]);
+    }
+    for (size_t i = 0; i < metrics; i++)
+        html(out, "<tr><th scope=\"row\">%s</th><td></td><td class=\"n\">%.4g</td><td></td></tr>\n",
+             row->metrics.name.texts[i], row->metrics.value.reals[i]);
+    fputs("</tbody></table></div>\n", out);
+}
+
 void part_profiles(FILE *out, const struct part *p)
 {
     enum { SHOWN = 4 };
@@ -100,6 +123,9 @@ void part_profiles(FILE *out, const struct part *p)
                 put_profile(out, p, row, k, &profile);
             profile_free(&profile);
         }
+    for (size_t i = 0; i < rows_count(p->rows); i++)
+        if (row_has(rows_at(p->rows, i), "sections"))
+            put_sections(out, p, rows_at(p->rows, i));
     if (found > SHOWN)
         html(out, "<p class=\"note\">%zu more profiles are in the file (--format csv-profile)</p>\n",
              found - SHOWN);

@@ -32,6 +32,10 @@ void below_add(struct below *b, const struct row *row, const char *name, bool ke
         snprintf(text, sizeof text, "unchecked: %.480s", unchecked);
         notes_add(&b->reasons, text, name);
     }
+    for (size_t i = 0; i < row->metrics.name.count && i < row->metrics.value.count; i++) {
+        snprintf(text, sizeof text, "%.100s %.4g", row->metrics.name.texts[i], row->metrics.value.reals[i]);
+        notes_add(&b->notes, text, name);
+    }
     for (size_t kind = 0; kind < TIMED; kind++)
         count_time(b, row_timed(row, kind));
     b->kept += kept;

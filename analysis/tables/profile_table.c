@@ -143,6 +143,34 @@ void profile_print(const struct profile *p, const char *title, FILE *out)
             print_table(p, &headings[i], out);
 }
 
+/* --- sections */
+
+void profile_print_sections(const struct row *row, const char *program, FILE *out)
+{
+    struct grid grid = {.columns = 4};
+    int width = 0;
+    for (size_t i = 0; i < row->sections.name.count; i++)
+        width = (int)fmax(width, (double)strlen(row->sections.name.texts[i]));
+    grid_add(&grid, "%-*s", width, "section");
+    grid_add(&grid, "calls");
+    grid_add(&grid, "time");
+    grid_add(&grid, "metadata");
+    for (size_t i = 0; i < row->sections.name.count; i++) {
+        const char *name = row->sections.name.texts[i];
+        if (!schema_is_under(name, program))
+            continue;
+        grid_add(&grid, "%-*s", width, name);
+        grid_add(&grid, "%.*f", units_decimals(row->sections.calls.reals[i]), row->sections.calls.reals[i]);
+        add_with_unit(&grid, row->sections.seconds.reals[i], UNITS_SI, "s");
+        grid_add(&grid, "%s", *row->sections.metadata.texts[i] ? row->sections.metadata.texts[i] : "-");
+    }
+    if (grid.count > grid.columns) {
+        putc('\n', out);
+        grid_print(&grid, TABLE_TERMINAL, out);
+    }
+    grid_free(&grid);
+}
+
 /* --- memory */
 
 /* Bytes of activations and of workspace, the last two categories; the others are the same all the time. */

@@ -14,6 +14,9 @@
  */
 void profile_print(const struct profile *p, const char *title, FILE *out);
 
+/* A table of the sections that plug-ins opened in a program of the row; nothing without any. */
+void profile_print_sections(const struct row *row, const char *program, FILE *out);
+
 /* The timeline of memory: the most live bytes of each part of the program, in the order in which they run. */
 void profile_print_memory(const struct profile *p, FILE *out);
 

@@ -1,5 +1,6 @@
 #include "bench/cli/gates_parse.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,8 @@ const struct gate_kind gate_kinds[GATE_KINDS] = {
     [GATE_MEMORY] = {"memory", "memory.planned", "peak", false, false, QUANTITY_BYTES},
     [GATE_FLOPS] = {"flops", "flops.analytic", "flops", false, false, QUANTITY_FLOP},
     [GATE_ERROR] = {"error", "error.norm", NULL, true, false, QUANTITY_RATIO},
+    [GATE_MOST] = {"most", NULL, NULL, false, false, QUANTITY_RATIO},
+    [GATE_LEAST] = {"least", NULL, NULL, false, true, QUANTITY_RATIO},
 };
 
 /* Reads "step." and moves past it; GATE_ALL if there is none. */
@@ -27,12 +30,22 @@ static int read_program(const char **text)
     return GATE_ALL;
 }
 
+/* Reads "most.NAME:NUMBER", from its kind on. */
+static bool read_metric(const char *text, struct gate *g)
+{
+    size_t length = strcspn(text, ":");
+    if (length == 0 || length >= GATE_METRIC || !text[length])
+        return false;
+    snprintf(g->metric, GATE_METRIC, "%.*s", (int)length, text);
+    return quantity_parse_or_zero(text + length + 1, QUANTITY_RATIO, &g->limit);
+}
+
 static bool read_gate(const char *item, struct gate *g, struct message *error)
 {
     const char *name = item;
     const struct gate_kind *known = NULL;
     *g = (struct gate){.program = read_program(&name)};
-    size_t length = strcspn(name, ":");
+    size_t length = strcspn(name, ":.");
     for (; g->kind < GATE_KINDS; g->kind++) {
         const struct gate_kind *k = &gate_kinds[g->kind];
         if (strlen(k->name) != length || strncmp(k->name, name, length) != 0)
@@ -41,19 +54,21 @@ static bool read_gate(const char *item, struct gate *g, struct message *error)
             return complain(error, "--threshold %.200s: %s is per row, not per program", item, k->name);
         if (!k->of_encoding && g->program == GATE_ENCODING)
             return complain(error, "--threshold %.200s: an encoding has no %s", item, k->name);
-        if (name[length] && quantity_parse(name + length + 1, k->quantity, &g->limit))
+        if (!k->field && name[length] == '.' && read_metric(name + length + 1, g))
+            return true;
+        if (k->field && name[length] == ':' && quantity_parse(name + length + 1, k->quantity, &g->limit))
             return true;
         known = known ? known : k;
     }
     if (known)
-        return complain(error, "--threshold %.200s: after %s: %s%s", item, known->name,
-                        quantity_allowed(known->quantity),
+        return complain(error, "--threshold %.200s: after %s: %s%s%s", item, known->name,
+                        known->field ? "" : "the name of a metric and ", quantity_allowed(known->quantity),
                         known->quantity == QUANTITY_PER_SECOND ? "; or with nodes/s or edges/s" : "");
-    return complain(
-        error,
-        "--threshold %.200s: latency:TIME, p99:TIME, throughput:RATE, memory:SIZE, flops:COUNT or "
-        "error:NUMBER, for one with forward., step., kernel. or encoding. before it",
-        item);
+    return complain(error,
+                    "--threshold %.200s: latency:TIME, p99:TIME, throughput:RATE, memory:SIZE, flops:COUNT, "
+                    "error:NUMBER, most.METRIC:NUMBER or least.METRIC:NUMBER, for one with forward., step., "
+                    "kernel. or encoding. before it",
+                    item);
 }
 
 bool gates_parse(const char *text, struct gates *g, struct message *error)

@@ -17,6 +17,8 @@ enum {
     GATE_MEMORY,
     GATE_FLOPS,
     GATE_ERROR,
+    GATE_MOST, /* of a metric of a plug-in */
+    GATE_LEAST,
     GATE_KINDS
 };
 
@@ -30,11 +32,14 @@ struct gate_kind {
 
 extern const struct gate_kind gate_kinds[GATE_KINDS];
 
+enum { GATE_METRIC = 32 };
+
 enum { GATE_ENCODING = TIMED_ENCODING, GATE_ALL /* programs, not the encoding */ };
 
 struct gate {
-    int kind, program; /* program: as program_name, or GATE_ALL */
-    double limit;      /* bytes, seconds, FLOPs, 1/s or a ratio */
+    int kind, program;        /* program: as program_name, or GATE_ALL */
+    char metric[GATE_METRIC]; /* of GATE_MOST and GATE_LEAST, otherwise empty */
+    double limit;             /* bytes, seconds, FLOPs, 1/s or a ratio */
 };
 
 struct gates {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bench/base/suggest.h"
+#include "kernels/plugin_rows.h"
 #include "models/layers/op_program.h"
 
 static const char *name_at(int index)
@@ -48,7 +49,8 @@ static int add_form(struct options *o, struct form f)
     for (const struct backend *from = top; from; from = from->base)
         for (int i = 0; i < from->count; i++) {
             const struct kernel *k = &from->kernels[i];
-            bool wanted = !variant || strcmp(k->variant, variant) == 0;
+            bool wanted = (!variant || strcmp(k->variant, variant) == 0) &&
+                          (f.op != OP_function || plugin_is_row(k)); /* the reference's does nothing */
             if (k->op == f.op && k->dtype == MODEL_DTYPE && wanted && kernel_supports(k, f.options) &&
                 !covered(top, from, k))
                 add_kernel(o, k, f);
@@ -86,7 +88,11 @@ bool kernels_choose(struct options *o, struct message *error)
         if (!why && add_form(o, f))
             continue;
         char none[64];
-        snprintf(none, sizeof none, "the device has no %s kernel for it", dtype_name(MODEL_DTYPE));
+        if (f.op == OP_function && !chosen)
+            continue;
+        snprintf(none, sizeof none,
+                 f.op == OP_function ? "--plugin has functions" : "the device has no %s kernel for it",
+                 dtype_name(MODEL_DTYPE));
         why = why ? why : none;
         if (chosen)
             return complain(error, "--op %s: %s", name, why);

@@ -136,5 +136,5 @@ void measure_program(struct visit *v, enum program_kind kind)
     }
     if (v->plan->first)
         print_conventions(m->job, kind, r.tape);
-    tape_free(r.tape);
+    workload_unload(&r);
 }

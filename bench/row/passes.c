@@ -9,6 +9,7 @@
 #include "bench/base/memory.h"
 #include "bench/cli/describe.h"
 #include "bench/row/fields.h"
+#include "bench/row/measured_sections.h"
 #include "bench/show/dump.h"
 #include "bench/show/profile.h"
 #include "bench/show/trace.h"
@@ -112,8 +113,9 @@ static void resident_run(struct target *t)
         row_put_reason(t->row, &to->memory.resident, reason);
     if (to->memory.libraries == COUNT_ABSENT)
         row_put_reason(t->row, &to->memory.libraries, reason);
-    /* Something allocates memory outside the plan. */
-    if ((double)to->memory.resident > 1.05 * (double)tape_planned(t->recording->tape)->arena + 4 * 0x1p20)
+    /* Something allocates memory outside the plan, which plug-ins may. */
+    if (!sections_possible(t->recording->tape) &&
+        (double)to->memory.resident > 1.05 * (double)tape_planned(t->recording->tape)->arena + 4 * 0x1p20)
         outcome_set(t->outcome, "wrong", "a run uses more resident memory than planned");
 }
 
@@ -226,7 +228,26 @@ static void trace_run(struct target *t)
     char program[TITLE_TEXT], title[TITLE_TEXT + 32];
     fields_title(t->job->options, t->job->config, t->kind, program);
     snprintf(title, sizeof title, "row %lld: %s", (long long)t->job->row + 1, program);
-    trace_add(t->job->trace, title, t->recording->tape);
+    trace_add(t->job->trace, title, t->recording->tape, t->job->options->plugin.opened);
+}
+
+/* --- sections and metrics of plug-ins */
+
+static const char *why_no_sections(const struct target *t)
+{
+    return sections_possible(t->recording->tape) ? NULL : "";
+}
+
+static void sections_run(struct target *t)
+{
+    int samples = t->timed->samples.n;
+    struct message fault = {""};
+    sections_measure(t->recording->tape, t->job->options->plugin.opened, samples < 10 ? samples : 10,
+                     program_name(t->kind), t->row, &fault);
+    if (*fault.text)
+        outcome_set(t->outcome, "failed", "%s: %s", program_name(t->kind), fault.text);
+    if (options_print_profile(t->job->options))
+        profile_print_sections(t->row, program_name(t->kind), t->job->profile);
 }
 
 /* --- FLOPs counted in the reference's loops */
@@ -328,6 +349,7 @@ static const struct pass {
     {{"communication"}, 0, why_no_exchange, exchange_run},
     {{"profile", "predicted"}, 0, why_no_profile, profile_run},
     {{NULL}, A_RUN, why_no_trace, trace_run},
+    {{NULL}, A_RUN, why_no_sections, sections_run},
     {{"flops.counted"}, A_RUN | ONE_RANK, NULL, count_run},
     {{"flops.executed"}, A_RUN | THE_HOST, why_no_executed, executed_run},
     {{NULL}, A_RUN, NULL, check_run},

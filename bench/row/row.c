@@ -238,6 +238,15 @@ static struct row *row_of(const struct job *job, const struct row *from)
     return row;
 }
 
+/* What is known of the op says nothing of a function. */
+static void omit_work(struct row *row)
+{
+    static const char *const groups[] = {"flops", "bytes",     "bytes_no_reuse", "roofline",
+                                         "bound", "predicted", "profile.flops",  "profile.bytes"};
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+        row_omit_of(row, PROGRAM_KERNEL, groups[i], "what a function of others does is not known");
+}
+
 struct row *measurement_row(const struct measurement *m)
 {
     struct outcome outcome = judge_samples(m);
@@ -249,6 +258,8 @@ struct row *measurement_row(const struct measurement *m)
         timed_write_encoding(row, m->job, &m->encoded.samples);
     if (!m->is_resumed) /* results are checked with the first turn */
         verify_write(row, &m->checked, m->encoded.computed ? &m->encoded : NULL);
+    if (m->job->config->timed.kernel && m->job->config->timed.form.op == OP_function)
+        omit_work(row);
     row_derive(row);
     row_judge_noise(row);
     return row;

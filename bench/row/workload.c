@@ -408,6 +408,15 @@ static bool all_supported(const struct tape *t, struct outcome *outcome)
     return !why || outcome_set(outcome, "skipped", "%s=%s: %s", e->form, e->kernel->variant, why);
 }
 
+/* The functions of plug-ins. */
+static bool set_up(const struct tape *t, struct outcome *outcome)
+{
+    const char *why = NULL;
+    for (int i = 0; i < tape_entry_count(t) && !why; i++)
+        why = plugin_setup(tape_entry(t, i)->kernel, tape_entry(t, i)->args);
+    return !why || outcome_set(outcome, "failed", "setup: %s", why);
+}
+
 bool workload_load(const struct workload *w, enum program_kind kind, struct recording *r,
                    struct outcome *outcome)
 {
@@ -421,7 +430,14 @@ bool workload_load(const struct workload *w, enum program_kind kind, struct reco
     return workload_went_on(o, "the code of its kernels", outcome) &&
            workload_fits(o, program_name(kind), tape_plan(r->tape)->arena, limit, outcome) &&
            workload_open_blas(w, r->tape, outcome) && lay_out(o, r->tape, outcome) &&
-           run_first(o, r->tape, outcome);
+           run_first(o, r->tape, outcome) && set_up(r->tape, outcome);
+}
+
+void workload_unload(struct recording *r)
+{
+    for (int i = 0; i < tape_entry_count(r->tape); i++)
+        plugin_teardown(tape_entry(r->tape, i)->kernel);
+    tape_free(r->tape);
 }
 
 void workload_map_pages(const struct tape *t)

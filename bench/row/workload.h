@@ -135,6 +135,10 @@ bool workload_went_on(const struct options *o, const char *what, struct outcome 
 bool workload_load(const struct workload *w, enum program_kind kind, struct recording *r,
                    struct outcome *outcome);
 
+/* Frees the tape of a program, loaded or not; the functions of plug-ins in it do what they do after their
+ * runs. */
+void workload_unload(struct recording *r);
+
 /* Whether this much memory may be used; if not, sets the outcome. */
 bool workload_fits(const struct options *o, const char *what, int64_t bytes, double limit,
                    struct outcome *outcome);

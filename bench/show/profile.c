@@ -46,9 +46,9 @@ static double *entry_times(struct tape *t, int runs)
 
 /* What the ceilings allow, with the minimum bytes of the entry as its working set; not known without ceilings
  * or beyond 63 bits. */
-static void set_least(struct profile_entry *p, const struct entry *e, const struct calibration *c)
+static void set_least(struct profile_entry *p, const struct entry *e, struct cost cost,
+                      const struct calibration *c)
 {
-    struct cost cost = entry_cost(e);
     p->least = NAN;
     if (!c || cost.flops < 0 || cost.bytes < 0)
         return;
@@ -79,7 +79,7 @@ struct profile profile_plan(const struct tape *t, const struct calibration *ceil
     struct profile p = {.count = (size_t)entries, .entries = calloc((size_t)entries + 1, sizeof *p.entries)};
     for (int i = 0; i < entries && p.entries; i++) {
         const struct entry *e = tape_entry(t, i);
-        struct cost cost = entry_cost(e);
+        struct cost cost = e->op == OP_function ? (struct cost){.flops = -1, .bytes = -1} : entry_cost(e);
         p.entries[i] = (struct profile_entry){.op = e->form,
                                               .variant = e->kernel->variant,
                                               .phase = phase_name(e->phase),
@@ -87,7 +87,7 @@ struct profile profile_plan(const struct tape *t, const struct calibration *ceil
                                               .seconds = NAN,
                                               .flops = cost.flops,
                                               .bytes = cost.bytes};
-        set_least(&p.entries[i], e, ceilings);
+        set_least(&p.entries[i], e, cost, ceilings);
         set_live(&p.entries[i], t, i);
     }
     if (!p.entries)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/time/sections.h"
 #include "bench/time/stopwatch.h"
 #include "models/tape/listing.h"
 
@@ -19,6 +20,7 @@ struct replay {
     struct value *events;
     struct tape *tape;
     int process, entries;
+    struct sections sections;
     struct stopwatch watch; /* mark 0 is the start, mark e + 1 the end of entry e */
 };
 
@@ -95,6 +97,8 @@ static struct value *entry_args(const struct entry *e, int index, int64_t ns)
     value_set_text(args, "variant", e->kernel->variant);
     value_set_text(args, "span", e->span);
     value_set_text(args, "shapes", shapes);
+    if (e->op == OP_function) /* of which no more is known */
+        return args;
     if (e->flops >= 0)
         value_set_count(args, "FLOPs", e->flops);
     if (e->bytes >= 0)
@@ -106,11 +110,25 @@ static struct value *entry_args(const struct entry *e, int index, int64_t ns)
     return args;
 }
 
+/* The sections of an entry, each after the one around it. */
+static void add_sections(struct replay *r, int entry)
+{
+    for (int i = 0; i < r->sections.count; i++) {
+        const struct section *s = &r->sections.list[i];
+        struct value *args = s->entry == entry ? value_new_object() : NULL;
+        if (!args)
+            continue;
+        value_set_text(args, "metadata", s->metadata);
+        add_event(r, s->name, LANE_PROGRAM, nanoseconds(r, s->begin), nanoseconds(r, s->end), args);
+    }
+}
+
 static void add_entry(struct replay *r, int index)
 {
     const struct entry *e = tape_entry(r->tape, index);
     int64_t begin = begin_of(r, index), end = begin_of(r, index + 1);
     add_event(r, e->form, LANE_PROGRAM, begin, end, entry_args(e, index, end - begin));
+    add_sections(r, index);
     add_live(r, begin, tape_live_bytes(r->tape, index));
 }
 
@@ -159,15 +177,20 @@ static void mark(void *context, int entry)
 {
     struct replay *r = context;
     stopwatch_mark(&r->watch, entry + 1);
+    r->sections.entry = entry + 1;
 }
 
-static void replay(struct replay *r)
+static void replay(struct replay *r, struct plugin *p)
 {
     tape_run(r->tape);
     tape_wait(r->tape);
+    if (p)
+        sections_begin(&r->sections, p);
     stopwatch_mark(&r->watch, 0);
     tape_run_marked(r->tape, mark, r);
     stopwatch_resolve(&r->watch, r->entries + 1);
+    if (*r->sections.fault.text) /* which the row tells */
+        sections_clear(&r->sections);
 }
 
 static void name_process(struct replay *r, const char *title)
@@ -182,7 +205,7 @@ static void name_process(struct replay *r, const char *title)
     add_live(r, begin_of(r, r->entries), 0);
 }
 
-void trace_add(struct value *trace, const char *title, struct tape *t)
+void trace_add(struct value *trace, const char *title, struct tape *t, struct plugin *p)
 {
     int64_t processes = 0;
     value_get_count(trace, "otherData.processes", &processes);
@@ -192,8 +215,10 @@ void trace_add(struct value *trace, const char *title, struct tape *t)
                        .entries = tape_entry_count(t)};
     r.watch = stopwatch_open(t, r.entries + 1);
     value_set_count(value_get(trace, "otherData"), "processes", r.process);
-    replay(&r);
+    replay(&r, p);
     name_process(&r, title);
+    if (p)
+        sections_end(&r.sections, p);
     stopwatch_close(&r.watch);
 }
 

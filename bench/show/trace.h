@@ -16,13 +16,16 @@
 #include "analysis/record/value.h"
 #include "models/tape/tape.h"
 
+struct plugin;
+
 /* A trace without events; an object. `benchmark` names its source. */
 struct value *trace_new(const char *benchmark);
 
 /*
  * Replays the tape, which is laid out, once without and once with marks, and adds the second replay as the
- * process `title`. The state of the tape advances by two runs.
+ * process `title`; p: the plug-in that has kernels of it, whose sections are events within their ops, or
+ * null. The state of the tape advances by two runs.
  */
-void trace_add(struct value *trace, const char *title, struct tape *t);
+void trace_add(struct value *trace, const char *title, struct tape *t, struct plugin *p);
 
 #endif

@@ -21,8 +21,9 @@ static void judge_gate(struct judging *j, const struct gate *g, const struct row
     char path[SCHEMA_PATH], measured[QUANTITY_TEXT] = "none", allowed[QUANTITY_TEXT];
     const char *dot = *program ? "." : "";
     double value;
-    snprintf(path, sizeof path, "%s%s%s", program, dot, field);
-    bool known = row_get_real(row, path, &value);
+    snprintf(path, sizeof path, "%s%s%s", program, dot, field ? field : "");
+    bool known =
+        *g->metric ? row_get_metric(row, program, g->metric, &value) : row_get_real(row, path, &value);
     if (known && (k->least ? value >= g->limit : value <= g->limit))
         return;
     if (known)
@@ -35,7 +36,7 @@ static void judge_gate(struct judging *j, const struct gate *g, const struct row
         axes_text(row, j->axes[i], text);
         grid_add(&j->misses, "%s", text);
     }
-    grid_add(&j->misses, "%s%s%s", program, dot, k->name);
+    grid_add(&j->misses, "%s%s%s%s%s", program, dot, k->name, *g->metric ? "." : "", g->metric);
     grid_add(&j->misses, "%s", measured);
     grid_add(&j->misses, "%s %s", k->least ? "at least" : "at most", allowed);
 }

@@ -4,9 +4,10 @@
  *     --threshold latency:100ms,step.memory:2GiB,p99:1s,flops:1TFLOP,throughput:1k/s,error:1e-4
  *
  * Latency is a program's median time, p99 the 99th percentile of its samples, throughput its graphs per
- * second, memory its planned arena, flops its analytic FLOPs; error is the row's error.norm. Of an encoding
- * memory is its peak. Without "forward.", "step.", "kernel." or "encoding." a gate applies to every requested
- * program. A value that should have been measured but was not misses its gate.
+ * second, most.NAME and least.NAME limit a metric of a plug-in, memory is its planned arena, flops its
+ * analytic FLOPs; error is the row's error.norm. Of an encoding memory is its peak. Without "forward.",
+ * "step.", "kernel." or "encoding." a gate applies to every requested program. A value that should have been
+ * measured but was not misses its gate.
  */
 #ifndef GTMARK_BENCH_GATES_H
 #define GTMARK_BENCH_GATES_H

@@ -27,7 +27,7 @@ static double time_program(const struct workload *w, enum program_kind kind, dou
             *late = true;
         samples_free(&s);
     }
-    tape_free(r.tape);
+    workload_unload(&r);
     return median;
 }
 

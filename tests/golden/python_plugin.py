@@ -7,11 +7,12 @@ mine.py has a function for each kernel: @kernel("spmm", "mine"); call["x"] is a 
 numpy.asarray takes it without a copy. The library contains the source of mine.py, and starts this Python in the process
 that opens it.
 """
-import ctypes, json, os, subprocess, sys, sysconfig, time
-from ctypes import c_char_p, c_double, c_int32, c_int64, c_uint32, c_void_p
+import contextlib, ctypes, json, os, subprocess, sys, sysconfig, timeit
+from ctypes import CFUNCTYPE, c_char_p, c_double, c_int32, c_int64, c_uint32, c_void_p
 
 F32, F64, I32, I64 = 1, 2, 4, 8
 ALLOCATES, STARTS_THREADS = 1, 2
+SUM, MEAN = 1, 2
 ELEMENTS = {F32: ("<f4", ctypes.c_float), F64: ("<f8", c_double), I32: ("<i4", c_int32), I64: ("<i8", c_int64)}
 
 
@@ -37,10 +38,15 @@ class Attribute(ctypes.Structure):
     _fields_ = [("name", c_char_p), ("real", c_double), ("whole", c_int64)]
 
 
+RECORD = CFUNCTYPE(None, c_void_p, c_char_p, c_double, c_int32)
+
+
 class Call(ctypes.Structure):
     _fields_ = [("size", c_uint32), ("threads", c_int32), ("scratch", c_void_p), ("matrices", ctypes.POINTER(View)),
                 ("attributes", ctypes.POINTER(Attribute)), ("matrix_count", c_int32), ("attribute_count", c_int32),
-                ("team", c_void_p)]
+                ("stream", c_void_p), ("team", c_void_p), ("enter", CFUNCTYPE(None, c_void_p, c_char_p, c_char_p)),
+                ("leave", CFUNCTYPE(None, c_void_p, c_char_p)),
+                ("record", RECORD), ("state", c_void_p)]
 
     def __getitem__(self, name):
         for m in self.matrices[:self.matrix_count]:
@@ -52,17 +58,32 @@ class Call(ctypes.Structure):
         return next(a for a in self.attributes[:self.attribute_count] if a.name == name.encode())
 
 
-CALLED = ctypes.CFUNCTYPE(c_void_p, ctypes.POINTER(Call))
+    @contextlib.contextmanager
+    def section(self, name, metadata=""):
+        self.enter(ctypes.addressof(self), name.encode(), metadata.encode())
+        try:
+            yield
+        finally:
+            self.leave(ctypes.addressof(self), name.encode())
+
+    def metric(self, name, value, mean=False):
+        self.record(ctypes.addressof(self), name.encode(), value, MEAN if mean else SUM)
+
+
+CALLED = CFUNCTYPE(c_void_p, ctypes.POINTER(Call))
 kernels = []  # the entries, and the functions that C calls, in their order
 
 
-def called(function):
-    """function(call) for C: returns its text or what it raised, null if neither."""
+def called(function, seconds=None):
+    """function(call) for C: returns its text or what it raised, null if neither. `seconds`, those of an empty call, become
+    a metric."""
     said = ctypes.create_string_buffer(200)
 
     def call_it(call):
         try:
             text = function(call.contents) or ""
+            if seconds is not None:
+                call.contents.metric("python_call_seconds", seconds, mean=True)
         except Exception as e:
             text = f"{type(e).__name__}: {e}"
         said.value = text.encode()[:199]
@@ -70,11 +91,18 @@ def called(function):
     return CALLED(call_it)
 
 
+def empty_call():
+    """Seconds of a call of a function that does nothing, the fastest of some."""
+    empty = called(lambda call: None, 0)
+    call = ctypes.byref(Call(record=ctypes.cast(ctypes.pythonapi.Py_IsInitialized, RECORD)))  # a function of C
+    return min(timeit.repeat(lambda: empty(call), number=100, repeat=10)) / 100
+
+
 def kernel(op, variant, types=F32, flags=ALLOCATES, supports=lambda call: None):
     """Of a function: it computes the op; `supports` says in words why it cannot. Python itself allocates."""
     def add(function):
         kernels.append(({"op": op, "variant": variant, "types": types, "flags": flags},
-                        called(function), called(supports)))
+                        called(function, empty_call()), called(supports)))
         return function
     return add
 
@@ -141,12 +169,7 @@ def make(file, library):
     subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-I", include, "-x", "c", "-", "-x", "none",
                     f"-L{libdir}", f"-Wl,-rpath,{libdir}", f"-l:{name}", "-o", library],
                    input=(LIBRARY % values).encode(), check=True)
-    empty, nothing, count = called(lambda call: None), ctypes.byref(Call()), 1000
-    before = time.perf_counter()
-    for _ in range(count):
-        empty(nothing)
-    each = (time.perf_counter() - before) / count
-    print(f"{library}: {len(kernels)} kernels; a call takes {each * 1e6:.1f} us if its function is empty")
+    print(f"{library}: {len(kernels)} kernels; a call takes {empty_call() * 1e6:.1f} us if its function is empty")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,134 @@
+/* Sections of one name within the same ones are added up in each run; their time is the median over the runs.
+ */
+#include "bench/row/measured_sections.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/statistics/statistics.h"
+
+enum { NAME = 256 };
+
+/* All calls of a section. */
+struct total {
+    char name[NAME];
+    const char *metadata;
+    double *seconds; /* in each run */
+    int64_t calls;   /* in all runs */
+};
+
+struct totals {
+    const struct tape *tape;
+    const char *program;
+    struct total *list;
+    size_t count;
+    int runs;
+};
+
+static void name_section(const struct totals *all, const struct sections *s, int i, char name[NAME])
+{
+    const struct section *own = &s->list[i];
+    if (own->parent >= 0)
+        name_section(all, s, own->parent, name);
+    else
+        snprintf(name, NAME, "%s.%s", all->program, tape_entry(all->tape, own->entry)->span);
+    size_t used = strlen(name);
+    snprintf(name + used, NAME - used, ".%s", own->name);
+}
+
+static struct total *total_of(struct totals *all, const char name[NAME])
+{
+    size_t i = 0;
+    while (i < all->count && strcmp(all->list[i].name, name) != 0)
+        i++;
+    if (i < all->count)
+        return &all->list[i];
+    all->list = realloc(all->list, ++all->count * sizeof *all->list);
+    double *seconds = calloc((size_t)all->runs, sizeof *seconds);
+    if (!all->list || !seconds)
+        abort();
+    all->list[i] = (struct total){.seconds = seconds};
+    memcpy(all->list[i].name, name, NAME);
+    return &all->list[i];
+}
+
+static void add_run(struct totals *all, const struct sections *s, struct row *row, int run)
+{
+    for (int i = 0; i < s->count; i++) {
+        char name[NAME];
+        name_section(all, s, i, name);
+        struct total *total = total_of(all, name);
+        total->metadata = row_keep(row, s->list[i].metadata);
+        total->seconds[run] += s->list[i].end - s->list[i].begin;
+        total->calls++;
+    }
+}
+
+/* A list with one item more. */
+static void append_item(struct row *row, struct items *list, enum field_type type, const void *item)
+{
+    char *items = malloc((list->count + 1) * ITEM);
+    if (!items)
+        abort();
+    if (list->count > 0)
+        memcpy(items, list->list, list->count * ITEM);
+    memcpy(items + list->count * ITEM, item, ITEM);
+    *list = row_keep_items(row, items, list->count + 1, type);
+    free(items);
+}
+
+static void write_section(struct row *row, const struct total *t, int runs)
+{
+    const char *name = t->name, *metadata = t->metadata ? t->metadata : "";
+    double calls = (double)t->calls / runs, seconds = summarize(t->seconds, (size_t)runs).median;
+    append_item(row, &row->sections.name, FIELD_TEXTS, &name);
+    append_item(row, &row->sections.metadata, FIELD_TEXTS, &metadata);
+    append_item(row, &row->sections.calls, FIELD_REALS, &calls);
+    append_item(row, &row->sections.seconds, FIELD_REALS, &seconds);
+}
+
+static void write_metric(struct row *row, const struct metric *m, const char *program, int runs)
+{
+    char text[2 * SECTION_NAME];
+    const char *name = text;
+    double value = m->sum / (double)(m->mean ? m->count : runs);
+    snprintf(text, sizeof text, "%s.%s", program, m->name);
+    append_item(row, &row->metrics.name, FIELD_TEXTS, &name);
+    append_item(row, &row->metrics.value, FIELD_REALS, &value);
+}
+
+static void write_all(const struct totals *all, const struct sections *s, struct row *row)
+{
+    for (size_t i = 0; i < all->count; i++)
+        write_section(row, &all->list[i], all->runs);
+    for (int i = 0; i < s->metric_count; i++)
+        write_metric(row, &s->metrics[i], all->program, all->runs);
+    if (all->count > 0 || s->metric_count > 0)
+        row->sections.runs = all->runs;
+}
+
+static void next_entry(void *context, int entry)
+{
+    ((struct sections *)context)->entry = entry + 1;
+}
+
+void sections_measure(struct tape *t, struct plugin *p, int runs, const char *program, struct row *row,
+                      struct message *fault)
+{
+    struct totals all = {.tape = t, .program = program, .runs = runs};
+    struct sections s;
+    sections_begin(&s, p);
+    for (int run = 0; run < runs && !*s.fault.text; run++) {
+        sections_clear(&s);
+        tape_run_marked(t, next_entry, &s);
+        add_run(&all, &s, row, run);
+    }
+    *fault = s.fault;
+    if (!*fault->text)
+        write_all(&all, &s, row);
+    sections_end(&s, p);
+    for (size_t i = 0; i < all.count; i++)
+        free(all.list[i].seconds);
+    free(all.list);
+}
