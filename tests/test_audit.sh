@@ -98,7 +98,7 @@ check 'kernels of ours pass' "$? $(grep -c ' pass \| note ' "$house/said")" '0 2
 if tests/golden/python_plugin.py tests/plugins/add.py "$house/add.so" >"$house/said" 2>&1; then
     check 'the time of an empty call is said' "$(grep -c ': 1 kernels; a call takes [0-9.]* us' "$house/said")" 1
     check 'a kernel in Python passes' "$($audit "$house/add.so" | grep -c '^add=python .* pass ')" 6
-    "$build/bench_kernels" --plugin "$house/add.so" --op add --impl add=python --nodes 9 --hidden 3 --runs 2 --turns 1 \
+    "$build/bench_kernels" --plugin "$house/add.so" --op add --impl add=python --nodes 9 --hidden 8 --runs 2 --turns 1 \
         --no-roofline --no-charts --output "$house/rows.jsonl" >"$house/said" 2>&1
     check 'and the time of an empty call is beside that in a benchmark' \
         "$(grep -c '^kernel.python_call_seconds [0-9.e-]* (' "$house/said")" 1

@@ -75,8 +75,8 @@ kernels = []  # the entries, and the functions that C calls, in their order
 
 
 def called(function, seconds=None):
-    """function(call) for C: returns its text or what it raised, null if neither. `seconds`, those of an empty call, become
-    a metric."""
+    """function(call) for C: returns its text or what it raised, null if neither. `seconds`, of an empty one,
+    are a metric."""
     said = ctypes.create_string_buffer(200)
 
     def call_it(call):
