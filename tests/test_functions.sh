@@ -38,6 +38,11 @@ check 'sections with --profile' "$(grep -c '^kernel.kernel.read *8.00 .* from me
 check 'sections in the trace' "$(grep -c '"name": "read"\|"metadata": "from memory"' "$house/trace.json")" 16
 "$build/report" --output "$house/report.html" "$house/rows.jsonl" >"$house/said" 2>&1
 check 'both in the report' "$(grep -c '>kernel.kernel.read.decode<\|>kernel.hit_rate<' "$house/report.html")" 2
+if grep -q '^SQLITE *:= *-' "$build/config.mk"; then
+    "$build/query" --store "$house/store.db" import "$house/rows.jsonl" >"$house/said" 2>&1
+    check 'and in a store' "$("$build/query" --store "$house/store.db" \
+        --sql "SELECT json_extract(json, '\$.metrics.value[0]') value FROM texts" | tail -n 1 | tr -d ' ')" 0.5
+fi
 
 check 'a threshold that is kept' "$(bench loader --no-check --threshold least.hit_rate:0.5,kernel.most.read_bytes:512)" 0
 check 'and some that are missed' \
