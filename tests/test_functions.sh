@@ -66,6 +66,8 @@ fails outer 'kernel: section read is closed before one within it'
 fails nan 'kernel: metric hit_rate is not finite'
 fails both 'kernel: metric hits is recorded both as a sum and as a mean'
 fails long 'kernel: section a_section_of_a_name_that_is_too_long has a name that is not 1 to 31 of a-z, 0-9, _ and -'
+fails deep 'kernel: section read is within 8 others, which is the most'
+fails many 'kernel: there are more than 256 sections of different names'
 
 check 'there is nothing to audit in them' "$("$build/audit" "$build/tests/plugins/functions.so" 2>&1; echo $?)" \
     "audit: $build/tests/plugins/functions.so: has no kernel to check

@@ -123,9 +123,11 @@ void part_profiles(FILE *out, const struct part *p)
                 put_profile(out, p, row, k, &profile);
             profile_free(&profile);
         }
-    for (size_t i = 0; i < rows_count(p->rows); i++)
-        if (row_has(rows_at(p->rows, i), "sections"))
+    for (size_t i = 0, put = 0; i < rows_count(p->rows) && put < SHOWN; i++)
+        if (row_has(rows_at(p->rows, i), "sections")) {
             put_sections(out, p, rows_at(p->rows, i));
+            put++;
+        }
     if (found > SHOWN)
         html(out, "<p class=\"note\">%zu more profiles are in the file (--format csv-profile)</p>\n",
              found - SHOWN);

@@ -8,7 +8,7 @@
 
 #include "analysis/statistics/statistics.h"
 
-enum { NAME = 256 };
+enum { NAME = SECTIONS_DEEP * SECTION_NAME + 128, SECTIONS_MAX = 256 };
 
 /* All calls of a section. */
 struct total {
@@ -53,9 +53,10 @@ static struct total *total_of(struct totals *all, const char name[NAME])
     return &all->list[i];
 }
 
-static void add_run(struct totals *all, const struct sections *s, struct row *row, int run)
+/* False if they have too many names. */
+static bool add_run(struct totals *all, const struct sections *s, struct row *row, int run)
 {
-    for (int i = 0; i < s->count; i++) {
+    for (int i = 0; i < s->count && all->count <= SECTIONS_MAX; i++) {
         char name[NAME];
         name_section(all, s, i, name);
         struct total *total = total_of(all, name);
@@ -63,6 +64,7 @@ static void add_run(struct totals *all, const struct sections *s, struct row *ro
         total->seconds[run] += s->list[i].end - s->list[i].begin;
         total->calls++;
     }
+    return all->count <= SECTIONS_MAX;
 }
 
 /* A list with one item more. */
@@ -122,7 +124,8 @@ void sections_measure(struct tape *t, struct plugin *p, int runs, const char *pr
     for (int run = 0; run < runs && !*s.fault.text; run++) {
         sections_clear(&s);
         tape_run_marked(t, next_entry, &s);
-        add_run(&all, &s, row, run);
+        if (!add_run(&all, &s, row, run))
+            complain(&s.fault, "there are more than %d sections of different names", SECTIONS_MAX);
     }
     *fault = s.fault;
     if (!*fault->text)

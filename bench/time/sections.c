@@ -25,6 +25,10 @@ static bool is_good_name(struct sections *s, const char *what, const char *name)
 
 static void open_section(struct sections *s, const char *name, const char *metadata)
 {
+    if (s->depth == SECTIONS_DEEP) {
+        blame(s, "section", name, "is within 8 others, which is the most");
+        return;
+    }
     if (s->count == s->room) {
         s->room = s->room ? 2 * s->room : 256;
         s->list = realloc(s->list, (size_t)s->room * sizeof *s->list);
@@ -37,6 +41,7 @@ static void open_section(struct sections *s, const char *name, const char *metad
     strcpy(next->name, name);
     snprintf(next->metadata, sizeof next->metadata, "%s", metadata ? metadata : "");
     s->open = s->count++;
+    s->depth++;
     next->begin = clock_now();
 }
 
@@ -49,6 +54,7 @@ static void close_section(struct sections *s, const char *name, double now)
     }
     open->end = now;
     s->open = open->parent;
+    s->depth--;
 }
 
 static void add_value(struct sections *s, const char *name, double value, bool mean)

@@ -9,7 +9,7 @@
 #include "kernels/plugin_rows.h"
 #include "models/tape/tape.h"
 
-enum { SECTION_NAME = 32, SECTION_METADATA = 128, METRICS_MAX = 64 };
+enum { SECTION_NAME = 32, SECTION_METADATA = 128, SECTIONS_DEEP = 8, METRICS_MAX = 64 };
 
 struct section {
     char name[SECTION_NAME], metadata[SECTION_METADATA];
@@ -27,8 +27,8 @@ struct metric {
 struct sections {
     struct section *list; /* in the order in which they were opened */
     int count, room;
-    int open;  /* the innermost section; -1: none */
-    int entry; /* that is running */
+    int open, depth; /* the innermost open section, -1: none; how many are open */
+    int entry;       /* that is running */
     struct metric metrics[METRICS_MAX];
     int metric_count;
     struct message

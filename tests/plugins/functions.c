@@ -100,6 +100,24 @@ static const char *name_long(const struct gtmark_call *call)
     return NULL;
 }
 
+static const char *nest(const struct gtmark_call *call)
+{
+    for (int i = 0; i < 9; i++)
+        call->enter(call, "read", NULL);
+    return NULL;
+}
+
+static const char *name_each(const struct gtmark_call *call)
+{
+    char name[16];
+    for (int i = 0; i < 257; i++) {
+        snprintf(name, sizeof name, "record%d", i);
+        call->enter(call, name, NULL);
+        call->leave(call, name);
+    }
+    return NULL;
+}
+
 #define FUNCTION(name, function, ...)                                                                        \
     {                                                                                                        \
         .op = "function", .variant = name, .device = "cpu", .run = function, __VA_ARGS__                     \
@@ -111,5 +129,7 @@ static const struct gtmark_entry entries[] = {FUNCTION("loader", load, .setup = 
                                               FUNCTION("outer", close_outer),
                                               FUNCTION("nan", record_nan),
                                               FUNCTION("both", record_both),
-                                              FUNCTION("long", name_long)};
+                                              FUNCTION("long", name_long),
+                                              FUNCTION("deep", nest),
+                                              FUNCTION("many", name_each)};
 GTMARK_PLUGIN(entries);
