@@ -97,7 +97,8 @@ check 'kernels of ours pass' "$? $(grep -c ' pass \| note ' "$house/said")" '0 2
 # In Python. All of it runs in the child that opens the library.
 if tests/golden/python_plugin.py tests/plugins/add.py "$house/add.so" >"$house/said" 2>&1; then
     check 'the time of an empty call is said' "$(grep -c ': 1 kernels; a call takes [0-9.]* us' "$house/said")" 1
-    check 'a kernel in Python passes' "$($audit "$house/add.so" | grep -c '^add=python .* pass ')" 6
+    check 'a kernel in Python passes' "$($audit "$house/add.so" | tee "$house/said" | grep -c '^add=python .* pass ')" 6
+    check 'though it allocates, as it declares' "$(grep -c ' calls .* nothing that the entry does not declare' "$house/said")" 1
     "$build/bench_kernels" --plugin "$house/add.so" --op add --impl add=python --nodes 9 --hidden 8 --runs 2 --turns 1 \
         --no-roofline --no-charts --output "$house/rows.jsonl" >"$house/said" 2>&1
     check 'and the time of an empty call is beside that in a benchmark' \

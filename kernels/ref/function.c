@@ -3,5 +3,7 @@
 
 REF(function, 0)
 {
-    AT(a->y, 0, 0) = R(1);
+    struct rows rows = rows_wanted(a->call, a->y);
+    for (int64_t i = rows.first; i < rows.end; i++)
+        AT(a->y, i, 0) = R(1);
 }
