@@ -308,12 +308,13 @@ $(plugins_gpu): tests/plugins/edge_mean.cu kernels/gtmark_plugin.h build/cuda/re
 ifeq ($(HAVE_CUDA)$(ISA_X86)$(san),11)
 emulated_gpu   := $(patsubst %,$(BUILD)/emulated/tests/test_%,\
                     $(addprefix cuda_,build kernels models bench faults) saturated)
-emulated       := $(emulated_gpu) $(BUILD)/emulated/tests/test_emulator
+emulator_tests := test_emulator test_matrices
+emulated       := $(emulated_gpu) $(addprefix $(BUILD)/emulated/tests/,$(emulator_tests))
 counters       := $(BUILD)/emulated/tests/test_counters
 emulated_audit := $(BUILD)/emulated/audit $(patsubst %,$(BUILD)/emulated/plugins/%.so,NONE TAIL PAST_END INPUT)
 # Tests with kernels that are executed from the PTX in these files of nvcc; as arguments of tests/run.sh.
-planted_ptx    := build/cuda/obj/tests/emulator/test_emulator.cu.o
-on_ptx         := GTMARK_PTX=$(planted_ptx) $(BUILD)/emulated/tests/test_emulator \
+planted_ptx    := $(patsubst %,build/cuda/obj/tests/emulator/%.cu.o,$(emulator_tests))
+on_ptx         := $(foreach t,$(emulator_tests),GTMARK_PTX=build/cuda/obj/tests/emulator/$t.cu.o $(BUILD)/emulated/tests/$t) \
                   GTMARK_PTX=$(cuda) $(addprefix $(BUILD)/emulated/tests/test_cuda_,kernels models) $(counters) GTMARK_PTX=
 endif
 emulated_bench := $(BUILD)/emulated/bench_node_scaling
@@ -328,7 +329,8 @@ $(BUILD)/emulated/obj/%.cc.o: emulated_as = -x c++ $(CXX_FLAGS) -O3
 $(BUILD)/emulated/obj/%.cu.o: emulated_as = -x c++ $(CXX_FLAGS) -O1 -include tests/emulator/language.h \
                                             -fsanitize=thread -fcf-protection=none -Wno-unknown-pragmas -Wno-sign-compare
 
-$(emulated_obj) $(BUILD)/emulated/obj/tests/emulator/test_emulator.cu.o: $(BUILD)/emulated/obj/%.o: % $(BUILD)/config.mk $(BUILD)/cuda.mk Makefile
+emulator_obj   := $(patsubst %,$(BUILD)/emulated/obj/tests/emulator/%.cu.o,$(emulator_tests))
+$(emulated_obj) $(emulator_obj): $(BUILD)/emulated/obj/%.o: % $(BUILD)/config.mk $(BUILD)/cuda.mk Makefile
 	@mkdir -p $(@D) $(if $(V),,&& echo "  cc    $(@:$(BUILD)/%=%)" >&2)
 	$(Q)$(CC) $(emulated_as) $(way) $(warnings) -g -fPIC -ffp-contract=off -I. $(CUDA_INCLUDE) $(CFLAGS) \
 	    -MMD -MP -c $< -o $@
@@ -346,11 +348,11 @@ $(emulated_gpu): $(BUILD)/emulated/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)
 $(emulated_gpu): | $(emulated_bench)
 $(counters): $(OBJ)/tests/emulator/test_counters.o $(helpers) $(BUILD)/libgtmark.a | $(emulated_lib) ; $(link)
 $(emulated_set) $(BUILD)/emulated/audit: $(BUILD)/emulated/%: $(OBJ)/bench/%.o $(BUILD)/libgtmark.a | $(emulated_lib) ; $(link)
-emulator_test := $(BUILD)/emulated/obj/tests/emulator/test_emulator.cu.o $(filter %.cc.o,$(emulated_obj))
-$(BUILD)/emulated/tests/test_emulator: $(emulator_test)
+$(addprefix $(BUILD)/emulated/tests/,$(emulator_tests)): $(BUILD)/emulated/tests/%: \
+    $(BUILD)/emulated/obj/tests/emulator/%.cu.o $(filter %.cc.o,$(emulated_obj))
 	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@" >&2)
 	$(Q)$(CC) $^ $(LDFLAGS) $(CMOCKA) -lstdc++ -lm -ldl -o $@
--include $(emulated_obj:.o=.d) $(BUILD)/emulated/obj/tests/emulator/test_emulator.cu.d $(planted_ptx:.o=.d)
+-include $(emulated_obj:.o=.d) $(emulator_obj:.o=.d) $(planted_ptx:.o=.d)
 
 # The kernels for the CPU as ThreadSanitizer watches them (tests/races): those of the baseline, in place of the library's.
 ifneq ($(ARCHER),)

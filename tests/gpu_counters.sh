@@ -25,12 +25,13 @@ the PTX of its kernels is executed and counted. What libraries do (products) is 
 - passes: those over the banks of shared memory, over those without conflicts
 - lanes: active in an instruction of a warp, on average, of 32
 - 64-bit: the share of instructions that compute with 64-bit integers, of which a GPU makes two or more each
+- mma: the share of instructions that multiply matrices on tensor cores
 - longest kernel: that with the most instructions; its threads in a block, static shared memory, and by GPU registers
   of a thread and occupancy: warps that fit into a multiprocessor, of 64. No kernel of any op spills registers, or a
   line below says so
 
-| op | variant | FLOPs | sectors | passes | lanes | 64-bit | longest kernel | threads | shared | GPU: registers, occupancy |
-|---|---|--:|--:|--:|--:|--:|---|--:|--:|---|
+| op | variant | FLOPs | sectors | passes | lanes | 64-bit | mma | longest kernel | threads | shared | GPU: registers, occupancy |
+|---|---|--:|--:|--:|--:|--:|--:|---|--:|--:|---|
 END
 
 # Limits of a multiprocessor: "Technical specifications per compute capability" in the CUDA C++ Programming Guide.
@@ -57,7 +58,7 @@ awk '
     {
         if (op != "")
             print "| " op " | " over(sum[9], sum[0]) " | " over(sum[11], sum[12]) " | " over(sum[13], sum[14]) " | " \
-                sprintf("%.1f", sum[8] / sum[7]) " | " int(100 * sum[10] / sum[7]) " % | " longest " | " \
+                sprintf("%.1f", sum[8] / sum[7]) " | " int(100 * sum[10] / sum[7]) " % | " int(100 * sum[15] / sum[7]) " % | " longest " | " \
                 threads[longest] " | " shared[longest] " | " on_gpus(longest) " |"
         delete sum
         most = 0
@@ -77,7 +78,7 @@ awk '
         threads[$4] = $5
         shared[$4] = $6
         sum[0] = $3
-        for (n = 7; n <= 14; n++)
+        for (n = 7; n <= 15; n++)
             sum[n] += $n
         if ($7 > most) {
             most = $7

@@ -11,6 +11,7 @@
 #include "tests/emulator/emulator.h"
 #include "tests/emulator/language.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace
@@ -21,6 +22,7 @@ enum place { SHARED, DEVICE };
 struct {
     char *start, *end;
     std::vector<word_access> words;
+    std::vector<uint32_t> copied; /* when the block began that copies to a word, and has not waited */
 } shared;
 } // namespace
 
@@ -73,11 +75,23 @@ static bool is_fresh(size_t index)
 void access_shared(const char *at, size_t bytes, bool writes, const void *code)
 {
     size_t first = (size_t)(at - shared.start) / WORD, last = (size_t)(at + bytes - 1 - shared.start) / WORD;
+    if (at < shared.start || last >= shared.words.size())
+        emulator_fail_at(code, "%s with an instruction for shared memory elsewhere",
+                         writes ? "writes" : "reads");
     for (size_t i = first; i <= last; i++) {
+        if (shared.copied[i] == block_now.began)
+            emulator_fail_at(code, "%s shared memory that a copy writes, not waited for",
+                             writes ? "writes" : "reads");
         if (!writes && is_fresh(i))
             emulator_fail_at(code, "reads shared memory that no thread of the block has written");
         (writes ? write_word : read_word)(SHARED, shared.words[i], code);
     }
+}
+
+void access_copied(const char *to, size_t bytes, bool begins)
+{
+    size_t first = (size_t)(to - shared.start) / WORD;
+    std::fill_n(&shared.copied[first], bytes / WORD, begins ? block_now.began : 0);
 }
 
 void access_device(const char *at, size_t bytes, bool writes, const void *code)
@@ -130,6 +144,7 @@ void access_shared_range(char *start, char *end)
     shared.start = start;
     shared.end = end;
     shared.words.assign((size_t)(end - start) / WORD + 1, word_access{});
+    shared.copied.assign(shared.words.size(), 0);
 }
 
 extern "C" {

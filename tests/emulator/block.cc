@@ -173,28 +173,41 @@ static meeting &meeting_of(unsigned mask, int warp)
     return block.meetings[warp].back();
 }
 
-uint64_t emulated_exchange(unsigned mask, uint64_t bits, int from, struct source_location at)
+/* The last of the lanes calls `act`. */
+template <class F> static meeting &meet(unsigned mask, uint64_t bits, struct source_location at, F act)
 {
     int lane = block.now % LANES;
-    if (!(mask >> lane & 1) || !(mask >> from & 1))
-        emulator_fail("%s:%d: lane %d reads from lane %d, and both should be in mask %x", at.file, at.line,
-                      lane, from, mask);
     meeting &m = meeting_of(mask, block.now / LANES);
     if (!m.arrived)
         m.at = at;
     else if (m.at.line != at.line || strcmp(m.at.file, at.file) != 0)
-        emulator_fail("lanes of mask %x are in different shuffles: %s:%d and %s:%d", mask, m.at.file,
+        emulator_fail("lanes of mask %x are in different instructions: %s:%d and %s:%d", mask, m.at.file,
                       m.at.line, at.file, at.line);
     m.in[lane] = bits;
     m.arrived |= 1u << lane;
     if (m.arrived != mask) {
         wait_while(&m.round, at);
     } else {
-        memcpy(m.out, m.in, sizeof m.in);
+        act(m);
         m.arrived = 0;
         m.round++;
     }
-    return m.out[from];
+    return m;
+}
+
+uint64_t emulated_exchange(unsigned mask, uint64_t bits, int from, struct source_location at)
+{
+    int lane = block.now % LANES;
+    if (!(mask >> lane & 1) || !(mask >> from & 1))
+        emulator_fail("%s:%d: lane %d reads from lane %d, and both should be in mask %x", at.file, at.line,
+                      lane, from, mask);
+    return meet(mask, bits, at, [](meeting &m) { memcpy(m.out, m.in, sizeof m.in); }).out[from];
+}
+
+void emulated_together(const void *own, const std::function<void(const uint64_t *)> &act,
+                       struct source_location at)
+{
+    meet(UINT32_MAX, (uint64_t)own, at, [&](meeting &m) { act(m.in); });
 }
 
 /* Runs one thread until it waits or ends. */

@@ -29,9 +29,15 @@ bool block_stack_overflown(const void *address);
  */
 void block_run(const std::function<void()> &thread, const std::vector<int> &order, int stretch);
 
+/* The last lane of the warp to call it calls `act`, with the addresses that the lanes passed. */
+void emulated_together(const void *own, const std::function<void(const uint64_t *lanes)> &act,
+                       struct source_location at);
+
 /* What the running thread accesses: fails if that is an error; `code` is where (access.cc). */
 void access_expect_aligned(const void *address, size_t bytes, bool writes, const void *code);
 void access_device(const char *at, size_t bytes, bool writes, const void *code);
 void access_shared(const char *at, size_t bytes, bool writes, const void *code);
+/* An asynchronous copy to shared memory begins, or has been waited for; between, access is an error. */
+void access_copied(const char *to, size_t bytes, bool begins);
 
 #endif

@@ -13,8 +13,9 @@ struct kernel_counters {
     int shared;           /* bytes, static */
     int64_t instructions; /* of warps */
     int64_t lanes;        /* active in these, in all */
-    int64_t flops;        /* of lanes: fma 2; add, sub, mul, div, rcp, sqrt and ex2 1 */
-    int64_t wide;         /* instructions that compute with 64-bit integers */
+    int64_t flops;    /* of lanes: fma 2; add, sub, mul, div, rcp, sqrt and ex2 1; mma a share of its own */
+    int64_t wide;     /* instructions that compute with 64-bit integers */
+    int64_t products; /* instructions that multiply matrices */
     /* Of requests to device memory: sectors of 32 bytes, and the fewest that hold as many bytes. */
     int64_t sectors, fewest;
     /* Of requests to shared memory: passes over its 32 banks, and those without bank conflicts. */

@@ -130,6 +130,29 @@ static inline void __stwb(float4 *to, float4 value, const char *file = __builtin
     *to = value;
 }
 
+/* Of a whole warp. */
+static inline int __any_sync(unsigned mask, int predicate, const char *file = __builtin_FILE(),
+                             int line = __builtin_LINE())
+{
+    for (int apart = 16; apart > 0; apart /= 2)
+        predicate |= __shfl_xor_sync(mask, predicate, apart, 32, file, line);
+    return predicate;
+}
+
+static inline uint32_t __float_as_uint(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static inline float __uint_as_float(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
 /* Rounded before anything is added to it. */
 static inline float __fmul_rn(float a, float b)
 {
@@ -141,5 +164,7 @@ static inline double max(double a, double b)
 {
     return a > b ? a : b;
 }
+
+#include "tests/emulator/mma.h"
 
 #endif

@@ -3,9 +3,9 @@
  * cite.
  *
  * A kernel's text becomes instructions when it is first launched (ptx_module.cc, ptx_decode.cc); each holds
- * the function that executes it (ptx_operations.cc, ptx_memory.cc, ptx_warp.cc), and the numbers of its
- * registers. A warp has its registers' 32 lanes side by side. What no kernel uses is not implemented, and
- * refused when its kernel is launched: local and constant memory, atomics, votes, matrices, recursion.
+ * the function that executes it (ptx_operations.cc, ptx_memory.cc, ptx_matrices.cc, ptx_warp.cc), and the
+ * numbers of its registers. A warp has its registers' 32 lanes side by side. What no kernel uses is not
+ * implemented, and refused when its kernel is launched: local and constant memory, atomics, recursion.
  */
 #ifndef GTMARK_TESTS_EMULATOR_PTX_H
 #define GTMARK_TESTS_EMULATOR_PTX_H
@@ -21,7 +21,7 @@
 
 namespace ptx
 {
-enum { LANES = 32, OPERANDS = 5 };
+enum { LANES = 32, OPERANDS = 10 };
 
 /* A register of all lanes, in elements of 4 or 8 bytes; of a predicate, a bit for each lane in the first. */
 struct alignas(64) vector {
@@ -36,6 +36,7 @@ typedef void runner(warp &, const instruction &);
 struct counted {
     int flops; /* of a lane */
     bool wide; /* computes with 64-bit integers */
+    bool product;
 };
 
 struct instruction {
@@ -113,9 +114,19 @@ operation operation_named(const std::string &name);
 operation comparison_named(const std::string &how, const std::string &type);
 /* The functions of instructions that are not in that table. */
 runner run_load_global, run_load_shared, run_load_parameter, run_store_global, run_store_shared;
-runner run_branch, run_branch_always, run_exit, run_barrier, run_pack, run_unpack;
+runner run_branch, run_branch_always, run_exit, run_barrier, run_pack, run_unpack, run_vote_any;
 /* Of shfl.sync: "up", "down", "bfly" or "idx"; null: none. */
 runner *shuffle_named(const std::string &mode);
+/* Of mma, ldmatrix and cp.async; null: none. */
+runner *matrices_named(const std::string &name);
+
+/*
+ * Whether all lanes of the warp are at this instruction; otherwise they wait, and execute it again. Lanes
+ * that have ended are a fault.
+ */
+bool whole_warp(warp &w, const instruction &i);
+/* The lane's first operand, an address in shared memory: these bytes are a fault if they are outside. */
+char *shared_address(warp &w, const instruction &i, int lane, size_t bytes, bool writes);
 
 /* A lane of the warp cannot go on: prints one line and aborts. */
 [[noreturn]] void fail_lane(const warp &w, const instruction &i, int lane, const char *format, ...)

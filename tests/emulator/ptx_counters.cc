@@ -46,12 +46,14 @@ int emulated_counters(struct kernel_counters *list, int most)
 counted ptx::counted_as(const std::string &name)
 {
     std::string what = name.substr(0, name.find('.')), type = name.substr(name.rfind('.') + 1);
-    counted c = {0, false};
+    counted c = {0, false, what == "mma"};
     for (const char *one : {"add", "sub", "mul", "div", "rcp", "sqrt", "ex2"})
         if (type[0] == 'f' && what == one)
             c.flops = 1;
     if (type[0] == 'f' && what == "fma")
         c.flops = 2;
+    if (c.product)
+        c.flops = 2 * 16 * 8 / LANES * (name.find("k16") == name.npos ? 8 : 16);
     c.wide = type[0] != 'f' && type.compare(1, 2, "64") == 0 && what != "mov" && what != "cvt";
     return c;
 }
@@ -64,6 +66,7 @@ void ptx::count_instruction(const warp &w, const instruction &i)
     c.lanes += active;
     c.flops += active * i.counts.flops;
     c.wide += i.counts.wide;
+    c.products += i.counts.product;
 }
 
 /* How many of these there are without repetitions, which they lose. */

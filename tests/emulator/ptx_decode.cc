@@ -228,6 +228,48 @@ void add_shuffle(decoder &d, const statement &s)
         read(d, s, i, s.operands[n], 4);
 }
 
+/* Vectors in braces and addresses without offsets, as inline assembly has them; the first, of others than
+ * copies, is written. */
+void add_matrices(decoder &d, const statement &s)
+{
+    instruction &i = emit(d, matrices_named(s.name));
+    i.counts = counted_as(s.name);
+    bool copies = begins(s.name, "cp.");
+    if (begins(s.name, "cp.async.cg.") && s.operands[2] != "16")
+        fail_text(d.k, s.text, "cp.async.cg copies 16 bytes");
+    for (size_t n = 0; n < s.operands.size(); n++) {
+        bool address = s.operands[n][0] == '[';
+        for (const std::string &one : elements(address ? "{" + s.operands[n].substr(1) : s.operands[n]))
+            if (n == 0 && !copies)
+                write(d, s, i, one);
+            else
+                read(d, s, i, one, bytes_of(d, one) == 8 ? 8 : 4);
+    }
+}
+
+/* "vote.sync.any.pred RESULT, PREDICATE, MASK". */
+void add_vote(decoder &d, const statement &s)
+{
+    instruction &i = emit(d, run_vote_any);
+    write(d, s, i, s.operands[0]);
+    for (size_t n = 1; n < s.operands.size(); n++)
+        read(d, s, i, s.operands[n], 4);
+}
+
+/* "Operand Size Exceeding Instruction-Type Size": of a wider register, the lower half. */
+int operand_within(decoder &d, const statement &s, const std::string &text, int bytes)
+{
+    int wide = bytes_of(d, text);
+    if (!wide || wide == bytes)
+        return operand(d, s, text, bytes);
+    if (wide < bytes)
+        fail_text(d.k, s.text, "a register is too narrow");
+    int from = operand(d, s, text, wide);
+    instruction &i = emit(d, operation_named("cvt.u32.u64").run);
+    i.from[i.reads++] = from;
+    return i.to[i.writes++] = new_register(d);
+}
+
 /* What the tables of ptx_operations.cc have. */
 void add_arithmetic(decoder &d, const statement &s)
 {
@@ -235,13 +277,16 @@ void add_arithmetic(decoder &d, const statement &s)
     size_t last = s.name.rfind('.');
     if (begins(s.name, "setp."))
         o = comparison_named(s.name.substr(5, last - 5), s.name.substr(last + 1));
-    if (!o.run || s.operands.empty())
+    if (!o.run || s.operands.empty() || s.operands.size() > OPERANDS)
         fail_text(d.k, s.text, "unknown instruction");
+    int from[OPERANDS], reads = (int)s.operands.size() - 1;
+    for (int n = 0; n < reads; n++)
+        from[n] = operand_within(d, s, s.operands[(size_t)n + 1], o.bytes[n]);
     instruction &i = emit(d, o.run);
     i.counts = counted_as(s.name);
     write(d, s, i, s.operands[0]);
-    for (size_t n = 1; n < s.operands.size(); n++)
-        read(d, s, i, s.operands[n], o.bytes[n - 1]);
+    i.reads = reads;
+    std::copy_n(from, reads, i.from);
 }
 
 void decode_text(decoder &d, std::string_view text);
@@ -288,6 +333,10 @@ void add_statement(decoder &d, const statement &s)
         emit(d, run_barrier);
     else if (s.name == "call.uni")
         add_call(d, s);
+    else if (s.name == "vote.sync.any.pred")
+        add_vote(d, s);
+    else if (matrices_named(s.name))
+        add_matrices(d, s);
     else if (begins(s.name, "shfl.sync."))
         add_shuffle(d, s);
     else if (begins(s.name, "ld.") || begins(s.name, "st."))

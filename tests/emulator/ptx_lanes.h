@@ -2,6 +2,7 @@
 #ifndef GTMARK_TESTS_EMULATOR_PTX_LANES_H
 #define GTMARK_TESTS_EMULATOR_PTX_LANES_H
 
+#include "tests/emulator/matrices.h"
 #include "tests/emulator/ptx.h"
 
 #include <algorithm>
@@ -132,6 +133,20 @@ struct to_unsigned_64 {
     uint64_t operator()(double a) const
     {
         return !(a > 0) ? 0 : a >= 0x1p64 ? UINT64_MAX : (uint64_t)a;
+    }
+};
+
+struct to_tf32 {
+    uint32_t operator()(float a) const
+    {
+        return rounded_to_tf32(a);
+    }
+};
+
+struct to_bf16 {
+    uint32_t operator()(float upper, float lower) const
+    {
+        return rounded_to_bf16(upper, lower);
     }
 };
 

@@ -57,15 +57,12 @@ char *global_address(warp &w, const instruction &i, int lane, size_t bytes, bool
     return at;
 }
 
-char *shared_address(warp &w, const instruction &i, int lane, size_t bytes, bool writes)
+char *checked_shared_address(warp &w, const instruction &i, int lane, size_t bytes, bool writes)
 {
-    int64_t at = lanes<uint32_t>(w, i.from[0])[lane] + i.offset;
-    if (at < 0 || at + (int64_t)bytes > w.of->shared_bytes)
-        fail_lane(w, i, lane, "%s %zu bytes at %lld of %d of shared memory", writes ? "writes" : "reads",
-                  bytes, (long long)at, w.of->shared_bytes);
-    access_expect_aligned(w.shared + at, bytes, writes, NULL);
-    access_shared(w.shared + at, bytes, writes, NULL);
-    return w.shared + at;
+    char *at = shared_address(w, i, lane, bytes, writes);
+    access_expect_aligned(at, bytes, writes, NULL);
+    access_shared(at, bytes, writes, NULL);
+    return at;
 }
 
 char *parameter_address(warp &w, const instruction &i, int lane, size_t bytes, bool)
@@ -118,6 +115,15 @@ template <find address, counter count> void store_lanes(warp &w, const instructi
 }
 } // namespace
 
+char *ptx::shared_address(warp &w, const instruction &i, int lane, size_t bytes, bool writes)
+{
+    int64_t at = lanes<uint32_t>(w, i.from[0])[lane] + i.offset;
+    if (at < 0 || at + (int64_t)bytes > w.of->shared_bytes)
+        fail_lane(w, i, lane, "%s %zu bytes at %lld of %d of shared memory", writes ? "writes" : "reads",
+                  bytes, (long long)at, w.of->shared_bytes);
+    return w.shared + at;
+}
+
 void ptx::run_load_global(warp &w, const instruction &i)
 {
     load_lanes<global_address, count_sectors>(w, i);
@@ -125,7 +131,7 @@ void ptx::run_load_global(warp &w, const instruction &i)
 
 void ptx::run_load_shared(warp &w, const instruction &i)
 {
-    load_lanes<shared_address, count_passes>(w, i);
+    load_lanes<checked_shared_address, count_passes>(w, i);
 }
 
 void ptx::run_load_parameter(warp &w, const instruction &i)
@@ -140,5 +146,5 @@ void ptx::run_store_global(warp &w, const instruction &i)
 
 void ptx::run_store_shared(warp &w, const instruction &i)
 {
-    store_lanes<shared_address, count_passes>(w, i);
+    store_lanes<checked_shared_address, count_passes>(w, i);
 }

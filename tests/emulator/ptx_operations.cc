@@ -49,6 +49,8 @@ const struct {
     {"mov.f64", unary<same, u64>()},
     {"mov.pred", logic(run_logic<second>)},
     {"cvta.to.global.u64", unary<same, u64>()},
+    {"cvta.to.shared.u64", unary<same, u64>()},
+    {"cvta.shared.u64", unary<same, u64>()},
     {"add.s32", binary<sum, u32>()},
     {"add.s64", binary<sum, u64>()},
     {"add.f32", binary<sum, float>()},
@@ -151,6 +153,8 @@ const struct {
     {"cvt.rn.f32.s64", each<same, float, s64>()},
     {"cvt.rn.f64.s32", each<same, double, s32>()},
     {"cvt.rn.f64.s64", each<same, double, s64>()},
+    {"cvt.rna.tf32.f32", each<to_tf32, u32, float>()},
+    {"cvt.rn.bf16x2.f32", each<to_bf16, u32, float, float>()},
     {"cvt.rzi.f64.f64", unary<whole, double>()},
     {"cvt.rzi.u64.f64", each<to_unsigned_64, u64, double>()},
 };

@@ -80,6 +80,17 @@ static void gather(warp &w)
     w.waiting &= ~w.active;
 }
 
+bool ptx::whole_warp(warp &w, const instruction &i)
+{
+    gather(w);
+    if (w.lanes != UINT32_MAX)
+        fail_lane(w, i, lowest(~w.lanes), "has ended, and the warp executes an instruction of all its lanes");
+    if (w.active == w.lanes)
+        return true;
+    wait_at(w, w.at - 1);
+    return false;
+}
+
 /* bar.sync is aligned: all lanes of the warp execute the same one. */
 void ptx::run_barrier(warp &w, const instruction &)
 {
@@ -143,12 +154,12 @@ static int source_lane(enum shuffle_mode mode, int lane, int b, int c, bool *wit
 /* Whether all lanes that the active ones name are here. */
 static bool complete(const warp &w, const instruction &i)
 {
-    auto *masks = lanes<uint32_t>(w, i.from[3]);
+    auto *masks = lanes<uint32_t>(w, i.from[i.reads - 1]);
     for (int l = 0; l < LANES; l++) {
         if (!(w.active >> l & 1))
             continue;
         if (!(masks[l] >> l & 1))
-            fail_lane(w, i, l, "lane %d shuffles, and should be in mask %x", l, masks[l]);
+            fail_lane(w, i, l, "lane %d takes part, and should be in mask %x", l, masks[l]);
         if (masks[l] & ~w.active)
             return false;
     }
@@ -177,6 +188,20 @@ template <enum shuffle_mode mode> static void run_shuffle(warp &w, const instruc
     put(w, i.to[0], out);
     if (i.writes == 2)
         predicate(w, i.to[1]) = (predicate(w, i.to[1]) & ~w.active) | (inside & w.active);
+}
+
+void ptx::run_vote_any(warp &w, const instruction &i)
+{
+    gather(w);
+    if (!complete(w, i)) {
+        wait_at(w, w.at - 1);
+        return;
+    }
+    auto *masks = lanes<uint32_t>(w, i.from[1]);
+    uint32_t given = predicate(w, i.from[0]), out = 0;
+    for (int l = 0; l < LANES; l++)
+        out |= (uint32_t)((given & masks[l]) != 0) << l;
+    predicate(w, i.to[0]) = (predicate(w, i.to[0]) & ~w.active) | (out & w.active);
 }
 
 runner *ptx::shuffle_named(const std::string &mode)
@@ -214,6 +239,6 @@ void ptx::warp_run(warp &w)
     if (w.lanes && !w.at_barrier) {
         int lane = lowest(w.waiting);
         fail_lane(w, w.of->code[(size_t)w.lane_at[lane]], lane,
-                  "waits at this barrier or shuffle for lanes that never arrive");
+                  "waits at this instruction for lanes that never arrive");
     }
 }

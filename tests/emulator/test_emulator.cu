@@ -4,29 +4,7 @@
  *
  * nvcc compiles the kernels too: with GTMARK_PTX=OBJECT they are executed from what it made of this file.
  */
-#include <cstdint>
-
-#ifndef __CUDACC__
-#include <csetjmp>
-#include <cstdarg>
-#include <cstddef>
-#include <cstdio>
-#include <cstdlib>
-
-#include <sys/wait.h>
-#include <unistd.h>
-
-extern "C" {
-#include <cmocka.h>
-}
-#endif
-
-enum { BLOCKS = 3, THREADS = 64, N = BLOCKS * THREADS };
-
-static __device__ int here()
-{
-    return (int)(blockIdx.x * blockDim.x + threadIdx.x);
-}
+#include "tests/emulator/faults.h"
 
 /* Each reverses the numbers of its block through shared memory, where not stated otherwise. */
 
@@ -217,43 +195,7 @@ __global__ __launch_bounds__(THREADS) void more_threads_than_bound(float *x, boo
 }
 
 #ifndef __CUDACC__
-typedef void kernel(float *x, bool fault);
-
-/* Runs a kernel on N numbers, with room for as many more. */
-static void run_kernel(kernel *k, bool fault, bool room)
-{
-    cudaStream_t stream;
-    float *x, host[N];
-    for (int i = 0; i < N; i++)
-        host[i] = (float)i;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(BLOCKS);
-    config.blockDim = dim3(fault && k == more_threads_than_bound ? 2 * THREADS : THREADS);
-    if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess ||
-        cudaMalloc((void **)&x, (room ? 2 : 1) * sizeof host) != cudaSuccess ||
-        cudaMemcpyAsync(x, host, sizeof host, cudaMemcpyHostToDevice, stream) != cudaSuccess)
-        exit(2);
-    config.stream = stream;
-    if (cudaLaunchKernelEx(&config, k, x, fault) != cudaSuccess ||
-        cudaStreamSynchronize(stream) != cudaSuccess)
-        exit(3);
-    exit(0);
-}
-
-/* Faults that can be found in the source only, or in PTX only. */
-enum scope { EITHER, SOURCE, PTX };
-
-static const struct planted {
-    const char *name;
-    kernel *run;
-    enum scope scope;
-    bool room;
-    const char *thread, *what; /* in the message; thread "": depends on the order of threads */
-} planted[] = {
-#define PLANTED(name, ...)                                                                                   \
-    {                                                                                                        \
-#name, name, __VA_ARGS__                                                                             \
-    }
+static const struct planted planted[] = {
     PLANTED(missing_barrier, EITHER, false, "", "reads shared memory that "),
     PLANTED(missing_second_barrier, EITHER, false, "", "since the last barrier"),
     PLANTED(two_writers, EITHER, false, "", "writes shared memory that thread"),
@@ -278,48 +220,14 @@ static const struct planted {
     PLANTED(shuffle_from_the_other_half, EITHER, false, "", "should be in mask"),
     PLANTED(unset_register, PTX, false, "block (1, 0), thread 13: ", "a register that it has not written"),
     PLANTED(division_by_zero, PTX, false, "block (0, 0), thread 20: ", "divides by zero"),
-    PLANTED(more_threads_than_bound, PTX, false, "thread 64: ", "its launch bound is 64 threads"),
-#undef PLANTED
+    PLANTED(more_threads_than_bound, PTX, false, "thread 64: ", "its launch bound is 64 threads",
+            2 * THREADS),
 };
-
-/* Runs it in a child; returns its status, and what it printed. */
-static int run_apart(const struct planted *p, bool fault, char *text, size_t size)
-{
-    int ends[2], status;
-    assert_int_equal(pipe(ends), 0);
-    pid_t child = fork();
-    if (child == 0) {
-        dup2(ends[1], STDERR_FILENO);
-        close(ends[0]);
-        run_kernel(p->run, fault, p->room);
-    }
-    close(ends[1]);
-    size_t length = 0;
-    for (ssize_t n; (n = read(ends[0], text + length, size - 1 - length)) > 0;)
-        length += (size_t)n;
-    text[length] = '\0';
-    close(ends[0]);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    return status;
-}
 
 static void test_planted_faults(void **)
 {
-    char text[1024], start[128];
-    enum scope other = getenv("GTMARK_PTX") ? SOURCE : PTX;
-    for (const struct planted &p : planted) {
-        if (p.scope == other)
-            continue;
-        int status = run_apart(&p, false, text, sizeof text);
-        if (status != 0)
-            fail_msg("%s, without its fault: %s", p.name, text);
-        status = run_apart(&p, true, text, sizeof text);
-        snprintf(start, sizeof start, "emulated GPU: %s, block (", p.name);
-        bool named = strncmp(text, start, strlen(start)) == 0 && strstr(text, ", thread ");
-        if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGABRT || !named || !strstr(text, p.thread) ||
-            !strstr(text, p.what))
-            fail_msg("%s: status %d: %s", p.name, status, text);
-    }
+    for (const struct planted &p : planted)
+        expect_fault(p);
 }
 
 int main(void)

@@ -1,0 +1,172 @@
+#include "tests/emulator/matrices.h"
+#include "tests/emulator/block.h"
+#include "tests/emulator/emulator.h"
+
+enum { LANES = 32, ROW = 16 /* bytes */ };
+
+static float float_of(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static uint32_t bits_of(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+/* "The lower 13 bits are ignored." */
+static double tf32_element(uint32_t bits, int)
+{
+    return float_of(bits & ~0x1fffu);
+}
+
+static double bf16_element(uint32_t bits, int which)
+{
+    return float_of(which ? bits & 0xffff0000 : bits << 16);
+}
+
+/*
+ * "Matrix Fragments for mma.m16n8k8" (.tf32) and "for mma.m16n8k16 with floating point type" (.bf16), where a
+ * register has E elements.
+ */
+template <int E> static void multiply(struct warp_product &p, double (*element)(uint32_t bits, int which))
+{
+    double a[16][8 * E], b[8][8 * E];
+    for (int lane = 0; lane < LANES; lane++) {
+        int group = lane / 4, in_group = lane % 4;
+        for (int e = 0; e < E; e++) {
+            for (int i = 0; i < 4; i++)
+                a[group + i % 2 * 8][(in_group + i / 2 * 4) * E + e] = element(p.a[lane][i], e);
+            for (int i = 0; i < 2; i++)
+                b[group][(in_group + i * 4) * E + e] = element(p.b[lane][i], e);
+        }
+    }
+    for (int lane = 0; lane < LANES; lane++)
+        for (int i = 0; i < 4; i++) {
+            int row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
+            double sum = (double)p.d[lane][i];
+            for (int k = 0; k < 8 * E; k++)
+                sum += a[row][k] * b[column][k];
+            p.d[lane][i] = (float)sum;
+        }
+}
+
+void multiply_fragments(struct warp_product *p, enum matrix_type type)
+{
+    if (type == MATRIX_TF32)
+        multiply<1>(*p, tf32_element);
+    else
+        multiply<2>(*p, bf16_element);
+}
+
+/* "Warp-level matrix load instruction: ldmatrix". */
+void load_fragments(uint32_t (*to)[4], const char *const *rows, int matrices, bool transposed)
+{
+    for (int lane = 0; lane < LANES; lane++)
+        for (int m = 0; m < matrices; m++) {
+            uint16_t half[2];
+            for (int e = 0; e < 2; e++) {
+                int row = lane / 4, column = lane % 4 * 2 + e;
+                if (transposed)
+                    std::swap(row, column);
+                memcpy(&half[e], rows[8 * m + row] + column * (int)sizeof *half, sizeof *half);
+            }
+            to[lane][m] = (uint32_t)half[1] << 16 | half[0];
+        }
+}
+
+uint32_t rounded_to_tf32(float x)
+{
+    return x != x ? 0x7fffffff : (bits_of(x) + (std::isinf(x) ? 0 : 0x1000)) & ~0x1fffu;
+}
+
+static uint32_t rounded_to_bf16(float x)
+{
+    uint32_t bits = bits_of(x);
+    return x != x ? 0x7fff : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+
+uint32_t rounded_to_bf16(float upper, float lower)
+{
+    return rounded_to_bf16(upper) << 16 | rounded_to_bf16(lower);
+}
+
+/* The same instructions in kernels from source: a warp's last lane executes them for all. */
+
+namespace
+{
+/* What a lane passes. */
+struct product_of_lane {
+    float *d;
+    const uint32_t *a, *b;
+};
+
+struct load_of_lane {
+    uint32_t *to;
+    const char *row;
+};
+} // namespace
+
+void emulated_multiply(float *d, const uint32_t *a, const uint32_t *b, enum matrix_type type,
+                       struct source_location at)
+{
+    product_of_lane own = {d, a, b};
+    emulated_together(
+        &own,
+        [type](const uint64_t *lanes) {
+            struct warp_product p;
+            for (int l = 0; l < LANES; l++) {
+                auto *of = (const product_of_lane *)lanes[l];
+                memcpy(p.d[l], of->d, sizeof p.d[l]);
+                memcpy(p.a[l], of->a, sizeof p.a[l]);
+                memcpy(p.b[l], of->b, sizeof p.b[l]);
+            }
+            multiply_fragments(&p, type);
+            for (int l = 0; l < LANES; l++)
+                memcpy(((const product_of_lane *)lanes[l])->d, p.d[l], sizeof p.d[l]);
+        },
+        at);
+}
+
+void emulated_load(uint32_t *to, int matrices, bool transposed, const void *row, struct source_location at)
+{
+    load_of_lane own = {to, (const char *)row};
+    emulated_together(
+        &own,
+        [=](const uint64_t *lanes) {
+            int thread = block_now.thread, first = thread / LANES * LANES;
+            const char *rows[LANES];
+            uint32_t all[LANES][4];
+            block_now.at = at;
+            for (int l = 0; l < 8 * matrices; l++) {
+                rows[l] = ((const load_of_lane *)lanes[l])->row;
+                block_now.thread = first + l;
+                access_expect_aligned(rows[l], ROW, false, NULL);
+                access_shared(rows[l], ROW, false, NULL);
+            }
+            block_now.thread = thread;
+            block_now.at = {};
+            load_fragments(all, rows, matrices, transposed);
+            for (int l = 0; l < LANES; l++)
+                memcpy(((const load_of_lane *)lanes[l])->to, all[l], (size_t)matrices * sizeof **all);
+        },
+        at);
+}
+
+void emulated_copy(void *to, const void *from, size_t bytes, size_t given, struct source_location at)
+{
+    block_now.at = at;
+    copy_begin((char *)to, (const char *)from, bytes, given);
+    block_now.at = {};
+}
+
+void emulated_wait(int left, struct source_location at)
+{
+    block_now.at = at;
+    copy_wait_group(left);
+    block_now.at = {};
+}

@@ -1,0 +1,54 @@
+/*
+ * Matrix fragments of a warp and asynchronous copies to shared memory: mma, ldmatrix and cp.async of "PTX
+ * ISA", for kernels executed from PTX (ptx_matrices.cc) and, as the functions of kernels/cuda/mma.cuh, from
+ * source.
+ */
+#ifndef GTMARK_TESTS_EMULATOR_MATRICES_H
+#define GTMARK_TESTS_EMULATOR_MATRICES_H
+
+#include <cstddef>
+#include <cstdint>
+
+struct source_location;
+enum matrix_type { MATRIX_TF32, MATRIX_BF16 };
+
+/* The registers of a warp's lanes. */
+struct warp_product {
+    float d[32][4];
+    uint32_t a[32][4], b[32][2];
+};
+
+/*
+ * d += a b: a is 16 x 8 and b 8 x 8 of TF32, or 16 x 16 and 16 x 8 of BF16. The order of the sums is
+ * unspecified on a GPU; here they are exact to double, and rounded once.
+ */
+void multiply_fragments(struct warp_product *p, enum matrix_type type);
+
+/*
+ * 8 x 8 matrices of 16-bit elements, row r of matrix m at rows[8 m + r]: to[lane][m], also for lanes that
+ * give no row.
+ */
+void load_fragments(uint32_t (*to)[4], const char *const *rows, int matrices, bool transposed);
+
+/* To nearest, ties away from zero; the 13 lowest bits are 0. */
+uint32_t rounded_to_tf32(float x);
+/* To nearest even, in the upper and lower half. */
+uint32_t rounded_to_bf16(float upper, float lower);
+
+/*
+ * The running thread copies `given` bytes from device memory and zeros after them, `bytes` in all, to shared
+ * memory, where they are once it has waited; until then nobody may access that memory. A wait leaves as many
+ * of the groups committed last.
+ */
+void copy_begin(char *to, const char *from, size_t bytes, size_t given);
+void copy_commit_group(void);
+void copy_wait_group(int left);
+
+/* The same, of the running thread of a kernel from source; what needs all lanes waits for them. */
+void emulated_multiply(float *d, const uint32_t *a, const uint32_t *b, enum matrix_type type,
+                       struct source_location at);
+void emulated_load(uint32_t *to, int matrices, bool transposed, const void *row, struct source_location at);
+void emulated_copy(void *to, const void *from, size_t bytes, size_t given, struct source_location at);
+void emulated_wait(int left, struct source_location at);
+
+#endif
