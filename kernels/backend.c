@@ -2,6 +2,7 @@
  * backends. */
 #include "kernels/backend.h"
 
+#include "kernels/converted.h"
 #include "kernels/oracle/oracle.h"
 #include "kernels/ref/ref.h"
 
@@ -11,7 +12,9 @@
 static const struct kernel ref_kernels[] = {
 #define OP(name, doc)                                                                                        \
     {OP_##name, "ref", TYPE_f32, ref_##name##_f32, ref_##name##_f32_scratch, NULL, NULL},                    \
-        {OP_##name, "ref", TYPE_f64, ref_##name##_f64, ref_##name##_f64_scratch, NULL, NULL},
+        CONVERTED(OP_##name, "ref", TYPE_tf32, NULL), CONVERTED(OP_##name, "ref", TYPE_bf16, NULL),          \
+        {OP_##name, "ref", TYPE_f64, ref_##name##_f64, ref_##name##_f64_scratch, NULL, NULL},                \
+        CONVERTED(OP_##name, "ref", TYPE_tf64, NULL),
 #include "kernels/ops_list.h"
 };
 
@@ -19,6 +22,7 @@ static const struct kernel ref_kernels[] = {
 static const struct kernel count_kernels[] = {
 #define OP(name, doc)                                                                                        \
     {OP_##name, "count", TYPE_f32, ref_##name##_count, ref_##name##_count_scratch, NULL, NULL},              \
+        {OP_##name, "count", TYPE_bf16, ref_##name##_count, ref_##name##_count_scratch, NULL, NULL},         \
         {OP_##name, "count", TYPE_f64, ref_##name##_count, ref_##name##_count_scratch, NULL, NULL},
 #include "kernels/ops_list.h"
 };
@@ -49,6 +53,7 @@ static const struct kernel oracle_kernels[] = {
 #if HAVE_CBLAS
 #define ROW(op, scratch_f32, scratch_f64)                                                                    \
     {OP_##op, "blas", TYPE_f64, oracle_##op##_f64, scratch_f64, NULL, drops_alone},                          \
+        CONVERTED(OP_##op, "blas", TYPE_tf64, drops_alone),                                                  \
         {OP_##op, "blas", TYPE_f32, oracle_##op##_f32, scratch_f32, NULL, drops_alone},
 #define ROW_PLAIN(op)   ROW(op, NULL, NULL)
 #define ROW_SCRATCH(op) ROW(op, oracle_##op##_scratch_f32, oracle_##op##_scratch_f64)
@@ -83,6 +88,20 @@ const struct kernel *backend_form_kernel(const struct backend *b, enum op op, un
     return NULL;
 }
 
+const struct kernel *backend_bits_kernel(const struct backend *b, enum op op, unsigned options,
+                                         enum dtype dtype, int bits, const char *variant)
+{
+    const struct kernel *other = backend_form_kernel(b, op, options, dtype, variant);
+    for (; b && bits && op_has_factors(op); b = b->base)
+        for (int i = 0; i < b->count; i++) {
+            const struct kernel *k = &b->kernels[i];
+            if (k->op == op && k->dtype == dtype && k->bits == bits &&
+                (!variant || strcmp(k->variant, variant) == 0) && kernel_supports(k, options))
+                return k;
+        }
+    return other;
+}
+
 const struct kernel *backend_kernel(const struct backend *b, enum op op, enum dtype dtype,
                                     const char *variant)
 {
@@ -91,5 +110,6 @@ const struct kernel *backend_kernel(const struct backend *b, enum op op, enum dt
 
 double kernel_allowance(const struct kernel *k)
 {
-    return k->bits < 24 ? ldexp(100, 11 - k->bits) : 1;
+    bool rounds = k->dtype == F32 && k->bits < 24 && k->run != converted_run;
+    return rounds ? ldexp(100, 11 - k->bits) : 1;
 }

@@ -147,11 +147,18 @@ const struct kernel *backend_kernel(const struct backend *b, enum op op, enum dt
 const struct kernel *backend_form_kernel(const struct backend *b, enum op op, unsigned options,
                                          enum dtype dtype, const char *variant);
 
+/*
+ * The same, of ops with factors (ops.def) a row whose products know this many bits of them, if there is one;
+ * 0: any.
+ */
+const struct kernel *backend_bits_kernel(const struct backend *b, enum op op, unsigned options,
+                                         enum dtype dtype, int bits, const char *variant);
+
 bool kernel_supports(const struct kernel *k, unsigned options);
 
 /*
- * The factor on the f32 error limits: 1 with 24 bits or more, 100 with the 11 bits of TF32, and a factor of
- * two for each bit less.
+ * The factor on the f32 error limits: 1, but 100 with the 11 bits of TF32, and a factor of two for each bit
+ * less, where not we round (converted.h). An output in BF16 may have the error of one rounding beside.
  */
 double kernel_allowance(const struct kernel *k);
 

@@ -12,31 +12,37 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
-enum dtype { DTYPE_NONE, F32, F64, I32, I64, DTYPES };
+enum dtype { DTYPE_NONE, F32, F64, I32, I64, BF16, DTYPES };
 
 /*
  * Arithmetic of kernels, for rows of backends: the type of operands, and the significant bits of operands in
- * products. TF32 has the range of F32 and 11 bits.
+ * products. TF32 has the range of F32 and 11 bits, BF16 the same and 8: it is the upper half of an F32.
  */
 #define TYPE_f64  F64, 53
 #define TYPE_f32  F32, 24
 #define TYPE_tf32 F32, 11
+#define TYPE_tf64 F64, 11 /* what is computed in TF32, in double */
+#define TYPE_bf16 BF16, 8
+
+/* The largest relative error of rounding to BF16. */
+#define BF16_ROUNDING 0x1p-8
 
 static inline size_t dtype_size(enum dtype d)
 {
-    return d == F32 || d == I32 ? 4 : d == F64 || d == I64 ? 8 : 0;
+    return d == F32 || d == I32 ? 4 : d == F64 || d == I64 ? 8 : d == BF16 ? 2 : 0;
 }
 
 static inline const char *dtype_name(enum dtype d)
 {
-    static const char *const names[] = {"none", "f32", "f64", "i32", "i64"};
+    static const char *const names[] = {"none", "f32", "f64", "i32", "i64", "bf16"};
     return names[d];
 }
 
 static inline bool dtype_is_real(enum dtype d)
 {
-    return d == F32 || d == F64;
+    return d == F32 || d == F64 || d == BF16;
 }
 
 static inline bool dtype_is_whole(enum dtype d)
@@ -69,14 +75,58 @@ static inline int64_t mat_bytes(struct mat m)
     return mat_size(m) * (int64_t)dtype_size(m.dtype);
 }
 
+static inline float float_of_bf16(uint16_t x)
+{
+    uint32_t bits = (uint32_t)x << 16;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* The nearest, of two equally near ones the even one; a NaN stays a NaN. */
+static inline uint16_t bf16_of_float(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    if ((bits & 0x7fffffff) > 0x7f800000)
+        return (uint16_t)(bits >> 16 | 0x40);
+    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+/* The same of a double: the last bit of a float that is inexact is set, so that no half is taken for exact.
+ */
+static inline uint16_t bf16_of_double(double x)
+{
+    float near = (float)x;
+    uint32_t bits;
+    memcpy(&bits, &near, sizeof bits);
+    bool above = near > 0 ? (double)near > x : near < 0 && (double)near < x;
+    if ((double)near != x && x == x && !(bits & 1))
+        bits += above ? UINT32_MAX : 1;
+    memcpy(&near, &bits, sizeof near);
+    return bf16_of_float(near);
+}
+
+/* x with this many significant bits: the nearest, of two equally near ones the even one; a NaN stays one. */
+static inline double with_bits(double x, int bits)
+{
+    uint64_t word, unit = UINT64_C(1) << (53 - bits);
+    memcpy(&word, &x, sizeof word);
+    if (x - x == 0)
+        word = (word + unit / 2 - 1 + (word / unit & 1)) & ~(unit - 1);
+    memcpy(&x, &word, sizeof x);
+    return x;
+}
+
 /* Element (i, k) of m, of any dtype, as double; m's data must be in host memory. */
 static inline double mat_get(struct mat m, int64_t i, int64_t k)
 {
     int64_t at = i * m.ld + k;
-    return m.dtype == F32   ? ((const float *)m.data)[at]
-           : m.dtype == F64 ? ((const double *)m.data)[at]
-           : m.dtype == I32 ? ((const int32_t *)m.data)[at]
-                            : (double)((const int64_t *)m.data)[at];
+    return m.dtype == F32    ? ((const float *)m.data)[at]
+           : m.dtype == F64  ? ((const double *)m.data)[at]
+           : m.dtype == I32  ? ((const int32_t *)m.data)[at]
+           : m.dtype == BF16 ? (double)float_of_bf16(((const uint16_t *)m.data)[at])
+                             : (double)((const int64_t *)m.data)[at];
 }
 
 /* Sets element (i, k) of m to value, rounded. */
@@ -89,6 +139,8 @@ static inline void mat_set(struct mat m, int64_t i, int64_t k, double value)
         ((double *)m.data)[at] = value;
     else if (m.dtype == I32)
         ((int32_t *)m.data)[at] = (int32_t)value;
+    else if (m.dtype == BF16)
+        ((uint16_t *)m.data)[at] = bf16_of_double(value);
     else
         ((int64_t *)m.data)[at] = (int64_t)value;
 }

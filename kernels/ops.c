@@ -148,6 +148,8 @@ struct op_row {
 
 /* Properties of an operand. */
 #define TYPE(t)                   .dtype = t
+#define WIDE                      .wide = true
+#define FACTOR                    .factor = true
 #define CARRIED                   .carried = true
 #define WITH(name)                .option = #name
 #define GATHERED                  .gathered = true
@@ -228,12 +230,30 @@ const char *dim_name(enum dim d)
 enum dtype op_dtype(enum op op, const void *args)
 {
     const struct op_info *info = op_info(op);
+    enum dtype wide = DTYPE_NONE;
     for (int i = 0; i < info->operand_count; i++) {
         const struct operand *o = &info->operands[i];
-        if (operand_is_mat(o) && o->dtype == DTYPE_NONE && mat_present(*operand_mat(o, args)))
+        if (!operand_is_mat(o) || o->dtype != DTYPE_NONE || !mat_present(*operand_mat(o, args)))
+            continue;
+        if (!o->wide)
             return operand_mat(o, args)->dtype;
+        wide = operand_mat(o, args)->dtype;
     }
-    return DTYPE_NONE;
+    return wide;
+}
+
+bool op_has_factors(enum op op)
+{
+    const struct op_info *info = op_info(op);
+    int i = 0;
+    while (i < info->operand_count && !info->operands[i].factor)
+        i++;
+    return i < info->operand_count;
+}
+
+enum dtype operand_dtype(const struct operand *o, enum dtype shared)
+{
+    return o->dtype != DTYPE_NONE ? o->dtype : o->wide && shared == BF16 ? F32 : shared;
 }
 
 static int int_at(const void *args, size_t at)
@@ -252,6 +272,7 @@ struct binding {
     const struct op_info *info;
     const void *args;
     int64_t *dims;
+    enum dtype shared;
     const char *giver[DIMS]; /* the operand that fixed each symbol */
     char *error;
     size_t error_size;
@@ -287,15 +308,10 @@ static bool bind_pairs(struct binding *b, const struct operand *o)
            unify(b, o, DIM_P, ((const struct offsets *)(const void *)operand_mat(o, b->args))->pairs);
 }
 
-static bool bind_dtype(struct binding *b, const struct operand *o, struct mat m, enum dtype *common)
+static bool bind_dtype(struct binding *b, const struct operand *o, struct mat m)
 {
-    enum dtype want = o->dtype;
-    if (want == DTYPE_NONE) {
-        if (*common == DTYPE_NONE)
-            *common = m.dtype;
-        want = *common;
-    }
-    if (m.dtype == want)
+    enum dtype want = operand_dtype(o, b->shared);
+    if (m.dtype == want || (o->role == ROLE_GRAD && o->wide && m.dtype == b->shared))
         return true;
     snprintf(b->error, b->error_size, "%s: %s is %s, but must be %s", b->info->name, o->name,
              dtype_name(m.dtype), dtype_name(want));
@@ -322,7 +338,7 @@ static bool of_no_edges(const struct operand *o)
            (o->role == ROLE_IN || o->role == ROLE_INDEX || o->role == ROLE_NUMBERS);
 }
 
-static bool bind_operand(struct binding *b, const struct operand *o, enum dtype *common)
+static bool bind_operand(struct binding *b, const struct operand *o)
 {
     if (o->role == ROLE_ATTR)
         return true;
@@ -339,7 +355,7 @@ static bool bind_operand(struct binding *b, const struct operand *o, enum dtype 
         return fail(b, o->name, "is not a valid matrix");
     if (m.acc && o->role != ROLE_GRAD)
         return fail(b, o->name, "cannot be accumulated into");
-    return bind_dtype(b, o, m, common) && bind_shape(b, o, m) && bind_pairs(b, o);
+    return bind_dtype(b, o, m) && bind_shape(b, o, m) && bind_pairs(b, o);
 }
 
 /* The same storage, or memory outside any storage. */
@@ -407,11 +423,11 @@ bool op_bind(enum op op, const void *args, int64_t dims[DIMS], char *error, size
     const struct op_info *info = op_info(op);
     struct binding b = {
         .op = op, .info = info, .args = args, .dims = dims, .error = error, .error_size = error_size};
+    b.shared = op_dtype(op, args);
     for (int d = 0; d < DIMS; d++)
         dims[d] = d == DIM_1 ? 1 : d == DIM_2 ? 2 : -1;
-    enum dtype common = DTYPE_NONE;
     for (int i = 0; i < info->operand_count; i++)
-        if (!bind_operand(&b, &info->operands[i], &common))
+        if (!bind_operand(&b, &info->operands[i]))
             return false;
     derive_features(dims);
     if (!options_whole(&b))

@@ -123,6 +123,8 @@ struct operand {
     const char *type;    /* of an attribute: "int", "double", "uint64_t" */
     bool gathered;       /* read through the edges: one row per edge */
     bool by_sender;      /* of edges: rows are senders, columns receivers */
+    bool wide;           /* F32 where the dtype of the op is BF16 */
+    bool factor;         /* of a product of matrices */
     bool carried;        /* not read, may be absent; passed on by the gradient rule */
     const char *option;  /* that it is a part of, absent without it; null: of none */
     enum values values;
@@ -190,11 +192,18 @@ const char *form_name(struct form f);
 
 enum { FORMS = OPS * FORMS_MAX }; /* at most */
 
+/* Whether it has a FACTOR. */
+bool op_has_factors(enum op op);
+
 /* The operand with this name, or null. */
 const struct operand *operand_named(enum op op, const char *name);
 
-/* The dtype shared by the op's matrices; DTYPE_NONE if all are fixed. */
+/*
+ * The dtype shared by the op's matrices, of those that are WIDE if it has no others; DTYPE_NONE if all are
+ * fixed. operand_dtype: that of one matrix in an op of such a dtype.
+ */
 enum dtype op_dtype(enum op op, const void *args);
+enum dtype operand_dtype(const struct operand *o, enum dtype shared);
 
 /* Whether the operand is a matrix (or one in offsets or edges), and that matrix in these arguments: it is the
  * first member of struct offsets, so one offset serves all kinds. */

@@ -7,32 +7,42 @@
  * GTMARK_SMALL=1 omits the larger shapes, GTMARK_SOAK=1 adds random ones.
  */
 #include "bench/audit/operands.h"
+#include "kernels/converted.h"
 #include "kernels/rng.h"
 #include "tests/test.h"
 
 #include <malloc.h>
 #include <math.h>
 
+enum { TF32_BITS = 11, NODES_CONVERTED = 110 };
+
 /* Called for every kernel of ref, of the oracle and of all instruction sets of cpu. */
 typedef void visitor(const struct backend *b, const struct kernel *k, const struct operands *inputs,
                      const struct operands *oracle);
 
-static void visit_backend(const struct backend *b, enum op op, visitor *visit, const struct operands *inputs,
-                          const struct operands *oracle)
+static void visit_backend(const struct backend *b, enum op op, int bits, visitor *visit,
+                          const struct operands *inputs, const struct operands *oracle)
 {
     for (int i = 0; i < b->count; i++)
         if (b->kernels[i].op == op && b->kernels[i].dtype == inputs->dtype &&
+            (b->kernels[i].bits == TF32_BITS) == (bits == TF32_BITS) &&
             kernel_supports(&b->kernels[i], op_options(op, &inputs->args)))
             visit(b, &b->kernels[i], inputs, oracle);
+}
+
+static void visit_bits(enum op op, int bits, visitor *visit, const struct operands *inputs,
+                       const struct operands *oracle)
+{
+    visit_backend(&backend_ref, op, bits, visit, inputs, oracle);
+    visit_backend(&backend_oracle, op, bits, visit, inputs, oracle);
+    for (const struct backend *const *b = backend_cpu_all(); *b; b++)
+        visit_backend(*b, op, bits, visit, inputs, oracle);
 }
 
 static void visit_all(enum op op, visitor *visit, const struct operands *inputs,
                       const struct operands *oracle)
 {
-    visit_backend(&backend_ref, op, visit, inputs, oracle);
-    visit_backend(&backend_oracle, op, visit, inputs, oracle);
-    for (const struct backend *const *b = backend_cpu_all(); *b; b++)
-        visit_backend(*b, op, visit, inputs, oracle);
+    visit_bits(op, 0, visit, inputs, oracle);
 }
 
 /* Identifies the kernel and the sample. */
@@ -111,6 +121,65 @@ static void check_row_ranges(const struct operands *inputs, const struct operand
     operands_free(wide);
 }
 
+/* Whether each entry is that of x, rounded to BF16. */
+static bool is_rounded(struct mat y, struct mat x)
+{
+    bool same = true;
+    for (int64_t i = 0; i < y.rows; i++)
+        for (int64_t k = 0; k < y.cols; k++) {
+            double want = float_of_bf16(bf16_of_float((float)mat_get(x, i, k))), got = mat_get(y, i, k);
+            same = same && (got == want || (isnan(got) && isnan(want)));
+        }
+    return same;
+}
+
+/* Operands in the type of a row, with the factors of its products in this many bits. */
+static struct operands *converted(const struct operands *inputs, const struct kernel *k, int bits)
+{
+    struct operands *o = operands_copy(inputs, k->dtype, 0);
+    const struct op_info *info = op_info(k->op);
+    for (int p = 0; p < info->operand_count; p++) {
+        struct mat m =
+            info->operands[p].factor ? *operand_mat(&info->operands[p], &o->args) : (struct mat){0};
+        for (int64_t i = 0; i < m.rows; i++)
+            for (int64_t c = 0; c < m.cols; c++)
+                mat_set(m, i, c, with_bits(mat_get(m, i, c), bits));
+    }
+    return o;
+}
+
+/*
+ * A row that converts gives what the row that it runs gives on operands that are converted here: in BF16 the
+ * same bits, rounded once, to the nearest, since no limit of errors tells one rounding from two.
+ */
+static void check_converted(const struct backend *b, const struct kernel *k, const struct operands *inputs,
+                            const struct operands *oracle)
+{
+    (void)oracle;
+    const struct kernel *over = converted_over(k);
+    if (over == k)
+        return;
+    assert_true(over->op == k->op && over->dtype == (k->dtype == BF16 ? F32 : k->dtype) &&
+                strcmp(over->variant, k->variant) == 0);
+    struct operands *wide = converted(inputs, over, k->bits);
+    struct operands *ran = run_copy(wide, b, over, 2, 0, 0), *ours = run_copy(inputs, b, k, 2, 0, 0);
+    const struct op_info *info = op_info(k->op);
+    for (int p = 0; p < info->operand_count; p++) {
+        const struct operand *o = &info->operands[p];
+        struct mat m =
+            operand_is_mat(o) && operand_writes(o) ? *operand_mat(o, &ours->args) : (struct mat){0};
+        if (m.dtype == BF16 && !is_rounded(m, *operand_mat(o, &ran->args)))
+            fail_msg("%s: %s is not that in f32, rounded once", label(b, k, &inputs->sample), o->name);
+    }
+    const char *worst;
+    double error = operands_error(ours, ran, &worst);
+    if (!(error <= 1))
+        fail_msg("%s: %s has %g times the allowed error", label(b, k, &inputs->sample), worst, error);
+    operands_free(wide);
+    operands_free(ran);
+    operands_free(ours);
+}
+
 /* Checks values rounded to a type: an oracle in double on the same values, and all kernels of the type. */
 static void check_type(const struct operands *exact, enum dtype dtype, bool ranges)
 {
@@ -119,21 +188,34 @@ static void check_type(const struct operands *exact, enum dtype dtype, bool rang
     struct operands *oracle = operands_copy(inputs, F64, 0);
     operands_run(oracle, backend_kernel(&backend_ref, s->op, F64, "ref"), 1, 0, 0);
     visit_all(s->op, check_row, inputs, oracle);
+    if (dtype == BF16)
+        visit_all(s->op, check_converted, inputs, oracle);
     if (ranges)
         check_row_ranges(inputs, oracle);
+    if (dtype != BF16 && op_has_factors(s->op) && s->dims[DIM_N] <= NODES_CONVERTED)
+        visit_bits(s->op, TF32_BITS, check_converted, inputs, oracle);
     operands_free(inputs);
     operands_free(oracle);
 }
 
-/* Checks one sample in every type. Returns false if there is no such sample. */
+/*
+ * Checks one sample in every type. Returns false if there is no such sample. In BF16 what a forward op saves
+ * is of operands that are BF16, and there are no large ones: rows that convert differ in nothing else.
+ */
 static bool check_sample(const struct sample *s, bool ranges)
 {
+    struct sample narrow = *s;
     struct operands *exact = operands_new(s, F64);
     if (!exact)
         return false;
-    for (enum dtype dtype = 0; dtype < DTYPES; dtype++)
-        if (dtype_is_real(dtype))
-            check_type(exact, dtype, ranges && dtype == F64);
+    check_type(exact, F64, ranges);
+    check_type(exact, F32, false);
+    operands_free(exact);
+    if (s->dims[DIM_N] > NODES_CONVERTED)
+        return true;
+    narrow.bits = 8;
+    exact = operands_new(&narrow, F64);
+    check_type(exact, BF16, false);
     operands_free(exact);
     return true;
 }
@@ -386,6 +468,36 @@ static void test_activations_over_their_range(void **state)
         }
 }
 
+/* Every float whose upper half is any: of its two neighbours in BF16 the nearer one, or the even one. */
+static void test_rounding_to_bf16(void **state)
+{
+    (void)state;
+    static const uint16_t lower[] = {0, 1, 0x7fff, 0x8000, 0x8001, 0xffff};
+    for (uint32_t upper = 0; upper <= UINT16_MAX; upper++)
+        for (size_t i = 0; i < sizeof lower / sizeof *lower; i++) {
+            uint32_t bits = upper << 16 | lower[i];
+            float x;
+            memcpy(&x, &bits, sizeof x);
+            uint16_t got = bf16_of_float(x);
+            if (isnan(x)) {
+                assert_true(isnan(float_of_bf16(got)));
+                continue;
+            }
+            bool up = lower[i] > 0x8000 || (lower[i] == 0x8000 && upper % 2);
+            assert_int_equal(got, upper + up);
+            assert_int_equal(bf16_of_double((double)x), got);
+        }
+    /* A double beside the middle of two, which is the middle as a float. */
+    assert_int_equal(bf16_of_double(1 + 0x1p-8 + 0x1p-40), 0x3f81);
+    assert_int_equal(bf16_of_double(1 + 0x1p-8 - 0x1p-40), 0x3f80);
+    assert_int_equal(bf16_of_double(-1 - 0x1p-7 - 0x1p-8 + 0x1p-40), 0xbf81);
+    assert_int_equal(bf16_of_double(1e-300), 0);
+    /* The middle of two numbers of 11 bits, of which the upper, then the lower one is even; and beside it. */
+    assert_true(with_bits(1 + 3 * 0x1p-11, 11) == 1 + 0x1p-9 && with_bits(1 + 0x1p-11, 11) == 1);
+    assert_true(with_bits(-1 - 0x1p-11 - 0x1p-30, 11) == -1 - 0x1p-10 && with_bits(2 - 0x1p-12, 11) == 2);
+    assert_int_equal(bf16_of_double(-1e300), 0xff80);
+}
+
 /* Prints, without failing, which ops the best table of this processor leaves to ref. */
 static void test_every_op_has_a_kernel(void **state)
 {
@@ -407,8 +519,9 @@ int main(void)
     mallopt(M_MMAP_THRESHOLD, 1 << 28); /* otherwise a fifth of the time is that of mapping pages */
     mallopt(M_TRIM_THRESHOLD, 1 << 28);
     static enum op ops[OPS];
-    struct CMUnitTest tests[OPS + 9] = {
+    struct CMUnitTest tests[OPS + 10] = {
         cmocka_unit_test(test_every_op_has_a_kernel),
+        cmocka_unit_test(test_rounding_to_bf16),
         cmocka_unit_test(test_random_shapes),
         cmocka_unit_test(test_beyond_a_block),
         cmocka_unit_test(test_attention_of_large_logits),
@@ -422,7 +535,7 @@ int main(void)
         if (op_info(op)->exchange)
             continue; /* tests/test_rank_programs.c; cmocka skips what has no function */
         ops[op] = op;
-        tests[9 + op] = (struct CMUnitTest){op_info(op)->name, test_op, NULL, NULL, &ops[op]};
+        tests[10 + op] = (struct CMUnitTest){op_info(op)->name, test_op, NULL, NULL, &ops[op]};
     }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -158,6 +158,32 @@ static void test_missing_operands(void **state)
     expect_error(OP_mean_pool, &p, "mean_pool: graphs is missing");
 }
 
+/*
+ * In bf16 statistics, sums and losses stay f32, and so do gradients of parameters, those
+ * that have neither rows of nodes nor of what follows from them; others are bf16.
+ */
+static void test_wide_operands(void **state)
+{
+    (void)state;
+    static const char *const always[] = {"stats", "running_mean", "running_var", "loss",  "dloss",
+                                         "lse",   "squares",      "den",         "total", "scale"};
+    for (enum op op = 0; op < OPS; op++) {
+        const struct op_info *info = op_info(op);
+        for (int i = 0; i < info->operand_count; i++) {
+            const struct operand *o = &info->operands[i];
+            if (!operand_is_mat(o) || o->dtype != DTYPE_NONE)
+                continue;
+            bool named = false, summed = o->rows == DIM_1 || o->rows == DIM_M || o->rows == DIM_D;
+            for (size_t n = 0; n < sizeof always / sizeof *always; n++)
+                named = named || strcmp(o->name, always[n]) == 0;
+            if ((named && !o->wide) || (o->role == ROLE_GRAD && o->rows != DIM_F && o->wide != summed))
+                fail_msg("%s: %s", info->name, o->name);
+            assert_int_equal(operand_dtype(o, BF16), o->wide ? F32 : BF16);
+            assert_int_equal(operand_dtype(o, F64), F64);
+        }
+    }
+}
+
 static void test_dtypes(void **state)
 {
     (void)state;
@@ -484,6 +510,7 @@ int main(void)
         cmocka_unit_test(test_sizes_are_unified),
         cmocka_unit_test(test_shape_errors),
         cmocka_unit_test(test_missing_operands),
+        cmocka_unit_test(test_wide_operands),
         cmocka_unit_test(test_dtypes),
         cmocka_unit_test(test_attributes),
         cmocka_unit_test(test_only_gradients_accumulate),

@@ -110,7 +110,7 @@ static void set_shape(struct operands *o, int index, int64_t pad)
     m->rows = o->sample.dims[p->rows] + bounds;
     m->cols = o->sample.dims[p->cols];
     m->ld = m->cols + (bounds || edges ? 0 : pad);
-    m->dtype = p->dtype == DTYPE_NONE ? o->dtype : p->dtype;
+    m->dtype = operand_dtype(p, o->dtype);
     if (p->role == ROLE_OFFSETS)
         ((struct offsets *)(void *)m)->pairs = o->sample.dims[DIM_P];
     m->acc = p->role == ROLE_GRAD && (o->sample.acc >> index & 1);
@@ -272,7 +272,9 @@ static void fill_random(const struct sample *s, const struct operand *p, struct 
     for (int64_t i = 0; i < m.rows; i++) {
         int64_t row = p->values == VALUES_DISTINCT ? i : i - repeats(i);
         for (int64_t k = 0; k < m.cols; k++)
-            mat_set(m, i, k, rng_int24(key, (uint64_t)(row * m.cols + k)) * 0x1p-23);
+            mat_set(
+                m, i, k,
+                with_bits(rng_int24(key, (uint64_t)(row * m.cols + k)) * 0x1p-23, s->bits ? s->bits : 53));
     }
 }
 

@@ -21,6 +21,7 @@ struct sample {
         dims[DIMS]; /* B <= N; H divides D where heads are used; P, C and F follow from these and the seed */
     int act;        /* or features, of an op that has them */
     bool smooth;    /* attributes with which outputs do not depend on what counts as constant in gradients */
+    int bits;       /* significant bits of random values; 0: all of the type */
     uint64_t seed;
     unsigned absent, acc;
     int64_t pad;      /* ld - cols, and part of the guard's size */
@@ -78,10 +79,10 @@ double mat_norm(struct mat m);
 
 /*
  * The largest error of all outputs relative to its limit: outputs 1e-5 (of one number, a sum of up to N M
- * terms, 1.2e-7 sqrt(N M) if that is more), gradients 1e-4 in float, 1e-11 in double; *worst is the operand's
- * name. The error is |a - r| / |r|, for gradients |a - r| / max(|r|, s |g| sqrt(n / n_all)): g is all of the
- * op's gradients that have a row per node, or all others, which are sums over N terms; s is 1e-2, for sums of
- * N > 31 terms 1.8e-3 sqrt(N), as their rounding errors grow.
+ * terms, 1.2e-7 sqrt(N M) if that is more), gradients 1e-4 in float, 1e-11 in double, one rounding more in
+ * BF16; *worst is the operand's name. The error is |a - r| / |r|, for gradients |a - r| / max(|r|, s |g|
+ * sqrt(n / n_all)): g is all of the op's gradients that have a row per node, or all others, which are sums
+ * over N terms; s is 1e-2, for sums of N > 31 terms 1.8e-3 sqrt(N), as their rounding errors grow.
  */
 double operands_error(const struct operands *ours, const struct operands *oracle, const char **worst);
 

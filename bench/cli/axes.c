@@ -333,6 +333,19 @@ static void say_comma(const struct axis_values *v, const char *item, struct mess
                  item, last, item);
 }
 
+/* What other suites have and this one does not. */
+static void say_precision(const char *item, struct message *why)
+{
+    static const char *const absent[][2] = {
+        {"fp16", "its gradients need scaled losses, and no CPU here multiplies it faster in training"},
+        {"fp8", "no CPU multiplies it"},
+        {"int8", "for inference only"},
+    };
+    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
+        if (strcmp(item, absent[i][0]) == 0)
+            complain(why, "not there: %s; f32, tf32 and bf16 are", absent[i][1]);
+}
+
 bool axis_parse(enum axis a, const char *text, struct axis_values *out, struct message *error)
 {
     struct axis_values v = {0};
@@ -348,6 +361,8 @@ bool axis_parse(enum axis a, const char *text, struct axis_values *out, struct m
     } else {
         if (a == AXIS_GRAPH)
             say_comma(&v, item, &why);
+        if (a == AXIS_PRECISION)
+            say_precision(item, &why);
         say_allowed(&axes[a], text, item, &why, error);
     }
     axis_values_free(good ? out : &v);

@@ -201,7 +201,7 @@ void config_work(const struct config *c, uint64_t seed, char hash[17])
         abort();
     fprintf(out, "work 2");
     add_words(c, WORK_ALWAYS, out);
-    fprintf(out, " seed %" PRIu64 " dtype %s", seed, dtype_name(MODEL_DTYPE));
+    fprintf(out, " seed %" PRIu64 " dtype f32", seed); /* of older rows: others follow with their axis */
     if (c->timed.kernel)
         fprintf(out, " op %s", form_name(c->timed.form));
     add_words(c, WORK_CHANGED, out);

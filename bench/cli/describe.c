@@ -90,7 +90,6 @@ struct value *config_describe(const struct config *c, const struct options *o, c
     value_set_text(config, "work", c->work);
     value_set_text(config, "program", program_name(PROGRAM_STEP));
     value_set_count(config, "seed", (int64_t)o->seed);
-    value_set_text(config, "dtype", dtype_name(tape_config(step)->dtype));
     value_set_text(config, "device", o->device.name);
     describe_axes(c, "", config);
     value_set(config, "model", describe_model(c, step));

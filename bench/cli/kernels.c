@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bench/base/suggest.h"
+#include "kernels/converted.h"
 #include "kernels/plugin_rows.h"
 #include "models/layers/op_program.h"
 
@@ -51,8 +52,8 @@ static int add_form(struct options *o, struct form f)
             const struct kernel *k = &from->kernels[i];
             bool wanted = (!variant || strcmp(k->variant, variant) == 0) &&
                           (f.op != OP_function || plugin_is_row(k)); /* the reference's does nothing */
-            if (k->op == f.op && k->dtype == MODEL_DTYPE && wanted && kernel_supports(k, f.options) &&
-                !covered(top, from, k))
+            if (k->op == f.op && k->dtype == F32 && k == converted_over(k) && wanted &&
+                kernel_supports(k, f.options) && !covered(top, from, k))
                 add_kernel(o, k, f);
         }
     return o->kernel_count - before;
@@ -90,9 +91,8 @@ bool kernels_choose(struct options *o, struct message *error)
         char none[64];
         if (f.op == OP_function && !chosen)
             continue;
-        snprintf(none, sizeof none,
-                 f.op == OP_function ? "--plugin has functions" : "the device has no %s kernel for it",
-                 dtype_name(MODEL_DTYPE));
+        snprintf(none, sizeof none, "%s",
+                 f.op == OP_function ? "--plugin has functions" : "the device has no kernel for it");
         why = why ? why : none;
         if (chosen)
             return complain(error, "--op %s: %s", name, why);

@@ -5,6 +5,7 @@
 #include "analysis/tables/wrap.h"
 #include "bench/cli/presets.h"
 #include "graphs/family.h"
+#include "kernels/converted.h"
 #include "models/layers/model.h"
 
 static void put_name(const char *name, const char *doc)
@@ -67,7 +68,7 @@ static void put_variants(FILE *out, const struct backend *b, struct form f)
     for (; b; b = b->base)
         for (int i = 0; i < b->count; i++) {
             const struct kernel *k = &b->kernels[i];
-            if (k->op == f.op && k->dtype == MODEL_DTYPE && kernel_supports(k, f.options))
+            if (k->op == f.op && k->dtype == F32 && k == converted_over(k) && kernel_supports(k, f.options))
                 count += fprintf(out, " %s", k->variant) > 0;
         }
     fputs(count ? "\n" : " none\n", out);

@@ -157,6 +157,10 @@ const char *config_missing_op(const struct options *o, const struct config *c)
 {
     const char *lacks = NULL;
     bool all = !o->device.backend->device || o->kernels; /* the host has the reference */
+    enum dtype dtype = precision_dtype(c->parts.precision);
+    if (c->timed.kernel && !backend_form_kernel(o->device.backend, c->timed.form.op, c->timed.form.options,
+                                                dtype, c->timed.kernel->variant))
+        return form_name(c->timed.form);
     for (enum program_kind kind = 0; kind < MODEL_PROGRAMS && !all && !lacks; kind++)
         if (!model_refuses(&c->parts) && c->runs[kind])
             lacks = program_missing(kind, &c->parts, o->device.backend);

@@ -35,7 +35,7 @@ bool plugin_attach(struct options *o, struct message *error)
 
 static void add_variant(const struct options *o, struct form f, const char *variant, char text[PLUGIN_TEXT])
 {
-    const struct kernel *k = backend_form_kernel(o->device.backend, f.op, f.options, MODEL_DTYPE, variant);
+    const struct kernel *k = backend_form_kernel(o->device.backend, f.op, f.options, F32, variant);
     size_t used = strlen(text);
     if (k && plugin_is_row(k))
         snprintf(text + used, PLUGIN_TEXT - used, "%s %s=%s", used ? "," : "", form_name(f), variant);

@@ -39,29 +39,39 @@ static bool check_find(const struct options *o, struct message *error)
     return complain_of(refusals, sizeof refusals / sizeof *refusals, error);
 }
 
-static void offer_variants(struct suggestion *s, const struct backend *b, struct form f)
+static void offer_variants(struct suggestion *s, const struct backend *b, struct form f, enum dtype dtype)
 {
     for (; b; b = b->base)
         for (int i = 0; i < b->count; i++)
-            if (b->kernels[i].op == f.op && b->kernels[i].dtype == MODEL_DTYPE &&
+            if (b->kernels[i].op == f.op && b->kernels[i].dtype == dtype &&
                 kernel_supports(&b->kernels[i], f.options))
                 suggest_offer(s, b->kernels[i].variant);
 }
 
-static bool check_variants(const struct options *o, struct message *error)
+static bool check_variants_in(const struct options *o, enum dtype dtype, struct message *error)
 {
     char nearest[SUGGESTION_TEXT];
     for (int i = 0; form_at(i).op < OPS; i++) {
         struct form f = form_at(i);
         const char *variant = o->variant[f.op][f.options];
-        if (!variant || backend_form_kernel(o->device.backend, f.op, f.options, MODEL_DTYPE, variant))
+        if (!variant || backend_form_kernel(o->device.backend, f.op, f.options, dtype, variant))
             continue;
         struct suggestion s = {variant, strlen(variant), NULL, 0};
-        offer_variants(&s, o->device.backend, f);
-        return complain(error, "--impl %s=%.200s: %s has no such variant; see --list ops%s", form_name(f),
-                        variant, o->device.backend->name, suggest_text(&s, "", nearest));
+        offer_variants(&s, o->device.backend, f, dtype);
+        return complain(error, "--impl %s=%.200s: %s has no such variant in %s; see --list ops%s",
+                        form_name(f), variant, o->device.backend->name, dtype_name(dtype),
+                        suggest_text(&s, "", nearest));
     }
     return true;
+}
+
+static bool check_variants(const struct options *o, struct message *error)
+{
+    const struct axis_values *v = &o->axes[AXIS_PRECISION];
+    bool good = true;
+    for (int i = 0; i < v->count && good; i++)
+        good = check_variants_in(o, precision_dtype((enum precision)v->values[i]), error);
+    return good;
 }
 
 /* The result file has JSON lines. */

@@ -22,6 +22,7 @@ struct call_record {
     int64_t next; /* offset of the next call */
     enum op op;   /* OPS: an encoding */
     enum dtype dtype;
+    int bits;
     char variant[64];
     union any_args args;
     struct encoding_config encoding;
@@ -74,7 +75,7 @@ static void end_call(struct capture *c, int64_t at, struct call_record *r)
 void capture_entry(struct capture *c, const struct entry *e)
 {
     const struct op_info *info = op_info(e->op);
-    struct call_record r = {.op = e->op, .dtype = e->kernel->dtype};
+    struct call_record r = {.op = e->op, .dtype = e->kernel->dtype, .bits = e->kernel->bits};
     int64_t at = begin_call(c);
     snprintf(r.variant, sizeof r.variant, "%s", e->kernel->variant);
     memcpy(&r.args, e->args, info->args_size);
@@ -154,12 +155,14 @@ static void run_encoding(struct call_record *r, void *file)
 static void run_kernel(struct call_record *r, void *file)
 {
     const struct op_info *info = op_info(r->op);
-    const struct kernel *kernel = backend_kernel(backend_cpu(), r->op, r->dtype, r->variant);
+    const struct kernel *kernel =
+        backend_bits_kernel(backend_cpu(), r->op, op_options(r->op, &r->args), r->dtype, r->bits, r->variant);
     for (int i = 0; i < info->operand_count; i++) {
         const struct operand *o = &info->operands[i];
         if (operand_is_mat(o))
             LOCATE(operand_mat(o, &r->args)->data);
     }
+    r->args.call.kernel = kernel;
     int64_t bytes = kernel->scratch ? kernel->scratch(&r->args) : 0;
     void *scratch = aligned_alloc(LINE, (size_t)round_to_line(bytes + 1));
     r->args.call.scratch = bytes ? scratch : NULL;

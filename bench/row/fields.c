@@ -63,7 +63,6 @@ void fields_config(struct row *row, const struct config *c, const struct options
     row->plugin = *plugin ? row_keep(row, plugin) : NULL;
     row->position = c->position;
     row->device = row_keep(row, o->device.name);
-    row->dtype = row_keep(row, dtype_name(MODEL_DTYPE));
     row->seed = (int64_t)o->seed;
     row->parameters = model_parameters(&c->parts);
 }

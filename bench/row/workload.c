@@ -317,8 +317,9 @@ static struct recording record_tape(const struct workload *w, enum program_kind 
 struct recording workload_record(const struct workload *w, enum program_kind kind)
 {
     const struct options *o = w->options;
-    struct tape_config tape = {
-        .backend = o->device.backend, .dtype = MODEL_DTYPE, .context = o->device.context};
+    struct tape_config tape = {.backend = o->device.backend, .context = o->device.context};
+    tape.dtype = precision_dtype(w->config.parts.precision);
+    tape.bits = precision_bits(w->config.parts.precision);
     memcpy(tape.variant, o->variant, sizeof tape.variant);
     return record_tape(w, kind, tape);
 }
@@ -352,7 +353,9 @@ static struct recording record_kept(const struct workload *w, enum program_kind 
 
 struct recording workload_record_oracle(const struct workload *w, enum program_kind kind, enum dtype dtype)
 {
-    return record_kept(w, kind, (struct tape_config){.backend = &backend_oracle, .dtype = dtype});
+    int bits = precision_bits(w->config.parts.precision);
+    return record_kept(w, kind,
+                       (struct tape_config){.backend = &backend_oracle, .dtype = dtype, .bits = bits});
 }
 
 bool workload_went_on(const struct options *o, const char *what, struct outcome *outcome)

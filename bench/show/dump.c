@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "bench/show/npy.h"
+#include "kernels/converted.h"
 
 static bool is_empty(DIR *directory)
 {
@@ -59,14 +60,29 @@ static bool write_array(const char *directory, const char *kind, const char *nam
                              : complain(error, "--dump %.300s: the path is too long", directory);
 }
 
+/* The matrix, in F32 if it is in BF16, which NumPy does not have; the caller frees the copy. */
+static struct mat widened(struct mat m, int threads, void **copy)
+{
+    struct mat y = {.rows = m.rows, .cols = m.cols, .ld = m.cols, .dtype = F32};
+    *copy = NULL;
+    if (m.dtype != BF16)
+        return m;
+    *copy = y.data = malloc((size_t)mat_bytes(y));
+    if (!y.data)
+        abort();
+    mat_widen(y, m, threads);
+    return y;
+}
+
 static bool write_matrix(const char *directory, const char *kind, const char *name, const struct tape *t,
                          struct mat m, struct message *error)
 {
-    void *copy;
-    struct mat host = tape_read(t, m, &copy);
+    void *copy, *wide;
+    struct mat host = widened(tape_read(t, m, &copy), tape_config(t)->threads, &wide);
     bool written = tape_failed(t) ? complain(error, "--dump %.300s: the device failed", directory)
                                   : write_array(directory, kind, name, npy_matrix(host), error);
     free(copy);
+    free(wide);
     return written;
 }
 

@@ -9,7 +9,7 @@
  *   output.npy, loss.npy
  *   grad.NAME.npy     the gradient of every parameter
  *
- * Results have the dtype in which they were computed, and each matrix has two dimensions.
+ * Results have the dtype in which they were computed, but f32 for bf16, and each matrix has two dimensions.
  */
 #ifndef GTMARK_BENCH_DUMP_H
 #define GTMARK_BENCH_DUMP_H

@@ -1,18 +1,26 @@
 /*
  * The rows of one instruction set; the first row of an op is its default.
  */
+#include "kernels/converted.h"
 #include "kernels/cpu/cpu.h"
 
 #define TEXT_OF(name) #name
 #define TEXT(name)    TEXT_OF(name)
 
-#define ROW(op, variant, type, run)                                                                          \
+/* A row, and of one in f32 those that run it on converted operands. */
+#define ROW(op, variant, type, run)         ROWS_##type(OP_##op, variant, CPU(run), NULL)
+#define ROW_SCRATCH(op, variant, type, run) ROWS_##type(OP_##op, variant, CPU(run), CPU(run##_scratch))
+
+#define ROWS_f32(op, variant, run, scratch)                                                                  \
+    {op, variant, TYPE_f32, run, scratch, NULL, NULL}, CONVERTED(op, variant, TYPE_tf32, NULL),              \
+        CONVERTED(op, variant, TYPE_bf16, NULL)
+#define ROWS_f64(op, variant, run, scratch)                                                                  \
     {                                                                                                        \
-        OP_##op, variant, TYPE_##type, CPU(run), NULL, NULL, NULL                                            \
+        op, variant, TYPE_f64, run, scratch, NULL, NULL                                                      \
     }
-#define ROW_SCRATCH(op, variant, type, run)                                                                  \
+#define ROWS_bf16(op, variant, run, scratch)                                                                 \
     {                                                                                                        \
-        OP_##op, variant, TYPE_##type, CPU(run), CPU(run##_scratch), NULL, NULL                              \
+        op, variant, TYPE_bf16, run, scratch, NULL, NULL                                                     \
     }
 
 static const struct kernel kernels[] = {
@@ -107,6 +115,7 @@ static const struct kernel kernels[] = {
     ROW(binary_cross_entropy_backward, "simd", f32, binary_cross_entropy_backward),
     ROW(adamw, "simd", f32, adamw),
     ROW(uniform, "simd", f32, uniform),
+    ROW(narrow, "simd", bf16, narrow),
     /* The type of its operands is fixed, so that of the row is irrelevant. */
     ROW(uniform_index, "simd", f32, uniform_index),
 };

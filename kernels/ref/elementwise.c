@@ -3,6 +3,7 @@
  *
  *   add   y = a + b
  *   copy  y = x, or y += x if y is accumulated
+ *   narrow  y = x
  *   fill  y = value
  */
 #include "kernels/ref/loops.h"
@@ -29,6 +30,14 @@ REF(copy, 0)
     for (int64_t i = rows.first; i < rows.end; i++)
         for (int64_t k = 0; k < a->y.cols; k++)
             put(a->y, i, k, AT(a->x, i, k));
+}
+
+REF(narrow, 0)
+{
+    struct rows rows = rows_wanted(a->call, a->y);
+    for (int64_t i = rows.first; i < rows.end; i++)
+        for (int64_t k = 0; k < a->y.cols; k++)
+            AT(a->y, i, k) = AT(a->x, i, k);
 }
 
 REF(fill, 0)

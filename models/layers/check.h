@@ -17,7 +17,13 @@
 /* Error limits in f32; ten times larger for a single row, and kernel_allowance times for each kernel. */
 #define CHECK_LIMIT_OUTPUT   1e-5 /* outputs and the loss */
 #define CHECK_LIMIT_GRADIENT 1e-4
-#define CHECK_FORGIVEN       3 /* times what a result moves with the last bit of its operands */
+/* Of whole programs in TF32, whose oracle rounds the same factors. */
+#define CHECK_TF32          1e-3
+#define CHECK_TF32_GRADIENT 1e-2
+/* Of whole programs in BF16; a gradient's floor is 1e-1 |g|, not 1e-2 |g|. */
+#define CHECK_BF16_OUTPUT   5e-2
+#define CHECK_BF16_GRADIENT 1e-1
+#define CHECK_FORGIVEN      3 /* times what a result moves with the last bit of its operands */
 
 /* Exceptions of the error rules: what can make an error pass that is beyond the plain limit. */
 enum exception {
@@ -53,7 +59,7 @@ struct rule {
 };
 
 /*
- * Compares rows of a tensor (f32, f64 or integers) with the oracle's (f64, or the same integers) and updates
+ * Compares rows of a tensor (reals or integers) with the oracle's (f64, or the same integers) and updates
  * the check. `rows` null: all rows. A value that is not finite has infinite error.
  */
 void check_tensor(struct check *c, const char *name, struct mat ours, struct mat oracle, const int64_t *rows,

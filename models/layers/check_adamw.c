@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "models/layers/check_choice.h"
+#include "models/tape/tape_internal.h"
 
 static const double ROUNDINGS = 32;  /* times u, relative to the size of the terms */
 static const double TINY = 0x1p-120; /* absolute: squares of gradients below 1e-19 are denormal in float */
@@ -136,6 +137,27 @@ static void compare_update(struct check *c, const struct tape *t, const struct a
     free(copy);
 }
 
+/* Whether what ops read of the parameters, in BF16, is what they have become, rounded. */
+static void compare_copies(struct check *c, const struct tape *t)
+{
+    for (int i = 1; i < t->storage_count; i++) {
+        const struct storage *s = &t->storages[i];
+        if (!s->copy)
+            continue;
+        void *of_p, *of_y;
+        struct mat p = tape_read(t, whole_view(s, i), &of_p);
+        struct mat y = tape_read(t, whole_view(&t->storages[s->copy], s->copy), &of_y);
+        for (int64_t n = 0; n < mat_size(p); n++) {
+            double is = mat_get(y, 0, n), right = (double)float_of_bf16(bf16_of_double(mat_get(p, 0, n)));
+            if (is != right && !(isnan(is) && isnan(right)))
+                check_found(c, "narrow: after the step entry %lld of the copy of %s is %.9g, not %.9g",
+                            (long long)n, s->name, is, right);
+        }
+        free(of_p);
+        free(of_y);
+    }
+}
+
 bool check_adamw(struct check *c, struct tape *t)
 {
     int entry = find(t, OP_adamw);
@@ -160,6 +182,7 @@ bool check_adamw(struct check *c, struct tape *t)
                         (long long)tape_parameter_elements(t));
         check_tell(c, OP_adamw, entry, tape_entry_count(t));
         compare_update(c, t, a, &b, &f);
+        compare_copies(c, t);
     }
     free(b.at[P]);
     return done;

@@ -3,7 +3,8 @@
  * runs since it may overwrite its inputs; then the entry runs, and ref recomputes the chosen rows from both
  * copies. The double result is the reference. The float result shows what error is inherent to float: where
  * large terms cancel (the mean after batch norm, the gradient of a preceding bias), three times its error is
- * allowed. For kernels whose products use fewer bits (TF32), the float copy is truncated to these.
+ * allowed. Where products know fewer bits of their factors (TF32), both copies are rounded to these if we
+ * round (kernels/converted.h); where a library does, the float copy is truncated to them.
  *
  * One float result says little: its own rounding errors may cancel by luck, or an entry may be as sensitive
  * as check_whole.c says of a program. So an entry that is beyond its limit is checked again, with the largest
@@ -26,7 +27,8 @@ enum { FLOAT_BITS = 24, MOVES = 16 };
 struct shadow {
     union any_args args;
     enum dtype dtype;
-    int bits; /* significant bits that the kernel reads; below FLOAT_BITS, floats are truncated to them */
+    int bits;        /* significant bits of factors that the kernel knows; FLOAT_BITS: all */
+    bool by_library; /* that rounds them */
     uint64_t jitter; /* key of moves in the last bit; 0: none */
     void *copies[OPERANDS_MAX];
     int count;
@@ -43,11 +45,15 @@ static double truncated(double x, int significand)
     return value;
 }
 
-static double copied_value(const struct shadow *s, enum dtype dtype, double value)
+static double copied_value(const struct shadow *s, enum dtype dtype, bool factor, double value)
 {
     if (s->jitter && dtype == F32)
         value = check_moved(value, s->jitter);
-    return dtype == F32 && s->bits < FLOAT_BITS ? truncated(value, s->bits) : value;
+    if (s->bits >= FLOAT_BITS)
+        return value;
+    if (s->by_library)
+        return dtype == F32 ? truncated(value, s->bits) : value;
+    return factor ? with_bits(value, s->bits) : value;
 }
 
 /* An operand of the program, or of a shadow, which is on the host. */
@@ -57,25 +63,27 @@ static struct mat readable(const struct tape *t, struct mat m, void **copy)
     return m.storage ? tape_read(t, m, copy) : m;
 }
 
-static void copy_values(const struct shadow *s, struct mat to, const struct tape *t, struct mat m)
+static void copy_values(const struct shadow *s, struct mat to, const struct tape *t, struct mat m,
+                        bool factor)
 {
     void *copy;
     struct mat from = readable(t, m, &copy);
     for (int64_t i = 0; i < from.rows; i++)
         for (int64_t k = 0; k < from.cols; k++)
-            mat_set(to, i, k, copied_value(s, to.dtype, mat_get(from, i, k)));
+            mat_set(to, i, k, copied_value(s, to.dtype, factor, mat_get(from, i, k)));
     free(copy);
 }
 
-static bool copied(struct shadow *s, const struct tape *t, struct mat *m, enum dtype dtype, bool with_values)
+static bool copied(struct shadow *s, const struct tape *t, const struct operand *o, enum dtype dtype)
 {
+    struct mat *m = operand_mat(o, &s->args);
     struct mat to = {.rows = m->rows, .cols = m->cols, .ld = m->cols, .dtype = dtype, .acc = m->acc};
     to.data = calloc((size_t)mat_size(to), dtype_size(dtype));
     if (!to.data)
         return false;
     s->copies[s->count++] = to.data;
-    if (with_values)
-        copy_values(s, to, t, *m);
+    if (operand_reads(o, m))
+        copy_values(s, to, t, *m, o->factor);
     *m = to;
     return true;
 }
@@ -84,7 +92,9 @@ static bool shadow_open(struct shadow *s, const struct tape *t, const struct ent
                         uint64_t jitter)
 {
     const struct op_info *info = op_info(e->op);
-    *s = (struct shadow){.dtype = dtype, .bits = e->kernel->bits, .jitter = jitter};
+    int bits = e->kernel->dtype == F32 ? e->kernel->bits : FLOAT_BITS; /* operands in BF16 have theirs */
+    *s = (struct shadow){
+        .dtype = dtype, .bits = bits, .jitter = jitter, .by_library = kernel_allowance(e->kernel) > 1};
     memcpy(&s->args, e->args, info->args_size);
     for (int i = 0; i < info->operand_count; i++) {
         const struct operand *o = &info->operands[i];
@@ -92,7 +102,7 @@ static bool shadow_open(struct shadow *s, const struct tape *t, const struct ent
         if (!m || !mat_present(*m))
             continue;
         bool shared = o->dtype == DTYPE_NONE; /* labels and schedules keep their own dtype */
-        if ((shared || operand_writes(o)) && !copied(s, t, m, shared ? dtype : m->dtype, operand_reads(o, m)))
+        if ((shared || operand_writes(o)) && !copied(s, t, o, shared ? dtype : m->dtype))
             return false;
         if (m->storage) /* the remaining operands are read only, but must be accessible on the host */
             *m = tape_read(t, *m, &s->copies[s->count++]);
@@ -259,11 +269,12 @@ static void compare(struct check *c, const struct tape *t, const struct entry *e
             continue;
         int within = chosen_within(chosen, ours.rows);
         bool gradient = o->role == ROLE_GRAD;
-        struct rule rule = {.limit = gradient ? CHECK_LIMIT_GRADIENT : CHECK_LIMIT_OUTPUT,
+        double rounding = ours.dtype == BF16 ? BF16_ROUNDING : 0;
+        struct rule rule = {.limit = (gradient ? CHECK_LIMIT_GRADIENT : CHECK_LIMIT_OUTPUT) + rounding,
                             .floor = floor_of(e, o, exact, scale, within)};
         rule.wide.limit = rule.limit * kernel_allowance(e->kernel);
         rule.wide.floor = CHECK_FORGIVEN / rule.wide.limit * errors->of[i];
-        rule.wide.by = e->kernel->bits < FLOAT_BITS ? EXCEPTION_CUT : EXCEPTION_FLOAT;
+        rule.wide.by = kernel_allowance(e->kernel) > 1 ? EXCEPTION_CUT : EXCEPTION_FLOAT;
         char name[TENSOR_NAME];
         void *copy;
         snprintf(name, sizeof name, "%s %s of %s", info->name, o->name, e->span);

@@ -46,10 +46,10 @@ static void hand_over(const struct tape *from, const struct tape *to, uint64_t j
         bool given = s->category == MEMORY_GRAPH || s->category == MEMORY_ENCODINGS;
         if ((s->category != MEMORY_PARAMETERS && !given) || s->alias || !dtype_is_real(s->dtype))
             continue;
-        if (given && from->config.ranks)
+        if ((given && from->config.ranks) || s->is_copy)
             continue;
-        struct mat m = {.rows = s->rows, .cols = s->cols, .ld = s->cols, .dtype = s->dtype, .storage = i},
-                   y = m;
+        int read = s->copy ? s->copy : i; /* what ops read of it */
+        struct mat m = whole_view(&from->storages[read], read), y = m;
         const struct storage *other = counterpart(to, s);
         uint64_t key = rng_key(jitter, s->name);
         void *copy;
@@ -151,6 +151,20 @@ struct subject {
     struct rule rule;
 };
 
+/* What errors of outputs and of gradients are allowed, and the least gradient as a share of all. */
+struct limits {
+    double output, gradient, share;
+};
+
+static struct limits limits_of(const struct pair *p)
+{
+    static const struct limits f32 = {CHECK_LIMIT_OUTPUT, CHECK_LIMIT_GRADIENT, 1e-2},
+                               tf32 = {CHECK_TF32, CHECK_TF32_GRADIENT, 1e-2},
+                               bf16 = {CHECK_BF16_OUTPUT, CHECK_BF16_GRADIENT, 1e-1};
+    const struct tape *t = p->program.is->tape;
+    return t->config.dtype == BF16 ? bf16 : t->config.bits ? tf32 : f32;
+}
+
 static int subject_count(const struct pair *p)
 {
     const struct recording *r = p->oracle.is;
@@ -166,7 +180,8 @@ static struct subject gradient_subject(const struct pair *p, int parameter)
                         .in_program = tape_gradient(program, tape_parameter(program, parameter, &name)),
                         .in_oracle = tape_gradient(t, tape_parameter(t, parameter, NULL))};
     double share = (double)mat_size(s.in_oracle) / (double)tape_parameter_elements(t);
-    s.rule = (struct rule){.limit = CHECK_LIMIT_GRADIENT, .floor = 1e-2 * p->gradients * sqrt(share)};
+    struct limits limits = limits_of(p);
+    s.rule = (struct rule){.limit = limits.gradient, .floor = limits.share * p->gradients * sqrt(share)};
     snprintf(s.name, sizeof s.name, "gradient of %s", name);
     return s;
 }
@@ -184,7 +199,7 @@ static struct subject subject_of(const struct pair *p, int index)
 {
     const struct recording *program = p->program.is, *oracle = p->oracle.is;
     const struct tape *t = oracle->tape;
-    struct rule rule = {.limit = CHECK_LIMIT_OUTPUT};
+    struct rule rule = {.limit = limits_of(p).output};
     if (index == 0) {
         rule.floor = output_floor(t, oracle->output);
         return (struct subject){OUTPUT, "output", program->output, tape_view(t, oracle->output), rule};

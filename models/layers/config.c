@@ -47,6 +47,22 @@ const char *mlp_name(int kind)
     return name_at(names, MLP_KINDS, kind);
 }
 
+const char *precision_name(int kind)
+{
+    static const char *const names[PRECISIONS] = {"f32", "tf32", "bf16"};
+    return name_at(names, PRECISIONS, kind);
+}
+
+enum dtype precision_dtype(enum precision p)
+{
+    return p == PRECISION_BF16 ? BF16 : F32;
+}
+
+int precision_bits(enum precision p)
+{
+    return p == PRECISION_TF32 ? 11 : 0;
+}
+
 const char *norm_name(int kind)
 {
     static const char *const names[NORM_KINDS] = {"layer", "batch", "graph", "none"};

@@ -10,8 +10,13 @@
 /* Number of node features, of edge features, of targets per graph, and of node labels. */
 enum { FEATURES = 16, EDGE_FEATURES = 4, TARGETS = 1, CLASSES = 16 };
 
-/* The dtype of parameters and features, and hence of everything that models compute. */
-#define MODEL_DTYPE F32
+/*
+ * What parameters and features are, and hence all that models compute: F32; the same with products of factors
+ * of 11 bits; BF16, with parameters in F32 in training (models/tape/tape.h).
+ */
+enum precision { PRECISION_F32, PRECISION_TF32, PRECISION_BF16, PRECISIONS };
+enum dtype precision_dtype(enum precision p);
+int precision_bits(enum precision p); /* of factors, if fewer than of the dtype; else 0 */
 
 /*
  * `unfused` is dense attention that stores its scores, as an eager framework runs it. `performer` is linear
@@ -97,9 +102,11 @@ const char *norm_name(int kind);
 const char *pool_name(int kind);
 const char *task_name(int kind);
 const char *loss_name(int kind);
+const char *precision_name(int kind);
 
 struct model_config {
     int64_t layers, hidden, heads, ffn; /* ffn: width of the hidden layer of the feed-forward network */
+    enum precision precision;
     enum activation act;
     enum attention_kind attention;
     enum mpnn_kind mpnn;

@@ -153,7 +153,7 @@ static const char *missing_of(const struct program *p, const struct backend *b)
     for (int i = 0; i < p->count; i++) {
         const struct entry *e = &p->entries[i];
         if (!op_info(e->op)->host &&
-            !backend_form_kernel(b, e->op, op_options(e->op, e->args), MODEL_DTYPE, NULL))
+            !backend_form_kernel(b, e->op, op_options(e->op, e->args), e->kernel->dtype, NULL))
             return e->form;
     }
     return NULL;
@@ -163,7 +163,8 @@ static const char *missing_of(const struct program *p, const struct backend *b)
 const char *program_missing(enum program_kind kind, const struct model_config *c, const struct backend *b)
 {
     const struct graph_config graph = {.family = "er", .nodes = 64, .degree = 2, .graphs = 1};
-    const struct tape_config tape = {.backend = &backend_ref, .dtype = MODEL_DTYPE, .threads = 1};
+    const struct tape_config tape = {
+        .backend = &backend_ref, .dtype = precision_dtype(c->precision), .threads = 1};
     struct model_config few = *c;
     struct batch batch;
     char error[256];

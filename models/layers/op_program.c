@@ -94,6 +94,7 @@ static struct mat make_input(struct op_program *s, const struct operand *o)
     /* As after a few steps; at step 0, AdamW would divide by 1 - beta^0 = 0. */
     static const double schedule[2] = {3, 1e-3};
     int64_t rows = s->dims[o->rows], cols = s->dims[o->cols];
+    enum dtype dtype = operand_dtype(o, s->t->config.dtype);
     if (rows == 0) /* of edges that there are not */
         return (struct mat){0};
     switch (o->values) {
@@ -102,9 +103,11 @@ static struct mat make_input(struct op_program *s, const struct operand *o)
     case VALUES_INDEX:
         return input_index(s->t, o->name, all_rows(rows), cols, (int)s->dims[o->limit]);
     case VALUES_POSITIVE:
-        return o->dtype == F64 ? make_doubles(s, o) : state(s->t, o->name, rows, cols, 1);
+        return o->dtype == F64 ? make_doubles(s, o)
+                               : tape_constant(s->t, MEMORY_STATE, o->name, dtype, rows, cols, 1);
     default:
-        return o->dtype == F64 ? make_doubles(s, o) : input_uniform(s->t, o->name, all_rows(rows), cols);
+        return o->dtype == F64 ? make_doubles(s, o)
+                               : tape_uniform(s->t, MEMORY_GRAPH, o->name, dtype, all_rows(rows), cols, 1);
     }
 }
 
@@ -119,7 +122,7 @@ static struct mat input_of(struct op_program *s, const struct operand *o)
 
 static struct mat output_of(struct op_program *s, const struct operand *o, enum category category)
 {
-    enum dtype dtype = o->dtype == DTYPE_NONE ? s->t->config.dtype : o->dtype;
+    enum dtype dtype = operand_dtype(o, s->t->config.dtype);
     return tape_storage(s->t, category, dtype, s->dims[o->rows], s->dims[o->cols], o->name);
 }
 

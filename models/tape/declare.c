@@ -32,10 +32,29 @@ static uint64_t key_from(const struct tape *t, struct mat m, struct row_range ro
     return rng_from(key_of(t, m), (uint64_t)(rows.first * m.cols));
 }
 
-static struct mat declare_uniform(struct tape *t, enum category category, const char *name,
-                                  struct row_range rows, int64_t cols, double bound)
+/* The type of parameters: what AdamW moves is F32 on a tape in BF16. */
+static enum dtype parameter_dtype(const struct tape *t)
 {
-    struct mat m = declare(t, category, name, t->config.dtype, rows.count, cols);
+    return t->config.training ? tape_wide(t) : t->config.dtype;
+}
+
+/* What ops read of a parameter: a copy in BF16 where it is wider. */
+static struct mat read_parameter(struct tape *t, struct mat m)
+{
+    if (m.dtype == t->config.dtype)
+        return m;
+    struct mat y =
+        tape_storage(t, MEMORY_PARAMETERS, t->config.dtype, m.rows, m.cols, t->storages[m.storage].name);
+    t->storages[y.storage].is_copy = true;
+    t->storages[m.storage].copy = y.storage;
+    tape_record_in(t, &t->init, OP_narrow, &(struct narrow_args){.y = y, .x = m});
+    return y;
+}
+
+struct mat tape_uniform(struct tape *t, enum category category, const char *name, enum dtype dtype,
+                        struct row_range rows, int64_t cols, double bound)
+{
+    struct mat m = declare(t, category, name, dtype, rows.count, cols);
     struct uniform_args uniform = {.y = m, .key = key_from(t, m, rows), .bound = bound};
     tape_record_in(t, &t->init, OP_uniform, &uniform);
     return m;
@@ -43,25 +62,28 @@ static struct mat declare_uniform(struct tape *t, enum category category, const 
 
 struct mat param(struct tape *t, const char *name, int64_t rows, int64_t cols, int64_t fan_in)
 {
-    return declare_uniform(t, MEMORY_PARAMETERS, name, all_rows(rows), cols, 1 / sqrt((double)fan_in));
+    double bound = 1 / sqrt((double)fan_in);
+    return read_parameter(
+        t, tape_uniform(t, MEMORY_PARAMETERS, name, parameter_dtype(t), all_rows(rows), cols, bound));
 }
 
-static struct mat declare_constant(struct tape *t, enum category category, const char *name, int64_t rows,
-                                   int64_t cols, double value)
+struct mat tape_constant(struct tape *t, enum category category, const char *name, enum dtype dtype,
+                         int64_t rows, int64_t cols, double value)
 {
-    struct mat m = declare(t, category, name, t->config.dtype, rows, cols);
+    struct mat m = declare(t, category, name, dtype, rows, cols);
     tape_record_in(t, &t->init, OP_fill, &(struct fill_args){.y = m, .value = value});
     return m;
 }
 
 struct mat param_constant(struct tape *t, const char *name, int64_t rows, int64_t cols, double value)
 {
-    return declare_constant(t, MEMORY_PARAMETERS, name, rows, cols, value);
+    return read_parameter(t,
+                          tape_constant(t, MEMORY_PARAMETERS, name, parameter_dtype(t), rows, cols, value));
 }
 
 struct mat state(struct tape *t, const char *name, int64_t rows, int64_t cols, double value)
 {
-    return declare_constant(t, MEMORY_STATE, name, rows, cols, value);
+    return tape_constant(t, MEMORY_STATE, name, tape_wide(t), rows, cols, value);
 }
 
 struct mat input_orthogonal(struct tape *t, const char *name, int64_t rows, int64_t cols,
@@ -92,7 +114,7 @@ static struct mat declare_reals(struct tape *t, enum category category, const ch
                                 int64_t cols, const float *from)
 {
     struct mat m = declare_copy(t, category, name, t->config.dtype, rows, cols, from);
-    t->storages[m.storage].widened = m.dtype == F64;
+    t->storages[m.storage].converted = m.dtype != F32;
     return m;
 }
 
@@ -126,7 +148,7 @@ void tape_keep(struct tape *t, struct mat m)
 
 static bool declared_in(const struct storage *s, enum category category)
 {
-    return s->category == category && !s->alias;
+    return s->category == category && !s->alias && !s->is_copy;
 }
 
 static int count_of(const struct tape *t, enum category category)
@@ -197,7 +219,7 @@ static struct mat listed_reals(struct tape *t, const char *name, struct row_rang
 struct mat input_uniform(struct tape *t, const char *name, struct row_range rows, int64_t cols)
 {
     return rows.list ? listed_reals(t, name, rows, cols)
-                     : declare_uniform(t, MEMORY_GRAPH, name, rows, cols, 1);
+                     : tape_uniform(t, MEMORY_GRAPH, name, t->config.dtype, rows, cols, 1);
 }
 
 /* An integer from `first` on, as op uniform_index has it. */

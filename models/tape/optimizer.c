@@ -1,13 +1,14 @@
 /*
  * AdamW (Loshchilov and Hutter, "Decoupled weight decay regularization", 2019) over all parameters as one
  * vector: parameters and gradients are laid out densely in the same order. The step count and the learning
- * rate are stored in a matrix, so a replay needs no arguments.
+ * rate are stored in a matrix, so a replay needs no arguments. Its arithmetic is in F32 where ops are in
+ * BF16: one more op then writes the copies of the parameters.
  */
 #include "models/tape/tape_internal.h"
 
 static struct mat zeros(struct tape *t, int64_t elements, const char *name)
 {
-    struct mat m = tape_storage(t, MEMORY_OPTIMIZER, t->config.dtype, 1, elements, name);
+    struct mat m = tape_storage(t, MEMORY_OPTIMIZER, tape_wide(t), 1, elements, name);
     tape_record_in(t, &t->init, OP_fill, &(struct fill_args){.y = m});
     return m;
 }
@@ -33,7 +34,7 @@ void tape_adamw(struct tape *t, const struct adamw *c)
 {
     t->phase = PHASE_OPTIMIZER;
     span_enter(t, "adamw");
-    struct mat p = tape_whole(t, MEMORY_PARAMETERS), g = tape_whole(t, MEMORY_GRADIENTS);
+    struct mat p = tape_whole(t, MEMORY_PARAMETERS, false), g = tape_whole(t, MEMORY_GRADIENTS, false);
     sum_gradients(t, g);
     struct mat m = zeros(t, p.cols, "adamw.m"), v = zeros(t, p.cols, "adamw.v");
     struct mat schedule = tape_schedule(t);
@@ -41,5 +42,7 @@ void tape_adamw(struct tape *t, const struct adamw *c)
     op(t, advance, .schedule = schedule);
     op(t, adamw, .p = p, .m = m, .v = v, .g = g, .schedule = schedule, .beta1 = c->beta1, .beta2 = c->beta2,
        .eps = c->eps, .decay = c->decay);
+    if (t->config.dtype == BF16)
+        op(t, narrow, .y = tape_whole(t, MEMORY_PARAMETERS, true), .x = p);
     span_leave(t);
 }

@@ -141,14 +141,14 @@ static int64_t place_initial(struct tape *t, const struct life *lives, int64_t b
     return end;
 }
 
-/* Places a persistent category starting at `offset` and returns its end. */
-static int64_t place_category(struct tape *t, enum category c, int64_t offset)
+/* Places a persistent category, or the copies in it, starting at `offset` and returns its end. */
+static int64_t place_category(struct tape *t, enum category c, bool copies, int64_t offset)
 {
     bool dense = c == MEMORY_PARAMETERS || c == MEMORY_GRADIENTS;
     int64_t start = offset;
     for (int i = 1; i < t->storage_count; i++) {
         struct storage *s = &t->storages[i];
-        if (s->category != c)
+        if (s->category != c || s->is_copy != copies)
             continue;
         s->offset = s->alias ? start : offset;
         if (!s->alias)
@@ -206,7 +206,7 @@ const struct plan *tape_plan(struct tape *t)
     int64_t end = 0;
     for (enum category c = 0; c < MEMORY_CATEGORIES; c++)
         if (category_persistent(c))
-            end = place_category(t, c, end);
+            end = place_category(t, c, true, place_category(t, c, false, end));
     struct life *lives = lifetimes(t);
     int64_t initial = place_initial(t, lives, end), running = place(t, lives, end);
     t->plan.arena = initial > running ? initial : running;

@@ -143,18 +143,18 @@ void tape_wait(const struct tape *t)
         device_of(t)->wait(t->config.context);
 }
 
-/* Tapes in double run on the host. */
-static void widen(double *to, const float *from, int64_t count)
+/* Tapes in double or BF16 run on the host. */
+static void convert(struct mat to, const float *from)
 {
-    for (int64_t i = 0; i < count; i++)
-        to[i] = (double)from[i];
+    for (int64_t i = 0; i < mat_size(to); i++)
+        mat_set(to, 0, i, (double)from[i]);
 }
 
 static void upload(struct tape *t, const struct storage *s)
 {
     void *to = (char *)t->arena + s->offset;
-    if (s->widened)
-        widen(to, s->from, s->rows * s->cols);
+    if (s->converted)
+        convert((struct mat){.data = to, .rows = 1, .cols = s->rows * s->cols, .dtype = s->dtype}, s->from);
     else if (device_of(t))
         device_of(t)->write(t->config.context, to, s->from, s->bytes);
     else

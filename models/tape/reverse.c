@@ -9,6 +9,8 @@
  *   several storages then refer to one gradient storage. Before one of them accumulates into it, it takes a
  *   copy, unless all the others have already been read, i.e. their producers have already been visited.
  * - Gradients of parameters are in a category of their own, in the order of the parameters, and never shared.
+ *   Where ops read copies of the parameters, in BF16, the gradient of a copy, in F32, is that of its
+ * parameter.
  */
 #include "models/tape/tape_internal.h"
 
@@ -59,8 +61,9 @@ static void fill_unwritten(struct tape *t, struct mat view)
 static void open_gradient(struct tape *t, int id)
 {
     struct storage s = t->storages[id];
-    struct mat grad = tape_storage(t, s.category == MEMORY_PARAMETERS ? MEMORY_GRADIENTS : MEMORY_ACTIVATIONS,
-                                   s.dtype, s.rows, s.cols, s.name);
+    bool parameter = s.category == MEMORY_PARAMETERS;
+    struct mat grad = tape_storage(t, parameter ? MEMORY_GRADIENTS : MEMORY_ACTIVATIONS,
+                                   parameter ? tape_wide(t) : s.dtype, s.rows, s.cols, s.name);
     t->storages[id].grad = grad;
     t->storages[id].written = (struct runs){0};
 }
@@ -129,6 +132,12 @@ void grad_pass(struct tape *t, struct mat operand, struct mat dy)
     }
 }
 
+/* Whether ops read this storage as a parameter. */
+static bool is_read_parameter(const struct storage *s)
+{
+    return s->category == MEMORY_PARAMETERS && !s->copy;
+}
+
 /*
  * Sets each forward storage's producer, the first entry that writes it, until which its gradient is needed;
  * creates the parameters' gradients in order.
@@ -142,7 +151,7 @@ static void prepare(struct tape *t)
                 of(t, *operand_mat(&info->operands[i], t->main.entries[e].args))->producer = e;
     }
     for (int i = 1, n = t->storage_count; i < n; i++)
-        if (t->storages[i].category == MEMORY_PARAMETERS)
+        if (is_read_parameter(&t->storages[i]))
             open_gradient(t, i);
 }
 
@@ -183,7 +192,7 @@ void tape_backward(struct tape *t, struct mat loss)
             rule_apply(t, &e);
     }
     for (int i = 1, n = t->storage_count; i < n; i++)
-        if (t->storages[i].category == MEMORY_PARAMETERS)
+        if (is_read_parameter(&t->storages[i]))
             fill_unwritten(t, whole_view(&t->storages[i], i));
     t->span = span;
 }
@@ -192,5 +201,6 @@ struct mat tape_gradient(const struct tape *t, struct mat m)
 {
     m = tape_recomputed(t, m);
     const struct storage *s = &t->storages[m.storage];
+    s = s->copy ? &t->storages[s->copy] : s;
     return mat_present(s->grad) ? tape_view(t, part(s, m)) : (struct mat){0};
 }

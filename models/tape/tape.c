@@ -90,14 +90,16 @@ struct mat tape_storage(struct tape *t, enum category category, enum dtype dtype
         .rows = rows, .cols = cols, .ld = cols, .dtype = dtype, .storage = t->storage_count++};
 }
 
-struct mat tape_whole(struct tape *t, enum category category)
+struct mat tape_whole(struct tape *t, enum category category, bool copies)
 {
     int64_t elements = 0;
+    enum dtype dtype = copies ? BF16 : tape_wide(t);
     for (int i = 1; i < t->storage_count; i++)
-        if (t->storages[i].category == category && !t->storages[i].alias)
+        if (t->storages[i].category == category && !t->storages[i].alias && t->storages[i].is_copy == copies)
             elements += t->storages[i].rows * t->storages[i].cols;
-    struct mat m = tape_storage(t, category, t->config.dtype, 1, elements, NULL);
+    struct mat m = tape_storage(t, category, dtype, 1, elements, NULL);
     t->storages[m.storage].alias = true;
+    t->storages[m.storage].is_copy = copies;
     return m;
 }
 
@@ -148,7 +150,7 @@ static struct mat made(struct tape *t, const struct op_info *info, const struct 
     int64_t rows = dims[o->rows], cols = dims[o->cols];
     if (rows < 1 || cols < 1)
         tape_contract("%s: %s was left out, and its size cannot be derived", info->name, o->name);
-    return tape_storage(t, MEMORY_ACTIVATIONS, o->dtype == DTYPE_NONE ? dtype : o->dtype, rows, cols, NULL);
+    return tape_storage(t, MEMORY_ACTIVATIONS, operand_dtype(o, dtype), rows, cols, NULL);
 }
 
 static void make_outputs(struct tape *t, enum op op, void *args, const int64_t dims[DIMS])
@@ -177,7 +179,8 @@ static const struct kernel *kernel_for(struct tape *t, enum op op, const void *a
     const struct kernel *k = t->kernels[op][options];
     if (k && k->dtype == dtype)
         return k;
-    t->kernels[op][options] = k = backend_form_kernel(t->config.backend, op, options, dtype, variant);
+    t->kernels[op][options] = k =
+        backend_bits_kernel(t->config.backend, op, options, dtype, t->config.bits, variant);
     if (!k)
         tape_contract("backend %s has no kernel for %s%s%s in %s", t->config.backend->name,
                       op_info(op)->forms[options], variant ? ", variant " : "", variant ? variant : "",

@@ -42,7 +42,9 @@ const char *phase_name(enum phase p);
 struct tape_config {
     const struct backend *backend;
     void *context;    /* of the backend's device; null without a device or for a tape that is only planned */
-    enum dtype dtype; /* of parameters and inputs; ops compute in that of their operands */
+    enum dtype dtype; /* of parameters and inputs; ops compute in that of their operands. In training in BF16
+                         parameters are F32, and ops read copies of them, in BF16 */
+    int bits;         /* of factors that products know (backend_bits_kernel); 0: all */
     bool training;    /* save what the backward pass needs */
     bool no_reuse;    /* no two storages share memory */
     int threads;

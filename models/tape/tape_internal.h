@@ -17,8 +17,10 @@ struct storage {
     int64_t rows, cols, bytes;
     int64_t offset;      /* in the arena; set by the plan */
     const void *from;    /* host memory to copy from, or null */
-    bool widened;        /* the source is F32, the storage F64 */
+    bool converted;      /* the source is F32, the storage of another type */
     bool alias;          /* a view of all storages of its category */
+    bool is_copy;        /* of parameters: what ops read, in BF16 */
+    int32_t copy;        /* of a parameter in F32: the storage of its copy; 0: ops read the parameter */
     bool keep;           /* live until the end of the program */
     bool whole;          /* and from its beginning */
     bool needs_grad;     /* depends on a parameter */
@@ -74,8 +76,23 @@ _Noreturn void tape_contract(const char *format, ...) __attribute__((format(prin
 struct mat tape_storage(struct tape *t, enum category category, enum dtype dtype, int64_t rows, int64_t cols,
                         const char *name);
 
-/* A 1 x n view of all storages of a persistent category, all of which must have been declared. */
-struct mat tape_whole(struct tape *t, enum category category);
+/*
+ * A 1 x n view of all storages of a persistent category, all of which must have been declared; of the copies
+ * of parameters, or without them.
+ */
+struct mat tape_whole(struct tape *t, enum category category, bool copies);
+
+/* A declared matrix that init fills: uniform on [-bound, bound), by its name, or constant. */
+struct mat tape_uniform(struct tape *t, enum category category, const char *name, enum dtype dtype,
+                        struct row_range rows, int64_t cols, double bound);
+struct mat tape_constant(struct tape *t, enum category category, const char *name, enum dtype dtype,
+                         int64_t rows, int64_t cols, double value);
+
+/* What is F32 on a tape in BF16: parameters in training, their gradients, and what is neither. */
+static inline enum dtype tape_wide(const struct tape *t)
+{
+    return t->config.dtype == BF16 ? F32 : t->config.dtype;
+}
 
 /* The name, in the tape's metadata, with the names of the spans around it: "layer1.attention.q". */
 const char *span_path(struct tape *t, const char *name);

@@ -1,0 +1,121 @@
+#include "kernels/converted.h"
+
+#include "kernels/arithmetic.h"
+
+/* Elements that one thread converts in a few times the cost of a fork. */
+enum { GRAIN = 1 << 15 };
+
+static int threads_of(struct mat m, int threads)
+{
+    return (int)max_of(1, min_of(threads, mat_size(m) / GRAIN));
+}
+
+void mat_widen(struct mat to, struct mat from, int threads)
+{
+#pragma omp parallel for schedule(static) num_threads(threads_of(to, threads))
+    for (int64_t i = 0; i < to.rows; i++) {
+        float *restrict y = (float *)to.data + i * to.ld;
+        const uint16_t *restrict x = (const uint16_t *)from.data + i * from.ld;
+        for (int64_t k = 0; k < to.cols; k++)
+            y[k] = float_of_bf16(x[k]);
+    }
+}
+
+void mat_narrow(struct mat to, struct mat from, int threads)
+{
+#pragma omp parallel for schedule(static) num_threads(threads_of(to, threads))
+    for (int64_t i = 0; i < to.rows; i++) {
+        uint16_t *restrict y = (uint16_t *)to.data + i * to.ld;
+        const float *restrict x = (const float *)from.data + i * from.ld;
+        for (int64_t k = 0; k < to.cols; k++)
+            y[k] = bf16_of_float(x[k]);
+    }
+}
+
+void mat_round(struct mat to, struct mat from, int bits, int threads)
+{
+#pragma omp parallel for schedule(static) num_threads(threads_of(to, threads))
+    for (int64_t i = 0; i < to.rows; i++)
+        for (int64_t k = 0; k < to.cols; k++)
+            mat_set(to, i, k, with_bits(mat_get(from, i, k), bits));
+}
+
+/* The arguments of a call on converted operands, and the bytes of its scratch that these have. */
+struct conversion {
+    union any_args args;
+    int64_t bytes;
+};
+
+static int bits_of(enum dtype dtype)
+{
+    return dtype == F64 ? 53 : 24;
+}
+
+/* What is done with an operand. */
+enum change { NOTHING, WIDENS, ROUNDS };
+
+static enum change change_of(const struct operand *o, const void *args)
+{
+    const struct kernel *k = ((const struct call *)args)->kernel;
+    if (!operand_is_mat(o) || !mat_present(*operand_mat(o, args)))
+        return NOTHING;
+    enum dtype dtype = operand_mat(o, args)->dtype;
+    return dtype == BF16 ? WIDENS : o->factor && k->bits < bits_of(dtype) ? ROUNDS : NOTHING;
+}
+
+const struct kernel *converted_over(const struct kernel *k)
+{
+    while (k->run == converted_run)
+        k--;
+    return k;
+}
+
+static struct conversion convert(const void *args)
+{
+    const struct call *call = args;
+    const struct op_info *info = op_info(call->kernel->op);
+    struct conversion c = {.bytes = 0};
+    memcpy(&c.args, args, info->args_size);
+    for (int i = 0; i < info->operand_count; i++) {
+        enum change change = change_of(&info->operands[i], args);
+        if (change == NOTHING)
+            continue;
+        struct mat *m = operand_mat(&info->operands[i], &c.args);
+        m->data = call->scratch ? (char *)call->scratch + c.bytes : NULL;
+        m->ld = m->cols;
+        m->dtype = change == WIDENS ? F32 : m->dtype;
+        c.bytes += round_up(mat_bytes(*m), 64);
+    }
+    c.args.call.kernel = converted_over(call->kernel);
+    c.args.call.scratch = call->scratch ? (char *)call->scratch + c.bytes : NULL;
+    return c;
+}
+
+int64_t converted_scratch(const void *args)
+{
+    struct conversion c = convert(args);
+    const struct kernel *over = c.args.call.kernel;
+    return c.bytes + (over->scratch ? over->scratch(&c.args) : 0);
+}
+
+/* Of outputs of which not all rows are asked for the others stay as they are. */
+void converted_run(const void *args)
+{
+    const struct call *call = args;
+    const struct op_info *info = op_info(call->kernel->op);
+    struct conversion c = convert(args);
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *o = &info->operands[i];
+        enum change change = change_of(o, args);
+        if (change == ROUNDS)
+            mat_round(*operand_mat(o, &c.args), *operand_mat(o, args), call->kernel->bits, call->threads);
+        if (change == WIDENS && (operand_reads(o, operand_mat(o, args)) || call->row1))
+            mat_widen(*operand_mat(o, &c.args), *operand_mat(o, args), call->threads);
+    }
+    c.args.call.kernel->run(&c.args);
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *o = &info->operands[i];
+        if (change_of(o, args) == WIDENS && operand_writes(o))
+            mat_narrow(*operand_mat(o, args), *operand_mat(o, &c.args), call->threads);
+    }
+}

@@ -1,0 +1,189 @@
+/*
+ * Models in BF16 and TF32: their results by the limits of whole programs, training beside that in F32, what
+ * ops read of the parameters, and memory. GTMARK_SOAK=1 trains all norms with both kinds of attention, on up
+ * to 2000 nodes.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "models/layers/check.h"
+#include "models/tape/tape_internal.h"
+#include "tests/batches.h"
+#include "tests/test.h"
+
+enum { WIDTH = 16, STEPS = 50 };
+
+static struct model_config parts_of(enum attention_kind attention, enum mpnn_kind mpnn, enum norm_kind norm)
+{
+    return (struct model_config){.layers = 2,
+                                 .hidden = attention_is_linear(attention) ? PERFORMER_WIDTH : WIDTH,
+                                 .heads = attention_is_linear(attention) ? 1 : 2,
+                                 .ffn = 2 * WIDTH,
+                                 .act = ACT_GELU,
+                                 .attention = attention,
+                                 .mpnn = mpnn,
+                                 .norm = norm};
+}
+
+static struct recording recorded(const struct model_config *c, const struct batch *b,
+                                 const struct backend *backend, enum precision p, enum dtype dtype)
+{
+    struct tape_config tape = {
+        .backend = backend, .dtype = dtype, .bits = precision_bits(p), .threads = 1, .seed = 42};
+    return program_record(PROGRAM_STEP, c, b, NULL, tape);
+}
+
+static struct recording ready(const struct model_config *c, const struct batch *b, enum precision p)
+{
+    struct recording r = recorded(c, b, backend_cpu(), p, precision_dtype(p));
+    assert_true(tape_layout(r.tape));
+    tape_init(r.tape);
+    return r;
+}
+
+static double scalar_of(const struct tape *t, struct mat m)
+{
+    return mat_get(tape_view(t, m), 0, 0);
+}
+
+/* The losses of the first and of the last of so many steps. */
+static void train(const struct model_config *c, const struct batch *b, enum precision p, double loss[2])
+{
+    struct recording r = ready(c, b, p);
+    for (int i = 0; i < STEPS; i++) {
+        tape_run(r.tape);
+        loss[i > 0] = scalar_of(r.tape, r.loss);
+    }
+    tape_free(r.tape);
+}
+
+/* Training on labels of nodes, which no model of this size fits in so few steps. */
+static void expect_training(enum attention_kind attention, enum norm_kind norm, int64_t nodes)
+{
+    struct model_config c = parts_of(attention, MPNN_GIN, norm);
+    struct batch b = batch_er(nodes, 1);
+    double f32[2], other[2];
+    c.task = TASK_NODE;
+    train(&c, &b, PRECISION_F32, f32);
+    assert_true(f32[1] < 0.95 * f32[0]);
+    for (enum precision p = PRECISION_TF32; p < PRECISIONS; p++) {
+        train(&c, &b, p, other);
+        print_message("%s, %s norm, %d nodes: loss %.4f to %.4f in f32, to %.4f in %s\n",
+                      attention_name((int)attention), norm_name((int)norm), (int)nodes, f32[0], f32[1],
+                      other[1], precision_name((int)p));
+        if (!(fabs(other[1] - f32[1]) <= 0.05 * f32[1]))
+            fail_msg("%s: beyond 5 %%", precision_name((int)p));
+    }
+    batch_free(&b);
+}
+
+static void test_training(void **state)
+{
+    (void)state;
+    static const int64_t nodes[] = {137, 500, 2000};
+    for (size_t n = 0; n < (env_set("GTMARK_SOAK") ? 3 : 1); n++)
+        for (enum norm_kind norm = 0; norm < NORM_KINDS; norm++)
+            for (int sparse = 0; sparse < 2; sparse++)
+                if (env_set("GTMARK_SOAK") || sparse == (int)norm % 2)
+                    expect_training(sparse ? ATTENTION_SPARSE : ATTENTION_DENSE, norm, nodes[n]);
+}
+
+/* Output, loss and gradients of a step, compared with the oracle, in which products round their factors too.
+ */
+static void expect_right(const struct model_config *c, const struct batch *b, enum precision p,
+                         const char *name)
+{
+    struct recording ours = ready(c, b, p), oracle = recorded(c, b, &backend_oracle, p, F64);
+    struct check check = {0};
+    for (int e = 0; e < tape_entry_count(ours.tape); e++) {
+        const struct kernel *k = tape_entry(ours.tape, e)->kernel;
+        assert_true(!op_has_factors(k->op) || k->bits == (p == PRECISION_TF32 ? 11 : 8));
+    }
+    assert_true(tape_layout(oracle.tape));
+    tape_init(oracle.tape);
+    check_whole(&check, &ours, &oracle);
+    if (!(check.excess <= 1))
+        fail_msg("%s in %s: %s has %g times the allowed error", name, precision_name((int)p), check.tensor,
+                 check.excess);
+    tape_init(ours.tape);
+    check = (struct check){0};
+    assert_true(check_rows(&check, ours.tape, 42, NULL));
+    if (!(check.excess <= 1))
+        fail_msg("%s in %s, by rows: %s has %g times the allowed error", name, precision_name((int)p),
+                 check.tensor, check.excess);
+    tape_init(ours.tape);
+    assert_true(check_adamw(&check, ours.tape));
+    assert_string_equal(check.found, "");
+    tape_free(ours.tape);
+    tape_free(oracle.tape);
+}
+
+static void test_models(void **state)
+{
+    (void)state;
+    struct batch b = batch_er(37, 3);
+    for (enum precision p = PRECISION_TF32; p < PRECISIONS; p++)
+        for (int i = 0; models[i].name; i++) {
+            struct model_config c = parts_of(models[i].attention, models[i].mpnn, NORM_LAYER);
+            expect_right(&c, &b, p, models[i].name);
+        }
+    batch_free(&b);
+}
+
+/* A step of every kind of loss, pooling and norm runs, and its results are finite. */
+static void test_parts(void **state)
+{
+    (void)state;
+    struct batch b = batch_er(37, 3);
+    for (int i = 0; i < NORM_KINDS * TASK_KINDS * POOL_KINDS; i++) {
+        struct model_config c = parts_of(ATTENTION_DENSE, MPNN_GINE, (enum norm_kind)(i % NORM_KINDS));
+        c.task = (enum task_kind)(i / NORM_KINDS % TASK_KINDS);
+        c.pool = (enum pool_kind)(i / NORM_KINDS / TASK_KINDS);
+        c.mlp = i % 2 ? MLP_FUSED : MLP_UNFUSED;
+        c.dropout = i % 2 ? 0 : 0.1;
+        c.attention_dropout = 0.2;
+        c.checkpoint = i % 3 ? NULL : "layer";
+        struct recording r = ready(&c, &b, PRECISION_BF16);
+        tape_run(r.tape);
+        assert_true(isfinite(scalar_of(r.tape, r.loss)));
+        tape_free(r.tape);
+    }
+    batch_free(&b);
+}
+
+/* In training a parameter has 18 bytes: itself, its gradient, AdamW's two and the copy; in inference 2. */
+static void test_memory(void **state)
+{
+    (void)state;
+    struct batch b = batch_er(500, 1);
+    struct model_config c = parts_of(ATTENTION_DENSE, MPNN_GIN, NORM_LAYER);
+    c.hidden = 256, c.ffn = 512, c.heads = 8, c.layers = 6;
+    int64_t activations[2], parameters = model_parameters(&c);
+    for (int i = 0; i < 2; i++) {
+        struct recording r = recorded(&c, &b, backend_cpu(), PRECISION_F32, i ? BF16 : F32);
+        const struct plan *p = tape_plan(r.tape);
+        int64_t bytes =
+            p->at_peak[MEMORY_PARAMETERS] + p->at_peak[MEMORY_GRADIENTS] + p->at_peak[MEMORY_OPTIMIZER];
+        assert_int_equal(bytes - 16, (i ? 18 : 16) * parameters); /* 16: step and rate */
+        activations[i] = 0;
+        for (int e = 0; e < tape_entry_count(r.tape); e++) {
+            int64_t live = tape_live_of(r.tape, e, MEMORY_ACTIVATIONS);
+            activations[i] = live > activations[i] ? live : activations[i];
+        }
+        tape_free(r.tape);
+    }
+    print_message("activations: %.3f of those in f32\n", (double)activations[1] / (double)activations[0]);
+    assert_true((double)activations[1] <= 0.52 * (double)activations[0]);
+    batch_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_models),
+        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_training),
+        cmocka_unit_test(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
