@@ -59,6 +59,8 @@ template <int V> __device__ inline void store(float *to, vec<V> x)
 {
     if constexpr (V == 4)
         __stwb((float4 *)to, float4{x.at[0], x.at[1], x.at[2], x.at[3]});
+    else if constexpr (V == 2)
+        *(float2 *)to = float2{x.at[0], x.at[1]};
     else
         *to = x.at[0];
 }

@@ -74,6 +74,9 @@ FUNCTION(shifted_right, b < sizeof(T) * 8 ? a >> b : a < 0 ? -1 : 0, T a, uint32
 FUNCTION(less, a < b || b != b || (a == b && std::signbit((double)a)) ? a : b, T a, T b)
 FUNCTION(greater, a > b || b != b || (a == b && !std::signbit((double)a)) ? a : b, T a, T b)
 FUNCTION(signed_as, std::copysign(b, a), T a, T b)
+/* 16-bit values have registers of 32. */
+FUNCTION(lower_half, a & 0xffff, T a)
+FUNCTION(short_product, (a & 0xffff) * (b & 0xffff), T a, T b)
 FUNCTION(saturated, a > 0 ? a < 1 ? a : 1 : 0, T a)
 FUNCTION(power_of_two, std::exp2(a), T a)
 FUNCTION(whole, std::trunc(a), T a)

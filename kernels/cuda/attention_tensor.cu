@@ -1,0 +1,113 @@
+/*
+ * Dense attention (attention.cu) on tensor cores: operands of products in TF32, that is, q, k, v and the
+ * softmax's exponentials; all else, the sums among it, in f32 (attention_tensor.cuh). Dao,
+ * "FlashAttention-2", 2023.
+ */
+#include "kernels/cuda/attention_tensor.cuh"
+#include "kernels/cuda/cuda.h"
+
+namespace
+{
+/* A warp's queries and the state of their online softmax; sums are those of the lane's columns. */
+template <int DH> struct tensor_softmax {
+    static constexpr int ROWS = tensor_tile<DH>::ROWS;
+
+    strip<DH> q;
+    strip_sums<DH> y;
+    float top[2], sum[2], scale; /* top: before scores are scaled, to exponents of 2 */
+
+    __device__ void begin(int64_t, int, int)
+    {
+    }
+
+    /* Rescales the sums of both rows, whose largest scores become these. */
+    __device__ void raise(const float (&larger)[2])
+    {
+#pragma unroll
+        for (int r = 0; r < 2; r++) {
+            float weight = softmax_weight(top[r] * scale, larger[r] * scale);
+            sum[r] *= weight;
+#pragma unroll
+            for (int c = 0; c < DH / STEP; c++) {
+                y.at[c][2 * r] *= weight;
+                y.at[c][2 * r + 1] *= weight;
+            }
+            top[r] = larger[r];
+        }
+    }
+
+    __device__ void tile(const float *keys, const float *values, int rows, int)
+    {
+        float scores[ROWS / STEP][4] = {}, larger[2] = {top[0], top[1]};
+#pragma unroll
+        for (int j = 0; j < ROWS / STEP; j++) {
+            add_dots<DH>(scores[j], q, keys + j * STEP * tensor_tile<DH>::LD);
+            if (rows < ROWS)
+                set_beyond(scores[j], rows - j * STEP, -INFINITY);
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                larger[i / 2] = fmaxf(larger[i / 2], scores[j][i]);
+        }
+#pragma unroll
+        for (int r = 0; r < 2; r++)
+            larger[r] = team_max(WHOLE_WARP, QUAD, larger[r]);
+        if (__any_sync(WHOLE_WARP, larger[0] > top[0] || larger[1] > top[1]))
+            raise(larger);
+        const float base[2] = {top[0] * scale, top[1] * scale};
+#pragma unroll
+        for (int j = 0; j < ROWS / STEP; j++) {
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                scores[j][i] = exp2_flushed(scores[j][i] * scale - base[i / 2]);
+                sum[i / 2] += scores[j][i];
+            }
+            add_products<DH>(&y, scores[j], values + j * STEP * tensor_tile<DH>::LD);
+        }
+    }
+};
+
+template <int DH>
+__global__ void __launch_bounds__(ATTENTION_THREADS, DH <= 32 ? 4 : 1)
+    tensor_attend(struct attention_args a, struct head_columns h, float scale)
+{
+    alignas(16) __shared__ float shared[tensor_tile<DH>::SHARED];
+    const lane_place p;
+    struct row_block b = tensor_block(a.graphs);
+    if (b.rows == 0)
+        return;
+    h.number = (int)blockIdx.y;
+    tensor_softmax<DH> s = {};
+    s.scale = scale;
+    s.top[0] = s.top[1] = -INFINITY;
+    load_strip<DH>(&s.q, shared, a.q, b, h);
+    sweep_tiles<DH>(&s, shared, a.k, a.v, b, h);
+    float inverse[2];
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+        float sum = team_sum(WHOLE_WARP, QUAD, s.sum[r]);
+        inverse[r] = 1 / sum;
+        if (a.lse.rows > 0 && p.in_group == 0 && p.row(2 * r) < b.rows)
+            *double_entry(a.lse, b.first + p.row(2 * r), h.number) = softmax_lse(s.top[r] * scale, sum);
+    }
+    put_strip<DH>(a.y, b, h, s.y, inverse);
+}
+
+struct forward {
+    template <int DH> static cuda_status launch(const struct attention_args *a)
+    {
+        const struct mat all[] = {a->y, a->q, a->k, a->v};
+        int64_t dh = a->q.cols / a->heads;
+        struct head_columns h = {0, (int)dh, heads_aligned(all, 4, dh)};
+        return run(a->call, launch_strips(a->q.rows, a->graphs, a->heads), tensor_attend<DH>, *a, h,
+                   (float)(1 / sqrt((double)dh)) * LOG2E);
+    }
+};
+} // namespace
+
+extern "C" void cuda_attention_tf32(const void *args)
+{
+    const struct attention_args *a = (const struct attention_args *)args;
+    int64_t dh = a->q.cols / a->heads;
+    CUDA_REQUIRE(attention_width(dh), "a head has more than 128 columns");
+    CUDA_CHECK(a->call, launch_tensor<forward>(dh, a));
+}
