@@ -179,6 +179,8 @@ static struct subject gradient_subject(const struct pair *p, int parameter)
     struct subject s = {.kind = GRADIENT,
                         .in_program = tape_gradient(program, tape_parameter(program, parameter, &name)),
                         .in_oracle = tape_gradient(t, tape_parameter(t, parameter, NULL))};
+    if (!mat_present(s.in_program))
+        tape_contract("check: %s has no gradient", name);
     double share = (double)mat_size(s.in_oracle) / (double)tape_parameter_elements(t);
     struct limits limits = limits_of(p);
     s.rule = (struct rule){.limit = limits.gradient, .floor = limits.share * p->gradients * sqrt(share)};
