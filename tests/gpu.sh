@@ -136,7 +136,8 @@ run_part()
         ${gpu:+--layers 1 --nodes 1k,10k,100k --budget 120} ${emulated:+--nodes 16,32 $tiny} ;;
     sparse) scale sparse bench_node_scaling --model gps_sparse \
         ${gpu:+--layers 1 --hidden 64 --nodes 10k,100k,1M --budget 120} ${emulated:+--nodes 16,32 $tiny} ;;
-    presets) scale presets bench_presets --budget ${gpu:+240} ${emulated:+5} ;;
+    presets) scale presets bench_presets ${gpu:+--budget 240} ${emulated:+--preset all --graph er --nodes 12 --degree 3 \
+        --batch 2 --layers 1 --hidden 32 --heads 4 --budget 5} ;;
     pytorch | pytorch_batch | *check)
         if [ "$emulated" ]; then
             echo 'left out: it needs a GPU'

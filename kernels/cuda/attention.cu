@@ -10,8 +10,9 @@
  * Dao et al., "FlashAttention", 2022. All sums are in f32.
  *
  * Blocks of queries are numbered without a table (search.h), so the host plans the grid without the offsets.
- * With more rows per thread, each load of a key serves more products; with fewer, there are more blocks. The
- * choice does not change results, because the summation order is the same.
+ * Dropout leaves the sums of the softmax as they are. With more rows per thread, each load of a key serves
+ * more products; with fewer, there are more blocks. The choice does not change results, because the summation
+ * order is the same.
  */
 #include "kernels/cuda/attention.cuh"
 #include "kernels/cuda/cuda.h"
@@ -24,15 +25,17 @@ enum {
 };
 
 /* A warp's partial state of the online softmax. */
-template <int DH, int ROWS> struct softmax_rows {
+template <int DH, int ROWS, class KEPT> struct softmax_rows {
     static constexpr int BATCH = 4; /* keys at a time */
     static constexpr int ENTRIES = ROWS * (layout<DH>::COLUMNS + 2);
 
     rows_of<DH, ROWS> q, y;
     float top[ROWS], sum[ROWS];
+    KEPT kept;
 
-    __device__ void begin(int64_t, int)
+    __device__ void begin(int64_t from, int)
     {
+        kept.begin(from);
     }
 
     /* Rescales the sums of row r, whose largest score becomes `larger`. */
@@ -68,6 +71,7 @@ template <int DH, int ROWS> struct softmax_rows {
             for (int i = 0; i < BATCH; i++) {
                 scores[i][r] = exp2f(scores[i][r] - top[r]);
                 sum[r] += scores[i][r];
+                scores[i][r] *= kept.factor(place<DH>().row(r), at + i);
             }
         }
 #pragma unroll
@@ -102,11 +106,11 @@ template <int DH, int ROWS> struct softmax_rows {
     }
 };
 
-template <int DH, int ROWS>
-__global__ void __launch_bounds__(ATTENTION_THREADS, ROWS == MOST_ROWS ? MOST_BLOCKS : 0)
-    attend(struct attention_args a, int dh, float scale, bool aligned)
+template <int DH, int ROWS, class KEPT>
+__global__ void __launch_bounds__(ATTENTION_THREADS, ROWS == MOST_ROWS ? MOST_BLOCKS : KEPT::BLOCKS)
+    attend(struct attention_args a, int dh, float scale, bool aligned, const KEPT kept)
 {
-    typedef softmax_rows<DH, ROWS> state;
+    typedef softmax_rows<DH, ROWS, KEPT> state;
     alignas(16) __shared__ float shared[shared_floats<DH, state>::SIZE];
     const place<DH> p;
     const struct head h = {(int)blockIdx.y, dh};
@@ -114,6 +118,8 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, ROWS == MOST_ROWS ? MOST_BL
     if (b.rows == 0)
         return;
     state s = {};
+    s.kept = kept;
+    s.kept.enter(b, h.number, true);
     load_rows<DH, ROWS>(&s.q, a.q, b, h, scale * LOG2E);
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
@@ -132,19 +138,30 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, ROWS == MOST_ROWS ? MOST_BL
     put_rows<DH, ROWS>(a.y, b, h, s.y, inverse);
 }
 
+template <int DH, int ROWS, class KEPT>
+cuda_status launch_rows(const struct attention_args *a, const KEPT &kept)
+{
+    struct launch l = launch_heads(a->q.rows, graph_count(a->graphs), a->heads, layout<DH>::GROUPS * ROWS,
+                                   ATTENTION_THREADS);
+    int dh = (int)(a->q.cols / a->heads);
+    float scale = (float)(1 / sqrt((double)dh));
+    bool aligned = pieces_aligned(a->k, dh) && pieces_aligned(a->v, dh);
+    return run(a->call, l, attend<DH, ROWS, KEPT>, *a, dh, scale, aligned, kept);
+}
+
+/* With dropout a thread has one row: random numbers take the registers of others. */
 struct forward {
     template <int DH> static cuda_status launch(const struct attention_args *a)
     {
-        int64_t n = a->q.rows, graphs = graph_count(a->graphs);
-        int dh = (int)(a->q.cols / a->heads);
-        const int groups = layout<DH>::GROUPS;
-        int rows =
-            attention_rows(n, graphs, a->heads, groups, MOST_ROWS, context_of(a->call)->multiprocessors);
-        struct launch l = launch_heads(n, graphs, a->heads, groups * rows, ATTENTION_THREADS);
-        float scale = (float)(1 / sqrt((double)dh));
-        bool aligned = pieces_aligned(a->k, dh) && pieces_aligned(a->v, dh);
-        return run(a->call, l, rows == MOST_ROWS ? attend<DH, MOST_ROWS> : attend<DH, 1>, *a, dh, scale,
-                   aligned);
+        if (mat_present(a->schedule)) {
+            struct kept_pairs kept;
+            cuda_status status = kept_pairs_of(a, 0, &kept);
+            return status.fault ? status : launch_rows<DH, 1>(a, kept);
+        }
+        if (attention_rows(a->q.rows, graph_count(a->graphs), a->heads, layout<DH>::GROUPS, MOST_ROWS,
+                           context_of(a->call)->multiprocessors) == MOST_ROWS)
+            return launch_rows<DH, MOST_ROWS>(a, all_pairs());
+        return launch_rows<DH, 1>(a, all_pairs());
     }
 };
 } // namespace
@@ -155,4 +172,10 @@ extern "C" void cuda_attention(const void *args)
     int64_t dh = a->q.cols / a->heads;
     CUDA_REQUIRE(attention_width(dh), "a head has more than 128 columns");
     CUDA_CHECK(a->call, launch_for_width<forward>(dh, a));
+}
+
+extern "C" int64_t cuda_attention_scratch(const void *args)
+{
+    const struct attention_args *a = (const struct attention_args *)args;
+    return mat_present(a->schedule) ? pairs_scratch(a->graphs) : 0;
 }

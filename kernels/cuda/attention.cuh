@@ -17,8 +17,10 @@
 #define GTMARK_KERNELS_CUDA_ATTENTION_CUH
 
 #include "kernels/cuda/math.h"
+#include "kernels/cuda/pairs.cuh"
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/search.h"
+#include "kernels/mask.h"
 
 enum {
     WARPS = ATTENTION_THREADS / WARP,
@@ -179,6 +181,69 @@ __device__ static inline void receive_rows(rows_of<DH, ROWS> *y, const float *sh
     for (int e = 0; e < ROWS * layout<DH>::COLUMNS; e++)
         y->at[e / layout<DH>::COLUMNS][e % layout<DH>::COLUMNS] +=
             weight[e / layout<DH>::COLUMNS] * shared[e * WARP + threadIdx.x % WARP];
+}
+
+/*
+ * Which probabilities of a block's rows and the rows swept over are kept, and the factor of those: two types
+ * with the same functions. enter() comes first, with the steps in the mask from a row of the block, and from
+ * one swept over, to the next; begin() says where the next tile begins.
+ */
+struct all_pairs {
+    static constexpr int BLOCKS = 0; /* per multiprocessor, for kernels with one row per thread: any number */
+
+    __device__ void enter(const struct row_block &, int, bool)
+    {
+    }
+    __device__ void begin(int64_t)
+    {
+    }
+    __device__ float factor(int, int) const
+    {
+        return 1;
+    }
+};
+
+/* Dropout: entries of an H x P matrix (kernels/mask.h). */
+struct kept_pairs {
+    static constexpr int BLOCKS = 1; /* for more, ptxas would spill registers */
+
+    const double *schedule;
+    const int64_t *first; /* pairs of each graph, or null (pairs.cuh) */
+    int64_t pairs;        /* P */
+    struct mask mask;     /* with the key of the site */
+    int64_t entry, tile, by_row, by_swept;
+
+    __device__ void enter(const struct row_block &b, int head, bool rows_are_queries)
+    {
+        int64_t n = b.graph_rows, row = b.first - b.graph_first;
+        mask.key = rng_bits(mask.key, (uint64_t)*schedule);
+        by_row = rows_are_queries ? n : 1;
+        by_swept = rows_are_queries ? 1 : n;
+        entry = head * pairs + (first ? first[b.graph] : 0) + row * by_row - b.graph_first * by_swept;
+    }
+    __device__ void begin(int64_t from)
+    {
+        tile = entry + from * by_swept;
+    }
+    /* For a row of the block and one of the tile. */
+    __device__ float factor(int row, int swept) const
+    {
+        return mask_keeps(mask, tile + row * by_row + swept * by_swept) ? (float)mask.scale : 0;
+    }
+};
+
+/* Of attention_args, or of those of its gradient; the pairs of graphs are found in scratch at `before`. */
+template <class ARGS>
+static inline cuda_status kept_pairs_of(const ARGS *a, int64_t before, struct kept_pairs *kept)
+{
+    struct call call = a->call;
+    call.scratch = scratch_at(call, before);
+    *kept = {};
+    kept->schedule = (const double *)a->schedule.data;
+    kept->pairs = a->graphs.pairs;
+    kept->mask = mask_of(0, 0, a->p);
+    kept->mask.key = a->key;
+    return run_pairs(call, a->graphs, &kept->first);
 }
 
 /*

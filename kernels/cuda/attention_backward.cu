@@ -2,7 +2,7 @@
  * Backward of dense attention, with p recomputed from the saved lse (Dao et al. 2022):
  *
  *   p = exp(q k' scale - lse)    delta = row sums of dy * y    ds = p * (dy v' - delta)
- *   dq (+)= scale ds k    dk (+)= scale ds' q    dv (+)= p' dy
+ *   dq (+)= scale ds k    dk (+)= scale ds' q    dv (+)= p' dy    with dropout of dy v', and of p in dv
  *
  * Two kernels over the same pairs of rows, laid out as in attention.cuh: `queries` holds a block of queries
  * and sweeps over keys; it computes dq, and delta, which it stores in scratch. `keys`, queued after it, holds
@@ -32,16 +32,18 @@ struct backward_plan {
 };
 
 /* A block of queries: rows of q (times scale log2 e), dy and dq. */
-template <int DH, int ROWS> struct query_rows {
+template <int DH, int ROWS, class KEPT> struct query_rows {
     static constexpr int BATCH = 2; /* rows at a time; a batch of both tiles fits in registers */
     static constexpr int ENTRIES = ROWS * layout<DH>::COLUMNS;
 
     rows_of<DH, ROWS> q, dy, dq;
     struct softmax_base lse[ROWS];
     float delta[ROWS];
+    KEPT kept;
 
-    __device__ void begin(int64_t, int)
+    __device__ void begin(int64_t from, int)
     {
+        kept.begin(from);
     }
 
     __device__ void batch(const float *keys, const float *values, int rows, int at)
@@ -54,7 +56,7 @@ template <int DH, int ROWS> struct query_rows {
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
                 float p = at + i < rows ? softmax_share(scores[i][r], lse[r]) : 0;
-                ds[i][r] = p * (ds[i][r] - delta[r]);
+                ds[i][r] = p * (ds[i][r] * kept.factor(place<DH>().row(r), at + i) - delta[r]);
             }
         }
 #pragma unroll
@@ -78,7 +80,7 @@ template <int DH, int ROWS> struct query_rows {
 };
 
 /* A block of keys: rows of k, v, dk and dv. */
-template <int DH, int ROWS> struct key_rows {
+template <int DH, int ROWS, class KEPT> struct key_rows {
     static constexpr int BATCH = 2; /* rows at a time; a batch of both tiles fits in registers */
     static constexpr int ENTRIES = 2 * ROWS * layout<DH>::COLUMNS;
 
@@ -87,10 +89,12 @@ template <int DH, int ROWS> struct key_rows {
     int head;
     struct softmax_base *lse; /* of the tile's queries, in shared memory */
     float *delta;
+    KEPT kept;
 
     /* Missing queries have weight 0. */
     __device__ void begin(int64_t from, int rows)
     {
+        kept.begin(from);
         for (int i = threadIdx.x; i < layout<DH>::TILE; i += ATTENTION_THREADS) {
             lse[i] = softmax_base_of(i < rows ? *double_entry(all_lse, from + i, head) : 0);
             lse[i].high = i < rows ? lse[i].high : INFINITY;
@@ -107,8 +111,10 @@ template <int DH, int ROWS> struct key_rows {
             dot_rows<DH, ROWS>(ds[i], v, gradients + (at + i) * DH);
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
+                float factor = kept.factor(place<DH>().row(r), at + i);
                 p[i][r] = softmax_share(p[i][r], lse[at + i]);
-                ds[i][r] = p[i][r] * (ds[i][r] - delta[at + i]);
+                ds[i][r] = p[i][r] * (ds[i][r] * factor - delta[at + i]);
+                p[i][r] *= factor;
             }
         }
 #pragma unroll
@@ -136,8 +142,8 @@ template <int DH, int ROWS> struct key_rows {
 };
 
 /* lse and delta of the block's queries; undefined for missing queries. */
-template <int DH, int ROWS>
-__device__ inline void load_sums(query_rows<DH, ROWS> *s, const struct attention_backward_args &a,
+template <int DH, int ROWS, class KEPT>
+__device__ inline void load_sums(query_rows<DH, ROWS, KEPT> *s, const struct attention_backward_args &a,
                                  struct row_block b, struct head h)
 {
     const place<DH> p;
@@ -155,11 +161,11 @@ __device__ inline void load_sums(query_rows<DH, ROWS> *s, const struct attention
     }
 }
 
-template <int DH, int ROWS>
-__global__ void __launch_bounds__(ATTENTION_THREADS)
-    queries(struct attention_backward_args a, struct backward_plan plan)
+template <int DH, int ROWS, class KEPT>
+__global__ void __launch_bounds__(ATTENTION_THREADS, KEPT::BLOCKS)
+    queries(struct attention_backward_args a, struct backward_plan plan, const KEPT kept)
 {
-    typedef query_rows<DH, ROWS> state;
+    typedef query_rows<DH, ROWS, KEPT> state;
     alignas(16) __shared__ float shared[shared_floats<DH, state>::SIZE];
     const place<DH> p;
     const struct head h = {(int)blockIdx.y, plan.dh};
@@ -167,9 +173,11 @@ __global__ void __launch_bounds__(ATTENTION_THREADS)
     if (b.rows == 0)
         return;
     state s = {};
+    s.kept = kept;
+    s.kept.enter(b, h.number, true);
     load_rows<DH, ROWS>(&s.q, a.q, b, h, plan.scale * LOG2E);
     load_rows<DH, ROWS>(&s.dy, a.dy, b, h, 1);
-    load_sums<DH, ROWS>(&s, a, b, h);
+    load_sums(&s, a, b, h);
     sweep<DH>(&s, shared, a.k, 1, a.v, b, h, plan.aligned);
     merge_warps(&s, shared);
     if (p.warp > 0)
@@ -184,11 +192,11 @@ __global__ void __launch_bounds__(ATTENTION_THREADS)
     put_rows<DH, ROWS>(a.dq, b, h, s.dq, scale);
 }
 
-template <int DH, int ROWS>
+template <int DH, int ROWS, class KEPT>
 __global__ void __launch_bounds__(ATTENTION_THREADS, KEYS_BLOCKS)
-    keys(struct attention_backward_args a, struct backward_plan plan)
+    keys(struct attention_backward_args a, struct backward_plan plan, const KEPT kept)
 {
-    typedef key_rows<DH, ROWS> state;
+    typedef key_rows<DH, ROWS, KEPT> state;
     alignas(16) __shared__ float shared[shared_floats<DH, state>::SIZE];
     __shared__ struct softmax_base lse[layout<DH>::TILE];
     __shared__ float delta[layout<DH>::TILE];
@@ -202,6 +210,8 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, KEYS_BLOCKS)
     s.head = h.number;
     s.lse = lse;
     s.delta = delta;
+    s.kept = kept;
+    s.kept.enter(b, h.number, false);
     load_rows<DH, ROWS>(&s.k, a.k, b, h, 1);
     load_rows<DH, ROWS>(&s.v, a.v, b, h, 1);
     sweep<DH>(&s, shared, a.q, plan.scale * LOG2E, a.dy, b, h, plan.aligned);
@@ -229,22 +239,34 @@ struct backward_plan backward_plan_of(const struct attention_backward_args *a)
     return p;
 }
 
-template <int DH, int ROWS> cuda_status launch_both(const struct attention_backward_args *a)
+template <int DH, int ROWS, class KEPT>
+cuda_status launch_both(const struct attention_backward_args *a, const KEPT &kept)
 {
     struct launch l = launch_heads(a->q.rows, graph_count(a->graphs), a->heads, layout<DH>::GROUPS * ROWS,
                                    ATTENTION_THREADS);
     struct backward_plan plan = backward_plan_of(a);
-    cuda_status status = run(a->call, l, queries<DH, ROWS>, *a, plan);
-    return status.fault ? status : run(a->call, l, keys<DH, ROWS>, *a, plan);
+    cuda_status status = run(a->call, l, queries<DH, ROWS, KEPT>, *a, plan, kept);
+    return status.fault ? status : run(a->call, l, keys<DH, ROWS, KEPT>, *a, plan, kept);
+}
+
+/* Scratch: delta, then the pairs of graphs. */
+int64_t delta_bytes(const struct attention_backward_args *a)
+{
+    return scratch_bytes(mat_size(backward_plan_of(a).delta), sizeof(float));
 }
 
 struct backward {
     template <int DH> static cuda_status launch(const struct attention_backward_args *a)
     {
+        if (mat_present(a->schedule)) {
+            struct kept_pairs kept;
+            cuda_status status = kept_pairs_of(a, delta_bytes(a), &kept);
+            return status.fault ? status : launch_both<DH, 1>(a, kept);
+        }
         if (attention_rows(a->q.rows, graph_count(a->graphs), a->heads, layout<DH>::GROUPS, MOST_ROWS,
                            context_of(a->call)->multiprocessors) == MOST_ROWS)
-            return launch_both<DH, MOST_ROWS>(a);
-        return launch_both<DH, 1>(a);
+            return launch_both<DH, MOST_ROWS>(a, all_pairs());
+        return launch_both<DH, 1>(a, all_pairs());
     }
 };
 } // namespace
@@ -259,5 +281,6 @@ extern "C" void cuda_attention_backward(const void *args)
 
 extern "C" int64_t cuda_attention_backward_scratch(const void *args)
 {
-    return mat_bytes(backward_plan_of((const struct attention_backward_args *)args).delta);
+    const struct attention_backward_args *a = (const struct attention_backward_args *)args;
+    return delta_bytes(a) + (mat_present(a->schedule) ? pairs_scratch(a->graphs) : 0);
 }

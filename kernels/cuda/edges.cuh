@@ -10,10 +10,10 @@
  *   struct state { float sums[SUMS]; ...}
  *   clear(s)                           initialises the sums of no edges
  *   begin(s, team, row, first)         reads the row's data; first: this part contains its beginning
- *   add(s, team, ends, count)          adds the edges to ends[0 .. count - 1]; further ends are valid indices
- *   unite(s, sums)                     combines with other sums
- *   finish(s, team, row)               writes the row
- * begin and clear come first, but finish must not depend on begin.
+ *   add(s, team, first, ends, count)   adds edges first .. first + count - 1, with ends[0 .. count - 1] as
+ * their other ends; further ends are valid indices unite(s, sums)                     combines with other
+ * sums finish(s, team, row)               writes the row begin and clear come first, but finish must not
+ * depend on begin.
  */
 #ifndef GTMARK_KERNELS_CUDA_EDGES_CUH
 #define GTMARK_KERNELS_CUDA_EDGES_CUH
@@ -78,7 +78,7 @@ static __device__ void add_edges(const Body &body, typename Body::state &s, cons
 #pragma unroll
         for (int u = 0; u < Body::UNROLL; u++)
             ends[u] = edges.col[min_of(e + u, piece.end - 1) * edges.col_ld];
-        body.add(s, t, ends, (int)min_of(Body::UNROLL, piece.end - e));
+        body.add(s, t, e, ends, (int)min_of(Body::UNROLL, piece.end - e));
     }
 }
 

@@ -1,10 +1,12 @@
 /*
- * Mean squared and mean absolute error, cross-entropy, and their backwards.
+ * Mean squared and mean absolute error, cross-entropies, and their backwards.
  *
  *   mean_error      loss = sum of |y - target|^power / (N M)
  *                   dy (+)= dloss 2 / (N M) (y - target), or dloss / (N M) sign(y - target)
  *   cross_entropy   lse = log sum exp y of each row, loss = sum of (lse - y at the label) / N
  *                   dy (+)= dloss (exp(y - lse) - [k is the label]) / N
+ *   binary_cross_entropy    loss = sum of (max(y, 0) + log1p(exp(-|y|)) - label y) / (N M)
+ *                           dy (+)= dloss (1 / (1 + exp(-y)) - label) / (N M)
  *
  * A fixed number of blocks compute partial sums, in float per thread and in double per block; one block adds
  * these in order. In cross-entropy a team of lanes processes a row, and subtracts its largest entry before
@@ -41,6 +43,11 @@ cuda_status run_mean(const struct call &call, struct mat loss, struct launch l, 
                (int64_t)l.grid_x, (double)count);
 }
 
+__device__ int64_t label_of(const struct mat &label, int64_t i, int64_t k)
+{
+    return ((const int64_t *)label.data)[i * label.ld + k];
+}
+
 /* Sums squares, or magnitudes. */
 template <bool SQUARES> struct distance_entries {
     struct mat y, target;
@@ -55,12 +62,34 @@ template <bool SQUARES> struct distance_entries {
     }
 };
 
-template <bool SQUARES, int V>
-__global__ void __launch_bounds__(BLOCK, 1)
-    sum_distances(struct lines l, struct mat y, struct mat target, double *parts)
+/* log(1 + e), 0 <= e <= 1: what rounding adds to 1 + e is taken back (Higham 2002, section 1.14.1). */
+__device__ float log_above_one(float e)
+{
+    float sum = 1 + e;
+    return sum == 1 ? e : logf(sum) * (e / (sum - 1));
+}
+
+/* Sums losses of binary_cross_entropy. */
+struct binary_entries {
+    struct mat y, label;
+    float *sum;
+
+    template <int V> __device__ void at(int64_t i, int64_t k) const
+    {
+        vec<V> x = load<V>(entry(y, i, k));
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            *sum += fmaxf(x.at[v], 0) + log_above_one(expf(-fabsf(x.at[v]))) -
+                    (label_of(label, i, k + v) ? x.at[v] : 0);
+    }
+};
+
+template <class F, int V>
+__global__ void __launch_bounds__(BLOCK, 1) sum_entries(struct lines l, const F given, double *parts)
 {
     float mine = 0;
-    const distance_entries<SQUARES> f = {y, target, &mine};
+    F f = given;
+    f.sum = &mine;
     do_entries<V>(l, f);
     double sum = block_sum((double)mine);
     if (threadIdx.x == 0)
@@ -81,11 +110,6 @@ template <bool SQUARES> struct error_entries {
         put(entry(dy, i, k), dy.acc, apart * (*entry(dloss, 0, 0) * scale));
     }
 };
-
-__device__ int64_t label_of(const struct mat &label, int64_t i)
-{
-    return ((const int64_t *)label.data)[i * label.ld];
-}
 
 /* log sum exp of row i, returned to every lane of the team. */
 __device__ float log_sum_exp(const struct row_teams &t, const struct mat &y, int64_t i)
@@ -111,7 +135,7 @@ __global__ void __launch_bounds__(BLOCK, 1)
         float all = log_sum_exp(t, y, i);
         if (threadIdx.x % t.lanes > 0)
             continue;
-        mine += all - *entry(y, i, label_of(label, i));
+        mine += all - *entry(y, i, label_of(label, i, 0));
         if (present(lse))
             *entry(lse, i, 0) = all;
     }
@@ -119,6 +143,20 @@ __global__ void __launch_bounds__(BLOCK, 1)
     if (threadIdx.x == 0)
         parts[blockIdx.x] = sum;
 }
+
+struct binary_gradients {
+    struct mat dy, y, label, dloss;
+    float share; /* 1 / (N M) */
+
+    template <int V> __device__ void at(int64_t i, int64_t k) const
+    {
+        vec<V> slope = load<V>(entry(y, i, k));
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            slope.at[v] = 1 / (1 + expf(-slope.at[v])) - (label_of(label, i, k + v) ? 1 : 0);
+        put(entry(dy, i, k), dy.acc, slope * (*entry(dloss, 0, 0) * share));
+    }
+};
 
 struct surprise_entries {
     struct mat dy, y, lse, label, dloss;
@@ -128,7 +166,7 @@ struct surprise_entries {
     {
         vec<V> slope = load<V>(entry(y, i, k));
         float all = *entry(lse, i, 0), factor = share * *entry(dloss, 0, 0);
-        int64_t which = label_of(label, i) - k;
+        int64_t which = label_of(label, i, 0) - k;
 #pragma unroll
         for (int v = 0; v < V; v++)
             slope.at[v] = (expf(slope.at[v] - all) - (v == which ? 1 : 0)) * factor;
@@ -136,16 +174,23 @@ struct surprise_entries {
     }
 };
 
+/* The mean over the entries of lines of what F adds up. */
+template <class F>
+cuda_status run_mean_of(const struct call &call, struct mat loss, struct lines l, const F &f)
+{
+    struct launch plan = loss_launch(lines_launch(l));
+    cuda_status status = run(call, plan, l.width == WIDE ? sum_entries<F, WIDE> : sum_entries<F, 1>, l, f,
+                             (double *)call.scratch);
+    return status.fault ? status : run_mean(call, loss, plan, l.total);
+}
+
 template <bool SQUARES>
 cuda_status run_distance(const struct call &call, struct mat loss, struct mat y, struct mat target)
 {
     const struct mat all[] = {y, target};
     struct lines l = lines_of(all, 2);
-    struct launch plan = loss_launch(lines_launch(l));
-    cuda_status status =
-        run(call, plan, l.width == WIDE ? sum_distances<SQUARES, WIDE> : sum_distances<SQUARES, 1>, l,
-            lines_view(l, y), lines_view(l, target), (double *)call.scratch);
-    return status.fault ? status : run_mean(call, loss, plan, l.total);
+    const distance_entries<SQUARES> f = {lines_view(l, y), lines_view(l, target), NULL};
+    return run_mean_of(call, loss, l, f);
 }
 
 template <bool SQUARES>
@@ -202,4 +247,30 @@ extern "C" void cuda_cross_entropy_backward(const void *args)
     const struct mat all[] = {a->dy, a->y};
     const surprise_entries f = {a->dy, a->y, a->lse, a->label, a->dloss, (float)(1 / (double)a->y.rows)};
     CUDA_CHECK(a->call, run_entries(a->call, lines_by_row(a->y.rows, a->y.cols, width_of(all, 2)), f));
+}
+
+extern "C" void cuda_binary_cross_entropy(const void *args)
+{
+    const struct binary_cross_entropy_args *a = (const struct binary_cross_entropy_args *)args;
+    const struct mat all[] = {a->y, a->label};
+    struct lines l = lines_of(all, 2);
+    const binary_entries f = {lines_view(l, a->y), lines_view(l, a->label), NULL};
+    CUDA_CHECK(a->call, run_mean_of(a->call, a->loss, l, f));
+}
+
+extern "C" int64_t cuda_binary_cross_entropy_scratch(const void *args)
+{
+    (void)args;
+    return scratch_bytes(LOSS_BLOCKS, sizeof(double));
+}
+
+extern "C" void cuda_binary_cross_entropy_backward(const void *args)
+{
+    const struct binary_cross_entropy_backward_args *a =
+        (const struct binary_cross_entropy_backward_args *)args;
+    const struct mat all[] = {a->dy, a->y, a->label};
+    struct lines l = lines_of(all, 3);
+    const binary_gradients f = {lines_view(l, a->dy), lines_view(l, a->y), lines_view(l, a->label), a->dloss,
+                                (float)(1 / (double)l.total)};
+    CUDA_CHECK(a->call, run_entries(a->call, l, f));
 }

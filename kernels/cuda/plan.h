@@ -38,7 +38,7 @@ enum {
  */
 enum {
     BLOCK_REGISTERS = 128,
-    LONG_REGISTERS = 192,
+    LONG_REGISTERS = 224,
     ATTENTION_REGISTERS = 255,
 };
 

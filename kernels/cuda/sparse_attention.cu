@@ -52,7 +52,7 @@ template <int V, int ITEMS> struct attend {
         for (int n = SUM; n < SUMS; n++)
             s.sums[n] *= weight;
     }
-    __device__ void add(state &s, const struct team &t, const int64_t ends[UNROLL], int count) const
+    __device__ void add(state &s, const struct team &t, int64_t, const int64_t ends[UNROLL], int count) const
     {
         struct head_place p = place_of(h, t);
         slice<V, ITEMS> values[UNROLL];

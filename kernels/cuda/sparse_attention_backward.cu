@@ -65,7 +65,7 @@ template <int V, int ITEMS> struct receive {
             saved[DELTA] = s.delta;
         }
     }
-    __device__ void add(state &s, const struct team &t, const int64_t ends[UNROLL], int count) const
+    __device__ void add(state &s, const struct team &t, int64_t, const int64_t ends[UNROLL], int count) const
     {
         struct head_place p = place_of(h, t);
         slice<V, ITEMS> keys[UNROLL];
@@ -120,7 +120,7 @@ template <int V, int ITEMS> struct send {
         s.k = load_slice<V, ITEMS>(h, p, w.k, row);
         s.v = load_slice<V, ITEMS>(h, p, w.v, row);
     }
-    __device__ void add(state &s, const struct team &t, const int64_t ends[UNROLL], int count) const
+    __device__ void add(state &s, const struct team &t, int64_t, const int64_t ends[UNROLL], int count) const
     {
         struct head_place p = place_of(h, t);
         slice<V, ITEMS> queries[UNROLL], slopes[UNROLL];

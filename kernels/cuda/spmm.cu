@@ -1,6 +1,7 @@
 /*
  * Aggregation over edges: y_i = self x_i + sum of x_j over the edges j -> i, and its backward over the edges
- * out of each node, dx_j (+)= self dy_j + sum of dy_i. x, y: N x D.
+ * out of each node, dx_j (+)= self dy_j + sum of dy_i. x, y: N x D. With weights [s, u] of each node, those
+ * of GCN (gcn_weights) among others, y_i = s_i (u_i x_i + sum of s_j x_j).
  *
  * A lane processes 1 or 4 columns, a team a tile of up to 32 lanes of them, in shares of equal work
  * (edges.cuh).
@@ -10,12 +11,23 @@
 
 namespace
 {
-template <int V> struct aggregate {
+/* Weights of node i. */
+__device__ float within(const struct mat &w, int64_t i)
+{
+    return *entry(w, i, 0);
+}
+
+__device__ float own_weight(const struct mat &w, int64_t i)
+{
+    return *entry(w, i, 1);
+}
+
+template <int V, bool WEIGHTS> struct aggregate {
     enum { SUMS = V, UNROLL = 4 };
     struct state {
         float sums[SUMS];
     };
-    struct mat y, x;
+    struct mat y, x, w;
     float self;
 
     static __device__ int64_t column(const struct team &t)
@@ -31,7 +43,7 @@ template <int V> struct aggregate {
     __device__ void begin(state &, const struct team &, int64_t, bool) const
     {
     }
-    __device__ void add(state &s, const struct team &t, const int64_t ends[UNROLL], int count) const
+    __device__ void add(state &s, const struct team &t, int64_t, const int64_t ends[UNROLL], int count) const
     {
         int64_t k = column(t);
         if (k >= y.cols)
@@ -39,7 +51,8 @@ template <int V> struct aggregate {
         vec<V> other[UNROLL];
 #pragma unroll
         for (int u = 0; u < UNROLL; u++)
-            other[u] = load<V>(entry(x, ends[u], k));
+            other[u] =
+                WEIGHTS ? load<V>(entry(x, ends[u], k)) * within(w, ends[u]) : load<V>(entry(x, ends[u], k));
 #pragma unroll
         for (int u = 0; u < UNROLL; u++)
 #pragma unroll
@@ -57,10 +70,11 @@ template <int V> struct aggregate {
         int64_t k = column(t);
         if (k >= y.cols)
             return;
-        vec<V> sum, own = self != 0 && row < x.rows ? load<V>(entry(x, row, k)) : same<V>(0);
+        float share = WEIGHTS ? own_weight(w, row) : self, factor = WEIGHTS ? within(w, row) : 1;
+        vec<V> sum, own = share != 0 && row < x.rows ? load<V>(entry(x, row, k)) : same<V>(0);
 #pragma unroll
         for (int v = 0; v < V; v++)
-            sum.at[v] = s.sums[v] + self * own.at[v];
+            sum.at[v] = factor * (s.sums[v] + share * own.at[v]);
         put(entry(y, row, k), y.acc, sum);
     }
 };
@@ -72,20 +86,23 @@ struct edge_plan aggregate_plan(struct mat row, struct mat col, int64_t cols, in
 }
 
 template <int V>
-cuda_status run_aggregate(const struct call &call, struct mat y, struct mat x, struct mat row, struct mat col,
-                          double self)
+cuda_status run_aggregate(const struct call &call, struct mat y, struct mat x, struct mat w, struct mat row,
+                          struct mat col, double self)
 {
-    const aggregate<V> body = {y, x, (float)self};
-    return run_edges(call, body, edge_lists_of(row, col), aggregate_plan(row, col, y.cols, V), 0);
+    struct edge_plan p = aggregate_plan(row, col, y.cols, V);
+    const aggregate<V, false> plain = {y, x, w, (float)self};
+    const aggregate<V, true> weighted = {y, x, w, 0};
+    return mat_present(w) ? run_edges(call, weighted, edge_lists_of(row, col), p, 0)
+                          : run_edges(call, plain, edge_lists_of(row, col), p, 0);
 }
 
-cuda_status aggregate_rows(const struct call &call, struct mat y, struct mat x, struct mat row,
+cuda_status aggregate_rows(const struct call &call, struct mat y, struct mat x, struct mat w, struct mat row,
                            struct mat col, double self)
 {
     const struct mat all[] = {y, x};
     if (width_of(all, 2) == WIDE)
-        return run_aggregate<WIDE>(call, y, x, row, col, self);
-    return run_aggregate<1>(call, y, x, row, col, self);
+        return run_aggregate<WIDE>(call, y, x, w, row, col, self);
+    return run_aggregate<1>(call, y, x, w, row, col, self);
 }
 
 int64_t aggregate_scratch(struct mat row, struct mat col, int64_t cols)
@@ -98,7 +115,7 @@ int64_t aggregate_scratch(struct mat row, struct mat col, int64_t cols)
 extern "C" void cuda_spmm(const void *args)
 {
     const struct spmm_args *a = (const struct spmm_args *)args;
-    CUDA_CHECK(a->call, aggregate_rows(a->call, a->y, a->x, a->adj.row, a->adj.col, a->self));
+    CUDA_CHECK(a->call, aggregate_rows(a->call, a->y, a->x, a->w, a->adj.row, a->adj.col, a->self));
 }
 
 extern "C" int64_t cuda_spmm_scratch(const void *args)
@@ -110,7 +127,7 @@ extern "C" int64_t cuda_spmm_scratch(const void *args)
 extern "C" void cuda_spmm_backward(const void *args)
 {
     const struct spmm_backward_args *a = (const struct spmm_backward_args *)args;
-    CUDA_CHECK(a->call, aggregate_rows(a->call, a->dx, a->dy, a->adj.out_row, a->adj.out_col, a->self));
+    CUDA_CHECK(a->call, aggregate_rows(a->call, a->dx, a->dy, a->w, a->adj.out_row, a->adj.out_col, a->self));
 }
 
 extern "C" int64_t cuda_spmm_backward_scratch(const void *args)

@@ -12,6 +12,12 @@ static bool is_plain(unsigned options)
     return options == 0;
 }
 
+/* Supports dense attention's dropout, and no other option. */
+static bool may_drop(unsigned options)
+{
+    return !(options & ~(unsigned)OPTION_attention_dropout);
+}
+
 #define KERNEL(op, variant, type, run, scratch, prepare, supports)                                           \
     {                                                                                                        \
         OP_##op, variant, TYPE_##type, cuda_##run, scratch, prepare, supports                                \
@@ -37,9 +43,10 @@ static const struct kernel kernels[] = {
     ROW_SCRATCH(batch_norm_backward, "cuda", f32, batch_norm_backward),
     ROW_SCRATCH(graph_norm, "cuda", f32, graph_norm),
     ROW_SCRATCH(graph_norm_backward, "cuda", f32, graph_norm_backward),
-    PLAIN(attention, "flash", f32, attention),
+    KERNEL(attention, "flash", f32, attention, cuda_attention_scratch, NULL, may_drop),
     PLAIN(attention, "tf32", tf32, attention_tf32),
-    PLAIN_SCRATCH(attention_backward, "flash", f32, attention_backward),
+    KERNEL(attention_backward, "flash", f32, attention_backward, cuda_attention_backward_scratch, NULL,
+           may_drop),
     KERNEL(attention_backward, "tf32", tf32, attention_backward_tf32, cuda_attention_backward_scratch, NULL,
            is_plain),
     ROW_SCRATCH(attention_scores, "cublas", f32, attention_scores),
@@ -50,9 +57,13 @@ static const struct kernel kernels[] = {
     ROW_SCRATCH(attention_values_backward, "cublas", f32, attention_values_backward),
     PLAIN_SCRATCH(sparse_attention, "fused", f32, sparse_attention),
     PLAIN_SCRATCH(sparse_attention_backward, "fused", f32, sparse_attention_backward),
-    PLAIN_SCRATCH(spmm, "cuda", f32, spmm),
+    ROW_SCRATCH(performer_keys, "cuda", f32, performer_keys),
+    ROW(performer_keys_backward, "cuda", f32, performer_keys_backward),
+    ROW_SCRATCH(performer_attention, "cuda", f32, performer_attention),
+    ROW_SCRATCH(performer_attention_backward, "cuda", f32, performer_attention_backward),
+    ROW_SCRATCH(spmm, "cuda", f32, spmm),
     PLAIN_PREPARED(spmm, "cusparse", f32, spmm_cusparse),
-    PLAIN_SCRATCH(spmm_backward, "cuda", f32, spmm_backward),
+    ROW_SCRATCH(spmm_backward, "cuda", f32, spmm_backward),
     PLAIN_PREPARED(spmm_backward, "cusparse", f32, spmm_backward_cusparse),
     ROW(add, "cuda", f32, add),
     ROW(copy, "cuda", f32, copy),
@@ -61,6 +72,15 @@ static const struct kernel kernels[] = {
     ROW(dropout_backward, "cuda", f32, dropout_backward),
     ROW(activate, "cuda", f32, activate),
     ROW(activate_backward, "cuda", f32, activate_backward),
+    ROW_SCRATCH(gatv2, "cuda", f32, gatv2),
+    ROW_SCRATCH(gatv2_backward, "cuda", f32, gatv2_backward),
+    ROW(gcn_weights, "cuda", f32, gcn_weights),
+    ROW(pna_pool, "cuda", f32, pna_pool),
+    ROW_SCRATCH(pna_pool_backward, "cuda", f32, pna_pool_backward),
+    ROW(edge_pool, "cuda", f32, edge_pool),
+    ROW(edge_pool_backward, "cuda", f32, edge_pool_backward),
+    ROW(edge_mean, "cuda", f32, edge_mean),
+    ROW(edge_mean_backward, "cuda", f32, edge_mean_backward),
     PLAIN(gine, "cuda", f32, gine),
     PLAIN(gine_backward, "cuda", f32, gine_backward),
     ROW(edge_add, "cuda", f32, edge_add),
@@ -77,6 +97,14 @@ static const struct kernel kernels[] = {
     ROW(mean_error_backward, "cuda", f32, mean_error_backward),
     ROW_SCRATCH(cross_entropy, "cuda", f32, cross_entropy),
     ROW(cross_entropy_backward, "cuda", f32, cross_entropy_backward),
+    ROW_SCRATCH(binary_cross_entropy, "cuda", f32, binary_cross_entropy),
+    ROW(binary_cross_entropy_backward, "cuda", f32, binary_cross_entropy_backward),
+    ROW(embedding, "cuda", f32, embedding),
+    ROW_SCRATCH(embedding_backward, "cuda", f32, embedding_backward),
+    ROW(l2_norm, "cuda", f32, l2_norm),
+    ROW(l2_norm_backward, "cuda", f32, l2_norm_backward),
+    ROW(row_dot, "cuda", f32, row_dot),
+    ROW(row_dot_backward, "cuda", f32, row_dot_backward),
     ROW(adamw, "cuda", f32, adamw),
     ROW(advance, "cuda", f32, advance),
     ROW(uniform, "cuda", f32, uniform),

@@ -96,7 +96,8 @@ static void load_program(const struct program *p)
     for (const struct entry *e = p->entries; e < p->entries + p->count; e++) {
         if (e->kernel->prepare)
             e->kernel->prepare(e->args);
-        e->kernel->run(e->args);
+        if (!op_info(e->op)->host)
+            e->kernel->run(e->args);
     }
 }
 
@@ -161,14 +162,37 @@ static void upload(struct tape *t, const struct storage *s)
         memcpy(to, s->from, (size_t)s->bytes);
 }
 
+/* An op that makes one matrix from nothing (orthogonal), which is then copied to the device. */
+static void run_on_host(const struct tape *t, const struct entry *e)
+{
+    struct call *call = e->args;
+    struct mat *y = operand_mat(&op_info(e->op)->operands[0], e->args);
+    void *there = y->data, *scratch = call->scratch;
+    y->data = malloc((size_t)mat_bytes(*y));
+    call->scratch = malloc((size_t)(e->kernel->scratch ? e->kernel->scratch(e->args) : 0) + 1);
+    if (!y->data || !call->scratch)
+        abort();
+    e->kernel->run(e->args);
+    device_of(t)->write(t->config.context, there, y->data, mat_bytes(*y));
+    free(y->data);
+    free(call->scratch);
+    y->data = there;
+    call->scratch = scratch;
+}
+
 void tape_init(struct tape *t)
 {
     order(t, ORDER_INIT);
     for (int i = 1; i < t->storage_count; i++)
         if (t->storages[i].from && t->storages[i].bytes > 0)
             upload(t, &t->storages[i]);
-    for (int i = 0; i < t->init.count; i++)
-        t->init.entries[i].kernel->run(t->init.entries[i].args);
+    for (int i = 0; i < t->init.count; i++) {
+        const struct entry *e = &t->init.entries[i];
+        if (device_of(t) && op_info(e->op)->host)
+            run_on_host(t, e);
+        else
+            e->kernel->run(e->args);
+    }
     for (int i = 0; i < t->main.count; i++) {
         const struct entry *e = &t->main.entries[i];
         if (e->kernel->prepare && !e->prepared)

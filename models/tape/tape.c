@@ -179,8 +179,10 @@ static const struct kernel *kernel_for(struct tape *t, enum op op, const void *a
     const struct kernel *k = t->kernels[op][options];
     if (k && k->dtype == dtype)
         return k;
-    t->kernels[op][options] = k =
-        backend_bits_kernel(t->config.backend, op, options, dtype, t->config.bits, variant);
+    const struct backend *b = t->config.backend;
+    if (b->device && op_info(op)->host)
+        b = backend_cpu(); /* tape_init copies what it computes */
+    t->kernels[op][options] = k = backend_bits_kernel(b, op, options, dtype, t->config.bits, variant);
     if (!k)
         tape_contract("backend %s has no kernel for %s%s%s in %s", t->config.backend->name,
                       op_info(op)->forms[options], variant ? ", variant " : "", variant ? variant : "",
