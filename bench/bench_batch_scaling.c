@@ -9,6 +9,7 @@ int main(int argc, char **argv)
         .doc = "latency and throughput over the number of graphs in a batch",
         .axis = AXIS_BATCH,
         .values = "1,2,4,8,16,32,64,128",
+        .gpu_values = "1,8,32,128,512,2048",
     };
     waiting_shorten(argv);
     return bench_main(&bench, argc, argv);

@@ -9,6 +9,7 @@ int main(int argc, char **argv)
         .doc = "time, memory and FLOPs of a model over the number of nodes",
         .axis = AXIS_NODES,
         .values = "100,500,1000,2000,5000",
+        .gpu_values = "100,1k,5k,20k,50k",
     };
     waiting_shorten(argv);
     return bench_main(&bench, argc, argv);

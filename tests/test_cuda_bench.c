@@ -5,6 +5,7 @@
  */
 #include "analysis/record/record.h"
 #include "kernels/backend.h"
+#include "models/layers/config.h"
 #include "tests/records.h"
 #include "tests/refusals.h"
 #include "tests/test.h"
@@ -133,6 +134,75 @@ static void test_cusparse(void **state)
                 1);
 }
 
+/* A row has its share of what the GPU reached in this run, of other rates if they are given, or none. */
+static void test_ceilings(void **state)
+{
+    static const char run[] = SMALL "--device cuda --nodes 20 --phase forward ";
+    static const struct {
+        const char *words, *calibrated; /* null: by this run */
+        size_t calibrations;
+    } cases[] = {
+        {"--ceilings measure", NULL, 1},
+        {"--ceilings H100", "published for H100", 0},
+        {"--ceilings peak=1TFLOP/s,dram=1TB/s", "given", 0},
+    };
+    if (!gpus())
+        skip();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char words[256];
+        snprintf(words, sizeof words, "%s%s", run, cases[i].words);
+        struct record *record = run_json(*state, words, 0);
+        const struct row *row = row_at(record, 0);
+        const struct value *all = value_get(record_head(record), "calibrations");
+        size_t count = 0;
+        const char *time = "";
+        for (struct walk w = value_walk(all); walk_next(&w); count++)
+            assert_true(value_get_text(w.value, "time", &time));
+        assert_int_equal(count, cases[i].calibrations);
+        assert_true(real_at(row, "forward.roofline.percent") > 0);
+        assert_true(real_at(row, "forward.bound.time") > 0);
+        assert_string_equal(text_at(row, "forward.roofline.calibrated"),
+                            cases[i].calibrated ? cases[i].calibrated : time);
+        record_free(record);
+    }
+}
+
+static void expect_ok(const struct house *h, const char *words, size_t count)
+{
+    struct record *record = run_json(h, words, 0);
+    assert_int_equal(row_count(record), count);
+    for (size_t i = 0; i < count; i++)
+        assert_string_equal(text_at(row_at(record, i), "status"), "ok");
+    record_free(record);
+}
+
+#define STEP "--device cuda --phase step --layers 1 --runs 1 --warmup 0 --budget 1 --output x.json "
+
+/* Message passing of every kind, beside dense attention with dropout. */
+static void test_message_passing(void **state)
+{
+    char words[512] = STEP "--hidden 16 --heads 2 --nodes 12 --attention-dropout 0.2 --mpnn ";
+    if (!gpus())
+        skip();
+    for (enum mpnn_kind kind = MPNN_NONE + 1; kind < MPNN_KINDS; kind++)
+        snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s", kind > MPNN_NONE + 1 ? "," : "",
+                 mpnn_name(kind));
+    expect_ok(*state, words, MPNN_KINDS - MPNN_NONE - 1);
+}
+
+/* The published models with small graphs; all of them take minutes on the emulated device. */
+static void test_presets(void **state)
+{
+    bool all = getenv("GTMARK_SOAK");
+    char words[512];
+    if (!gpus())
+        skip();
+    snprintf(words, sizeof words,
+             STEP "--hidden 32 --heads 4 --graph er --nodes 12 --degree 3 --batch 2 --preset %s",
+             all ? "all" : "zinc,pcqm-contact");
+    expect_ok(*state, words, all ? 16 : 2);
+}
+
 static void test_every_gpu(void **state)
 {
     int count = gpus();
@@ -151,10 +221,11 @@ static void test_every_gpu(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_sweep),       cmocka_unit_test(test_ragged_batches),
-        cmocka_unit_test(test_launched),      cmocka_unit_test(test_cusparse),
-        cmocka_unit_test(test_little_memory), cmocka_unit_test(test_reserve),
-        cmocka_unit_test(test_every_gpu),
+        cmocka_unit_test(test_a_sweep),         cmocka_unit_test(test_ragged_batches),
+        cmocka_unit_test(test_launched),        cmocka_unit_test(test_cusparse),
+        cmocka_unit_test(test_little_memory),   cmocka_unit_test(test_reserve),
+        cmocka_unit_test(test_ceilings),        cmocka_unit_test(test_presets),
+        cmocka_unit_test(test_message_passing), cmocka_unit_test(test_every_gpu),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }

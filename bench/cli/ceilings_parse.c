@@ -1,6 +1,7 @@
 /* Rates are those of any working set: all memory is DRAM. */
 #include "bench/cli/ceilings_parse.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,18 @@ static const struct {
     enum quantity_kind kind;
 } rates[RATES] = {
     [PEAK] = {"peak=", QUANTITY_FLOP_PER_SECOND}, [DRAM] = {"dram=", QUANTITY_BYTES_PER_SECOND}};
+
+/*
+ * Published rates of GPUs: TFLOP/s of f32 outside tensor cores, and GB/s, from NVIDIA's data sheets of each
+ * (V100 2020, A100 2022, H100 2023, L40S 2023, H200 2024).
+ */
+static const struct {
+    const char *name;
+    double tflops, dram;
+} published[] = {
+    {"V100", 15.7, 900},       {"A100-40GB", 19.5, 1555}, {"A100", 19.5, 2039}, {"L40S", 91.6, 864},
+    {"H100-PCIe", 51.2, 2000}, {"H100", 66.9, 3350},      {"H200", 66.9, 4800},
+};
 
 /* The rate with which the text begins; RATES if there is none. */
 static int rate_of(const char *text)
@@ -32,6 +45,15 @@ static void add_ceilings(struct given_ceilings *g, const struct calibration *c)
     g->list[g->count++] = *c;
 }
 
+/* GFLOP/s and GB/s. */
+static void add_rates(struct given_ceilings *g, const char *source, double peak, double gb)
+{
+    struct calibration c = {.peak = peak};
+    snprintf(c.cpu, sizeof c.cpu, "%s", source);
+    c.level[MEMORY_DRAM] = c.sweep[c.points++] = (struct bandwidth){INT64_MAX, INT64_MAX, gb, gb, gb, gb};
+    add_ceilings(g, &c);
+}
+
 /* Both rates, once each. */
 static bool read_rates(const char *text, struct given_ceilings *g)
 {
@@ -48,11 +70,21 @@ static bool read_rates(const char *text, struct given_ceilings *g)
     free(copy);
     if (!good || !(rate[PEAK] > 0) || !(rate[DRAM] > 0))
         return false;
-    double gb = 1e-9 * rate[DRAM];
-    struct calibration c = {.peak = 1e-9 * rate[PEAK]};
-    c.level[MEMORY_DRAM] = c.sweep[c.points++] = (struct bandwidth){INT64_MAX, INT64_MAX, gb, gb, gb, gb};
-    add_ceilings(g, &c);
+    add_rates(g, "given", 1e-9 * rate[PEAK], 1e-9 * rate[DRAM]);
     return true;
+}
+
+/* False if there is no GPU of this name. */
+static bool find_published(const char *text, struct given_ceilings *g)
+{
+    for (size_t i = 0; i < sizeof published / sizeof *published; i++)
+        if (strcasecmp(text, published[i].name) == 0) {
+            char source[64];
+            snprintf(source, sizeof source, "published for %s", published[i].name);
+            add_rates(g, source, 1e3 * published[i].tflops, published[i].dram);
+            return true;
+        }
+    return false;
 }
 
 static bool add_calibration(void *given, const struct value *json)
@@ -97,12 +129,16 @@ bool ceilings_parse(const char *text, struct given_ceilings *g, struct message *
 {
     char why[MESSAGE_SIZE] = "a rate is missing, given twice or not a number with its unit";
     given_ceilings_free(g);
+    if (find_published(text, g))
+        return true;
     g->of_file = rate_of(text) == RATES;
     return (g->of_file ? read_file(text, "calibrations", add_calibration, g, why) : read_rates(text, g)) ||
-           complain(error,
-                    "--ceilings %.150s: neither measure, nor a result file with calibrations, nor "
-                    "peak=60GFLOP/s,dram=20GB/s, nor link=400Gb/s,2us (%.200s)",
-                    text, why);
+           complain(
+               error,
+               "--ceilings %.150s: neither measure, nor a result file with calibrations, nor "
+               "peak=60GFLOP/s,dram=20GB/s, nor link=400Gb/s,2us, nor V100, A100, A100-40GB, L40S, H100, "
+               "H100-PCIe or H200 (%.200s)",
+               text, why);
 }
 
 static bool read_link_rates(const char *text, struct links *all)

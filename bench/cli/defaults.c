@@ -17,6 +17,14 @@ static void replace(struct options *o, enum axis a, const char *text)
         abort();
 }
 
+/* Of the benchmark's own axis. */
+static void default_values(struct options *o)
+{
+    enum axis a = o->bench->axis;
+    if (o->device.backend->device && o->bench->gpu_values && !o->given[a])
+        replace(o, a, o->bench->gpu_values);
+}
+
 /* Graphs in a batch are small by default. */
 static void default_nodes(struct options *o)
 {
@@ -73,6 +81,8 @@ static void default_ceilings(struct options *o)
         return;
     if (!o->given[AXIS_THREADS])
         given_ceilings_keep_largest(&o->ceilings);
+    if (!o->device.meta)
+        return;
     o->summed = !o->profile && o->links.count == 0;
     o->profile = o->profile || o->summed;
 }
@@ -80,6 +90,7 @@ static void default_ceilings(struct options *o)
 bool defaults_set(struct options *o, struct message *error)
 {
     bool to_stdout = o->output.file && strcmp(o->output.file, "-") == 0;
+    default_values(o);
     default_nodes(o);
     default_solver(o);
     default_ranks(o);

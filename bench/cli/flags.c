@@ -113,8 +113,9 @@ static bool read_ceilings(const struct argument *a, struct message *error)
     bool of_link = strncmp(a->value, link, strlen(link)) == 0, measure = strcmp(a->value, "measure") == 0;
     if (of_link ? o->links.count : measure ? o->calibrate : o->ceilings.count)
         return complain(error, "--ceilings %.200s: given twice", a->value);
+    o->roofline = o->roofline || !of_link;
     if (measure)
-        return o->calibrate = o->roofline = true;
+        return o->calibrate = true;
     return of_link ? link_parse(a->value + strlen(link), &o->links, error)
                    : ceilings_parse(a->value, &o->ceilings, error);
 }
@@ -226,8 +227,8 @@ static const struct flag flags[] = {
     {WHAT, "no-check", NULL, "do not check the results", OFF(check.wanted)},
     {WHAT, "ceilings", "HOW",
      "measure: calibrate the machine again (default: once, kept in results/local); with --device meta, "
-     "predict times: FILE (ceilings of a result file), or peak=RATE,dram=RATE; link=FILE or "
-     "link=400Gb/s,2us between ranks",
+     "predict times, and on a GPU compare with: FILE (ceilings of a result file), peak=RATE,dram=RATE, or "
+     "published rates of a GPU, as H100; link=FILE or link=400Gb/s,2us between ranks",
      OTHER(read_ceilings), .repeats = true},
     {WHAT, "no-roofline", NULL, "do not measure or use the machine's ceilings; probe its state by pings only",
      OFF(roofline)},

@@ -19,6 +19,7 @@ struct bench {
     const char *name, *doc;
     enum axis axis;
     const char *values;     /* as axis_parse reads them */
+    const char *gpu_values; /* on a GPU, which launches alone keep busy with little work; null: the same */
     const char *also[AXES]; /* likewise for other axes; null: canonical workload */
     double budget;          /* seconds; 0: 60 */
     /* Without --phase, larger graphs, and solvers after the first, only encode; 0: no limit. */

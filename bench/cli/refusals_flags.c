@@ -92,8 +92,8 @@ static bool check_combinations(const struct options *o, struct message *error)
     bool json = out->format == FORMAT_TABLE || out->format == FORMAT_JSON;
     const struct refusal refusals[] = {
         {o->launched && !o->device.backend->device, "--no-cuda-graph: only on a GPU, not with this --device"},
-        {!meta && o->ceilings.count + o->links.count > 0,
-         "--ceilings: only with --device meta; what runs is compared with its own machine's"},
+        {!meta && (o->links.count > 0 || (o->ceilings.count > 0 && !o->device.backend->device)),
+         "--ceilings: only with --device meta or a GPU; what else runs is compared with its own machine's"},
         {out->trace && o->action == ACTION_RUN && meta,
          "--trace: not with --device meta, where nothing runs"},
         {o->shard.of && o->against, "--shard: not with --against"},

@@ -203,5 +203,5 @@ bool calibration_read(const struct value *json, struct calibration *c)
     value_get_real(json, "load", &c->load);
     value_get_real(json, "exceeded", &c->exceeded);
     return read_levels(value_get(json, "bandwidth"), c) && read_sweep(value_get(json, "sweep"), c) &&
-           read_probes(value_get(json, "probes"), c);
+           (strcmp(c->isa, "cuda") == 0 || read_probes(value_get(json, "probes"), c));
 }

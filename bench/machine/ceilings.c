@@ -6,6 +6,7 @@
 
 #include "analysis/record/plain.h"
 #include "bench/base/clock.h"
+#include "bench/machine/calibrate_device.h"
 #include "bench/machine/machine.h"
 #include "bench/machine/probe.h"
 
@@ -47,9 +48,13 @@ static void add(struct ceilings *c, const struct calibration *new)
     c->list[c->count++] = *new;
 }
 
-static bool is_for(const struct calibration *c, int threads)
+/* Of a GPU, those of the card in use. */
+static bool is_for(const struct ceilings *c, int i, int threads)
 {
-    return c->threads == threads && !c->replaced;
+    const struct calibration *one = &c->list[i];
+    if (c->device)
+        return strcmp(one->cpu, c->device->card) == 0;
+    return one->threads == threads && !one->replaced;
 }
 
 /* Adds what the file has. */
@@ -74,7 +79,7 @@ static void save(const struct ceilings *c, int threads)
     struct message error;
     int count = 0;
     for (int i = 0; i < c->count; i++)
-        if (is_for(&c->list[i], threads))
+        if (is_for(c, i, threads))
             list[count++] = c->list[i];
     if (*c->path && !calibration_save(c->path, list, count, &error))
         note_not_kept(&error);
@@ -90,7 +95,7 @@ void ceilings_add(struct ceilings *c, struct calibration *new)
     if (same)
         calibration_merge(new, same);
     for (int i = c->count - 1; i >= 0 && !same; i--)
-        if (is_for(&c->list[i], new->threads) && ++count == CALIBRATION_STATES)
+        if (is_for(c, i, new->threads) && ++count == CALIBRATION_STATES)
             old = i;
     if (old >= 0)
         c->list[old].replaced = true;
@@ -103,7 +108,8 @@ static bool calibrate_now(struct ceilings *c, int threads)
     struct message error;
     struct calibration new;
     calibrated_for(c, threads)->count++;
-    bool measured = calibrate(c->peak, threads, CALIBRATION_SECONDS, &new, &error);
+    bool measured = c->device ? calibrate_device(c->device, threads, &new, &error)
+                              : calibrate(c->peak, threads, CALIBRATION_SECONDS, &new, &error);
     if (measured) {
         ceilings_add(c, &new);
         save(c, threads);
@@ -128,11 +134,13 @@ static const struct calibration *present(const struct ceilings *c, int threads)
 
 static struct ceilings start(const struct ceilings_request *r, const char *reason)
 {
-    struct ceilings c = {.peak = r->no_ceilings ? NULL : r->peak,
-                         .no_ceilings = r->no_ceilings ? r->no_ceilings
-                                        : !r->peak     ? "this device has no calibration"
-                                                       : reason,
-                         .given = r->given && r->given->count > 0};
+    bool given = r->given && r->given->count > 0;
+    struct ceilings c = {.peak = r->no_ceilings || given ? NULL : r->peak,
+                         .device = r->no_ceilings || given ? NULL : r->device,
+                         .no_ceilings = r->no_ceilings           ? r->no_ceilings
+                                        : !r->peak && !r->device ? "this device has no calibration"
+                                                                 : reason,
+                         .given = given};
     for (int i = 0; c.given && i < r->given->count; i++)
         add(&c, &r->given->list[i]);
     return c;
@@ -153,6 +161,8 @@ void ceilings_get(struct ceilings *c, const struct ceilings_request *r)
         note_not_kept(&error);
         *c->path = '\0';
     }
+    if (c->device && c->device->context)
+        calibrate_now(c, machine_threads(*r->threads));
     for (int i = 0; i < r->count && c->peak; i++) {
         int threads = machine_threads(r->threads[i]);
         if (ceilings_for(c, threads))
@@ -188,7 +198,7 @@ const struct calibration *ceilings_for(const struct ceilings *c, int threads)
 {
     const struct calibration *most = NULL;
     for (int i = c->count - 1; i >= 0; i--) {
-        if (is_for(&c->list[i], threads))
+        if (is_for(c, i, threads))
             return &c->list[i];
         if (!most || c->list[i].threads > most->threads)
             most = &c->list[i];
@@ -216,13 +226,18 @@ static bool is_state(const struct states *states, const struct probe *a, const s
 const struct calibration *ceilings_in(const struct ceilings *c, int threads, const struct turn *turns,
                                       size_t n, const struct probe *probe, const char **reason)
 {
+    if (c->given || c->device) { /* of a machine, not of its states */
+        const struct calibration *only = ceilings_for(c, threads);
+        *reason = only ? NULL : c->no_ceilings;
+        return only;
+    }
     struct turn *all = malloc((n + (size_t)c->count * CALIBRATION_TURNS) * sizeof *all);
     const struct calibration *found = NULL;
     if (!all)
         abort();
     memcpy(all, turns, n * sizeof *all);
     for (int i = 0; i < c->count; i++)
-        if (is_for(&c->list[i], threads)) {
+        if (is_for(c, i, threads)) {
             memcpy(all + n, c->list[i].turn, (size_t)c->list[i].turns * sizeof *all);
             n += (size_t)c->list[i].turns;
         }
@@ -232,7 +247,7 @@ const struct calibration *ceilings_in(const struct ceilings *c, int threads, con
                                        : c->no_ceilings;
     for (int i = c->count - 1; i >= 0 && !found; i--) {
         struct probe state = calibration_state(&c->list[i]);
-        if (is_for(&c->list[i], threads) && is_state(&states, probe, &state))
+        if (is_for(c, i, threads) && is_state(&states, probe, &state))
             found = &c->list[i];
     }
     return found;
@@ -241,6 +256,8 @@ const struct calibration *ceilings_in(const struct ceilings *c, int threads, con
 bool ceilings_refresh(struct ceilings *c, int threads)
 {
     struct calibrated *done = calibrated_for(c, threads);
+    if (c->device && !ceilings_for(c, threads) && done->count < CALIBRATIONS_MOST)
+        return calibrate_now(c, threads);
     if (!c->peak || done->count >= CALIBRATIONS_MOST || clock_now() - done->looked < look_seconds)
         return false;
     bool measured = !present(c, threads) && calibrate_now(c, threads);
@@ -252,8 +269,7 @@ bool ceilings_exceeded(struct ceilings *c, int threads, const char *time, double
 {
     bool marked = false;
     for (int i = 0; i < c->count; i++)
-        if (is_for(&c->list[i], threads) && strcmp(c->list[i].time, time) == 0 &&
-            percent > c->list[i].exceeded) {
+        if (is_for(c, i, threads) && strcmp(c->list[i].time, time) == 0 && percent > c->list[i].exceeded) {
             c->list[i].exceeded = percent;
             save(c, threads);
             marked = true;

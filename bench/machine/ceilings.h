@@ -8,12 +8,15 @@
 #include "analysis/record/value.h"
 #include "bench/base/paths.h"
 #include "bench/machine/calibration.h"
+#include "bench/machine/device.h"
 
 struct ceilings {
     struct calibration *list;
     int count;
     const char *no_ceilings; /* why there are none */
-    const struct peak *peak;
+    const struct peak *peak; /* of the processors; null: none */
+    const struct device_choice
+        *device;                   /* a GPU, measured when it is first in use, and not kept; null: none */
     char path[PATH_MAX];           /* of the calibration file; empty: none */
     bool given;                    /* by --ceilings: of another machine, for any number of threads */
     struct calibrated *calibrated; /* what this run has measured */
@@ -28,9 +31,10 @@ struct given_ceilings {
 };
 
 struct ceilings_request {
-    const struct peak *peak; /* null: the device has no calibration */
-    const char *no_ceilings; /* why there are to be no ceilings; null: they are wanted */
-    const double *threads;   /* `count` of them, as in --threads */
+    const struct peak *peak;            /* null: not of the processors */
+    const struct device_choice *device; /* a GPU; null: none */
+    const char *no_ceilings;            /* why there are to be no ceilings; null: they are wanted */
+    const double *threads;              /* `count` of them, as in --threads */
     int count;
     bool calibrate;                     /* measure even if the calibration file has them */
     const struct given_ceilings *given; /* count 0: none */

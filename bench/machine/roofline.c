@@ -50,8 +50,12 @@ bool roofline_fault(const struct roofline *r, const struct calibration *c, struc
     text->text[0] = '\0';
     if (!(r->percent > 100))
         return false;
-    complain(text, "above the %s%s (%d threads, calibrated %s at load %.1f): %s",
-             memory ? "bandwidth of " : "peak of arithmetic", memory ? memory_level_name(r->level) : "",
-             c->threads, c->time, c->load, reasons[r->bound]);
+    const char *what = memory ? "bandwidth of " : "peak of arithmetic";
+    const char *level = memory ? memory_level_name(r->level) : "";
+    if (*c->time)
+        complain(text, "above the %s%s (%d threads, calibrated %s at load %.1f): %s", what, level, c->threads,
+                 c->time, c->load, reasons[r->bound]);
+    else
+        complain(text, "above the %s%s (%s)", what, level, c->cpu);
     return true;
 }

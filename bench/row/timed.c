@@ -161,7 +161,7 @@ static void set_roofline(struct row *row, struct row_program *to, const struct t
     to->roofline.bound = row_keep(row, bound_name(r.bound));
     row_put_real(row, &to->roofline.attainable, r.attainable);
     row_put_real(row, &to->roofline.percent, r.percent);
-    to->roofline.calibrated = row_keep(row, c->time);
+    to->roofline.calibrated = row_keep(row, *c->time ? c->time : c->cpu);
     to->roofline.fault = row_keep(row, fault.text);
     /* With cold caches the working set is in the outermost level. */
     if (to->cold.n != COUNT_ABSENT)
