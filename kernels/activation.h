@@ -50,7 +50,7 @@ GT_DEVICE static inline float activation(int act, float x)
     case ACT_GELU_TANH:
         return times_logistic(x, twice_u(x));
     case ACT_RELU:
-        return x > 0 ? x : 0;
+        return x <= 0 ? 0 : x; /* NaN stays */
     default:
         return x;
     }

@@ -11,11 +11,12 @@
 enum outcome { OUTCOME_NONE, OUTCOME_PASS, OUTCOME_NOTE, OUTCOME_FAIL, OUTCOME_ABSENT };
 
 /* What a child finds, in memory that it shares. */
+enum { AUDIT_TEXT = 400 };
 struct audit_verdict {
     enum outcome outcome;
-    char text[400];    /* the finding; of OUTCOME_ABSENT why there is none */
-    char at[200];      /* the sample that is being run */
-    volatile int runs; /* so far: it goes on */
+    char text[AUDIT_TEXT]; /* the finding; of OUTCOME_ABSENT why there is none */
+    char at[200];          /* the sample that is being run */
+    volatile int runs;     /* so far: it goes on */
 };
 
 /* What happens in the calls of kernels, counted by who interposes the functions; null: nobody does. */

@@ -71,6 +71,15 @@ bool operands_run(struct operands *o, const struct kernel *k, int threads, int64
 /* Whether all bytes outside elements are unchanged. */
 bool operands_guarded(const struct operands *o);
 
+/* The first output that is there, or the next one; null past the last. */
+const struct operand *operands_output(const struct operands *o, const struct operand *after);
+
+/* Whether a sample may leave an operand out. */
+static inline bool operand_optional(const struct operand *p)
+{
+    return p->role == ROLE_GRAD || p->role == ROLE_SAVE || p->role == ROLE_OPT || p->option;
+}
+
 /* The matrix of the operand with this name; rows = 0 if absent. */
 struct mat operand_of(const struct operands *o, const char *name);
 
@@ -99,5 +108,11 @@ int operands_cases(const struct sample *base, bool all, struct sample cases[CASE
 
 /* For `absent` of a sample: the operands of an op that belong to other options than these. */
 unsigned operands_without(enum op op, unsigned options);
+
+/* For operands.c: the sizes that follow from those of a sample; values of operands that have shapes and
+ * memory; the same entries, rounded to another dtype. */
+void operands_sizes(struct sample *s);
+void operands_fill(struct operands *o);
+void operands_copy_entries(struct mat to, struct mat from);
 
 #endif

@@ -42,23 +42,28 @@ static double output_limit(struct mat r, const int64_t *dims)
     return mat_size(r) == 1 ? fmax(1e-5, FLT_EPSILON * sqrt(terms)) : 1e-5;
 }
 
+const struct operand *operands_output(const struct operands *o, const struct operand *after)
+{
+    const struct op_info *info = op_info(o->sample.op);
+    for (const struct operand *p = after ? after + 1 : info->operands;
+         p < info->operands + info->operand_count; p++)
+        if (operand_is_mat(p) && operand_writes(p) && mat_present(*operand_mat(p, &o->args)))
+            return p;
+    return NULL;
+}
+
 double operands_error(const struct operands *ours, const struct operands *oracle, const char **worst)
 {
-    const struct op_info *info = op_info(oracle->sample.op);
     double gradients[2] = {0}, entries[2] = {0}, largest = 0;
     *worst = "";
-    for (int i = 0; i < info->operand_count; i++) {
-        const struct operand *p = &info->operands[i];
+    for (const struct operand *p = NULL; (p = operands_output(oracle, p));) {
         if (p->role != ROLE_GRAD)
             continue;
         struct mat r = *operand_mat(p, &oracle->args);
         gradients[is_sum(p)] = hypot(gradients[is_sum(p)], mat_norm(r));
         entries[is_sum(p)] += (double)mat_size(r);
     }
-    for (int i = 0; i < info->operand_count; i++) {
-        const struct operand *p = &info->operands[i];
-        if (!operand_is_mat(p) || !operand_writes(p) || !mat_present(*operand_mat(p, &oracle->args)))
-            continue;
+    for (const struct operand *p = NULL; (p = operands_output(oracle, p));) {
         struct mat a = *operand_mat(p, &ours->args), r = *operand_mat(p, &oracle->args);
         double size = mat_norm(r);
         if (p->role == ROLE_GRAD) {
@@ -81,11 +86,7 @@ double operands_error(const struct operands *ours, const struct operands *oracle
 
 bool operands_same_bits(const struct operands *a, const struct operands *b)
 {
-    const struct op_info *info = op_info(a->sample.op);
-    for (int i = 0; i < info->operand_count; i++) {
-        const struct operand *p = &info->operands[i];
-        if (!operand_is_mat(p) || !operand_writes(p))
-            continue;
+    for (const struct operand *p = NULL; (p = operands_output(a, p));) {
         struct mat x = *operand_mat(p, &a->args), y = *operand_mat(p, &b->args);
         size_t element = dtype_size(x.dtype);
         for (int64_t r = 0; r < x.rows; r++)

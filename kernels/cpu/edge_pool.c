@@ -108,7 +108,7 @@ static void add_statistics(const void *args, struct edge_piece p, float *const s
 #pragma omp simd
         for (int64_t k = 0; k < a->sum.cols; k++) {
             sum[k] += x[k];
-            top[k] = x[k] > top[k] ? x[k] : top[k];
+            top[k] = vm_larger(x[k], top[k]);
         }
     }
 }

@@ -105,7 +105,7 @@ static inline void edge_softmax_join(const struct edge_softmax *s, int64_t i, in
     struct edge_state all = edge_state_at(s, edge_part_of(s, t, true));
     for (int64_t c = t - count; c < t; c++) {
         struct edge_state part = edge_state_at(s, edge_part_of(s, c, false));
-        for (int64_t h = 0; h < heads && part.sum[h] > 0; h++) {
+        for (int64_t h = 0; h < heads && part.sum[h] != 0; h++) {
             float top = part.top[h] > all.top[h] ? part.top[h] : all.top[h];
             float old = vm_exp((all.top[h] - top) * s->scale), new = vm_exp((part.top[h] - top) * s->scale);
             all.top[h] = top;

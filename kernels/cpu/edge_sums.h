@@ -70,7 +70,7 @@ static inline void edge_sums_join(const struct edge_sums *s, int64_t t)
             add_accumulators(s->d, to, true, part, before, EDGE_SUMS * s->d);
         for (int64_t n = 0; n < before && s->largest[m]; n++, part += EDGE_SUMS * s->d)
             for (int64_t k = 0; k < s->d; k++)
-                to[k] = part[k] > to[k] ? part[k] : to[k];
+                to[k] = vm_larger(part[k], to[k]);
     }
 }
 

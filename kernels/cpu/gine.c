@@ -28,7 +28,7 @@ static inline void add_messages(const struct gine_args *a, struct edge_piece p, 
         edge_fetch_row(a->x, col[min_of(n + edges_ahead(d), last)]);
 #pragma omp simd
         for (int64_t k = 0; k < d; k++) {
-            float z = x[k] + e[k] > 0 ? x[k] + e[k] : 0;
+            float z = x[k] + e[k] <= 0 ? 0 : x[k] + e[k];
             sum[k] += weighted ? w * z : z;
         }
     }

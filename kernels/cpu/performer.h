@@ -125,7 +125,7 @@ static inline float performer_gather(const struct performer *p, const struct per
     const float *sum = row_of(from->sum, graph) + h * p->c;
     float most = *row_of(from->top, row), share = from->eps * (float)graph_size(p->graphs, graph);
     for (int64_t f = 1; f < p->m; f++)
-        most = *row_of(from->top, row + f) > most ? *row_of(from->top, row + f) : most;
+        most = vm_larger(*row_of(from->top, row + f), most);
     float c = p->exponential ? expf(-most) : 1;
     for (int64_t f = 0; f < p->m; f++, a += p->c) {
         const float *s = row_of(from->s, row + f);
@@ -161,7 +161,7 @@ static inline void performer_features(const struct performer *p, float *u, float
     } else {
 #pragma omp simd
         for (int64_t f = 0; f < p->m; f++)
-            u[f] = u[f] > 0 ? u[f] : 0;
+            u[f] = u[f] <= 0 ? 0 : u[f];
     }
 }
 

@@ -32,7 +32,7 @@ static void add_row(const struct performer *p, const struct workspace *r, float 
     float *restrict sum = r->block;
 #pragma omp simd
     for (int64_t f = 0; f < p->m; f++)
-        top[f] = u[f] > top[f] ? u[f] : top[f];
+        top[f] = vm_larger(u[f], top[f]);
     performer_features(p, u, half);
 #pragma omp simd
     for (int64_t f = 0; f < p->m; f++)
@@ -82,7 +82,7 @@ static void add_parts(const struct performer *p, int64_t row)
     performer_add_parts(p, g, h, p->m * p->c + f, 1, row_of(a->l, row));
     const float *its = performer_part_after(p, g, h) + p->m * (p->c + 1) + f;
     for (int64_t part = performer_parts_after(p, g); part > 0; part--, its += p->heads * p->sums)
-        *top = *its > *top ? *its : *top;
+        *top = vm_larger(*its, *top);
 }
 
 static struct performer keys_of(const struct performer_keys_args *a, int64_t *bytes)

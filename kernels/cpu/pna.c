@@ -40,9 +40,10 @@ struct reduced {
     float *sum, *top;
 };
 
+/* NaN if one of them is. */
 INLINE vec larger(vec a, vec b)
 {
-    vm_ints above = a > b;
+    vm_ints above = (a > b) | (a != a);
     return (vec)(((vm_ints)a & above) | ((vm_ints)b & ~above));
 }
 
@@ -125,7 +126,7 @@ static void reduce_column(const struct reduce *r, struct edge_piece p, const flo
             sum += shares[k] + (own[k] == row_of(r->top, j)[k] ? shares[r->b.cols + k] : 0);
         else
             sum += r->kind == STATISTICS ? b : own[k] == b;
-        top = b > top ? b : top;
+        top = vm_larger(b, top);
     }
     to.sum[k] = sum;
     to.top[k] = top;

@@ -10,6 +10,7 @@
  * small.
  */
 #include "kernels/cpu/blocks.h"
+#include "kernels/cpu/vector_math.h"
 
 #include <float.h>
 #include <string.h>
@@ -36,7 +37,7 @@ static void combine(enum reduction r, int64_t d, float *restrict to, const float
     case LARGEST:
 #pragma omp simd
         for (int64_t k = 0; k < d; k++)
-            to[k] = x[k] > to[k] ? x[k] : to[k];
+            to[k] = vm_larger(x[k], to[k]);
         break;
     case MATCHES:
 #pragma omp simd

@@ -21,6 +21,7 @@
 
 #define VM_LN2   0.69314718f
 #define VM_LOG2E 1.44269504f
+#define VM_PAST  0x7fffff /* what leads from the pattern of infinity to the last one of its exponent */
 
 /* The instruction set's vectors of floats and of integers; comparisons of the latter give -1 or 0. */
 #if defined(__AVX512F__)
@@ -97,19 +98,25 @@ static inline float vm_largest(int64_t n, const float *x)
     return vm_float((uint32_t)vm_ordered((uint32_t)top));
 }
 
+/* The larger one; NaN if one of them is. */
+static inline float vm_larger(float a, float b)
+{
+    return a > b || a != a ? a : b;
+}
+
 /*
  * e^x / 2 for x up to 88.37, within 1.6 units in the last place; below 2^-126.5 (x < -86.99) it is 0.
  *
  * x = n ln 2 + r with |r| <= ln(2)/2 and ln 2 split in two (Cody and Waite, "Software Manual for the
  * Elementary Functions", 1980); e^r = 1 + r + r^2 q(r), fitted to 3e-9 relative. Negative x have the larger
  * bit patterns, so only a lower clamp is needed; n = -126, the smallest value after it, makes the exponent of
- * the factor 2^(n - 1) zero.
+ * the factor 2^(n - 1) zero. Patterns are moved by VM_PAST, so that those of NaN are not beyond the clamps.
  */
-static inline float vm_half_exp(float x)
+static inline float vm_half_exp_moved(uint32_t moved)
 {
     const float magic = 0x1.8p23f;
-    uint32_t bits = vm_bits(x), least = 0xc2aeac08; /* -87.336 */
-    float clamped = vm_float(bits < least ? bits : least);
+    uint32_t least = 0xc2aeac08 + VM_PAST; /* -87.336 */
+    float clamped = vm_float((moved < least ? moved : least) - VM_PAST);
     float shifted = clamped * 0x1.715476p0f + magic;
     float n = shifted - magic;
     float r = clamped - n * 0x1.62e4p-1f;
@@ -120,11 +127,17 @@ static inline float vm_half_exp(float x)
     return (q * r2 + (1.0f + r)) * vm_float((vm_bits(shifted) << 23) + 0x3f000000);
 }
 
-/* e^x, within 1.6 units in the last place; 0 for x < -86.99, infinity for x > 88.72 and for NaN. */
+static inline float vm_half_exp(float x)
+{
+    return vm_half_exp_moved(vm_bits(x) + VM_PAST);
+}
+
+/* e^x, within 1.6 units in the last place; 0 for x < -86.99, infinity for x > 88.72, NaN for NaN. */
 static inline float vm_exp(float x)
 {
-    int32_t bits = (int32_t)vm_bits(x), most = 0x42b20000; /* 89, where twice the half overflows */
-    float half = vm_half_exp(vm_float((uint32_t)(bits < most ? bits : most)));
+    int32_t moved = (int32_t)(vm_bits(x) + VM_PAST),
+            most = 0x42b20000 + VM_PAST; /* 89, where twice the half overflows */
+    float half = vm_half_exp_moved((uint32_t)(moved < most ? moved : most));
     return half + half;
 }
 

@@ -166,9 +166,10 @@ static inline real r_tanh(real x)
     return LIBM(tanh)(x);
 }
 
+/* NaN if one of them is. */
 static inline real r_max(real x, real y)
 {
-    return x > y ? x : y;
+    return x > y || x != x ? x : y;
 }
 
 /* y if x is positive, otherwise 0. */
