@@ -136,7 +136,7 @@ $(foreach path,bench/% analysis/% graphs/% models/encodings/encoding.o tests/fuz
 
 $(every): $(OBJ)/%.o: $$(basename $$*).c $(BUILD)/config.mk Makefile
 	@mkdir -p $(@D) $(if $(V),,&& echo "  cc    $(@:$(OBJ)/%=%)" >&2)
-	$(Q)$(CC) $(language) $(flags) $(cover) $(defines) -I. $(filter -I%,$(PACKAGES) $(SQLITE)) $(way) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(language) $(flags) $(pic) $(cover) $(defines) -I. $(filter -I%,$(PACKAGES) $(SQLITE)) $(way) -MMD -MP -c $< -o $@
 $(BUILD)/commit: FORCE
 	@echo '$(commit)' | cmp -s - $@ || echo '$(commit)' >$@
 # The styles of charts as strings, without their comments.
@@ -153,6 +153,27 @@ $(OBJ)/analysis/report/page.inc: analysis/report/embed.sh analysis/report/page.c
 	@mkdir -p $(@D)
 	@analysis/report/embed.sh analysis/report/page.css analysis/report/page.js >$@
 -include $(every:.o=.d)
+
+# What plug-ins and programs of others may call, by the headers that are installed: tape, layers, graphs and kernels.
+# GTMARK_ID is the version of these headers. Benchmarks export it all, so that there is one copy of it in a process with a
+# plug-in; the shared library, of the same objects, is for programs of one's own.
+headers    := $(filter-out %_internal.h,$(wildcard kernels/*.h kernels/*.def graphs/*.h models/*/*.h models/*/*.def))
+id         := $(shell cat $(headers) | cksum | tr ' ' -)
+in_library := $(patsubst %,$(OBJ)/%,kernels/% graphs/% models/%)
+offered    := $(filter $(in_library),$(objects))
+library    := $(if $(san),,$(BUILD)/libgtmark.so)
+$(in_library): pic := -fPIC -fno-semantic-interposition
+$(OBJ)/bench/cli/plugin.o: way := -DGTMARK_ID=$(id)
+$(OBJ)/bench/cli/plugin.o: $(BUILD)/id
+$(BUILD)/id: FORCE
+	@echo '$(id)' | cmp -s - $@ || echo '$(id)' >$@
+$(BUILD)/exports: $(filter-out $(patsubst %,$(OBJ)/kernels/%,cpu/% ref/% oracle/%),$(offered))
+	@nm -g --defined-only $^ | awk 'BEGIN { print "{" } $$3 ~ /^[a-z]/ { print $$3 ";" } END { print "};" }' >$@
+$(BUILD)/libgtmark.so $(BUILD)/installed/libgtmark.so: $(offered) $(BUILD)/exports $(BUILD)/id
+	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@" >&2)
+	@sed '1s/{/{ global:/; $$s/}/local: *; }/' $(BUILD)/exports >$@.map
+	$(Q)$(CC) $(flags) -shared -Wl,-z,defs,-Bsymbolic,-soname,libgtmark.so.$(id),--version-script=$@.map $(offered) \
+	    -Wl,--as-needed $(LDFLAGS) $(filter-out -I%,$(PACKAGES)) -ldl -lm $(cuda_here) $(mpi_here) -o $@
 
 # CUDA: a library of its own, which programs open when they are asked for a GPU (kernels/plugin.c). nvcc and gcc
 # compile it, without sanitizers, and all builds share it.
@@ -244,7 +265,7 @@ mpi_here  := $(if $(mpi),'$(look_in)$(CURDIR)/$(BUILD)/mpi')
 links     := $(version) $(BUILD)/libgtmark.a -Wl,--as-needed $(LDFLAGS) $(CMOCKA) $(filter-out -I%,$(PACKAGES)) -ldl -lm
 define link
 @mkdir -p $(@D) $(if $(V),,&& echo "  link  $@" >&2)
-$(Q)$(CC) $(flags) $(linker) $(filter-out $(version),$(filter %.o,$^)) $(fuzzer) $(wrap) $(links) $(store) $(cuda_here) $(mpi_here) -o $@
+$(Q)$(CC) $(flags) $(linker) $(filter-out $(version),$(filter %.o,$^)) $(fuzzer) $(wrap) $(exports) $(links) $(store) $(cuda_here) $(mpi_here) -o $@
 endef
 
 $(BUILD)/libgtmark.a: $(objects)
@@ -252,6 +273,9 @@ $(BUILD)/libgtmark.a: $(objects)
 	$(Q)ar rcs $@ $^
 $(BUILD)/bench_%: $(OBJ)/bench/bench_%.o $(BUILD)/libgtmark.a ; $(link)
 $(BUILD)/audit $(BUILD)/plot $(BUILD)/compare $(BUILD)/findings $(BUILD)/graph $(BUILD)/merge $(BUILD)/query $(BUILD)/report $(BUILD)/score: $(BUILD)/%: $(OBJ)/bench/%.o $(BUILD)/libgtmark.a ; $(link)
+open_plugins := $(filter $(BUILD)/bench_% $(BUILD)/audit,$(programs))
+$(open_plugins) $(open_plugins:$(BUILD)/%=$(BUILD)/installed/%): $(filter $(OBJ)/models/%,$(offered)) $(BUILD)/exports
+$(open_plugins) $(open_plugins:$(BUILD)/%=$(BUILD)/installed/%): exports := -Wl,--dynamic-list=$(BUILD)/exports
 $(BUILD)/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)/libgtmark.a ; $(link)
 $(BUILD)/tests/test_kept_ceilings: wrap := -Wl,--wrap=calibrate
 comma := ,
@@ -270,6 +294,7 @@ installed := $(if $(cuda)$(mpi),$(BUILD)/installed,$(BUILD))
 ifneq ($(cuda)$(mpi),)
 $(BUILD)/installed/%: mpi_here :=
 $(BUILD)/installed/%: cuda_here := '$(look_in)$(libdir)/gtmark'
+$(BUILD)/installed/libgtmark.so: $(BUILD)/libdir
 $(programs:$(BUILD)/%=$(BUILD)/installed/%): $(BUILD)/installed/%: $(OBJ)/bench/%.o $(BUILD)/libgtmark.a $(version) \
                                              $(BUILD)/libdir ; $(link)
 $(BUILD)/libdir: FORCE
@@ -283,15 +308,16 @@ $(nvmls): $(BUILD)/tests/nvml_%.so: tests/nvml/played.c tests/nvml/played.h $(BU
 	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@" >&2)
 	$(Q)$(CC) -std=c11 $(flags) -I. -DPLAYED_$* -fPIC -shared $< $(LDFLAGS) $(soname) -o $@
 
-# Kernels of others: the example of docs/plugins.md, one of ours, one on CBLAS, and one with each of the faults that the
-# audit must name (tests/test_audit.sh). As their authors build them: without sanitizers.
+# Kernels and a model of others: the examples of docs/plugins.md, one of ours, one on CBLAS, and one with each of the
+# faults that the audit must name (tests/test_audit.sh). As their authors build them: without sanitizers.
 faults   := $(shell sed -n '/^    NONE,/,/^}/s/^    \([A-Z_]*\).*/\1/p' tests/plugins/planted.c)
-plugins  := $(if $(san),,$(patsubst %,$(BUILD)/tests/plugins/%.so,sparse_attention own functions $(if $(filter 1,$(HAVE_CBLAS)),blas) $(faults)))
+plugins  := $(if $(san),,$(patsubst %,$(BUILD)/tests/plugins/%.so,sparse_attention own functions model $(if $(filter 1,$(HAVE_CBLAS)),blas) $(faults)))
 $(faults:%=$(BUILD)/tests/plugins/%.so): $(BUILD)/tests/plugins/%.so: tests/plugins/planted.c
 $(BUILD)/tests/plugins/blas.so: with := $(patsubst %,-l:%,$(firstword $(BLAS_LIBRARIES)))
+$(BUILD)/tests/plugins/model.so: $(BUILD)/id
 $(plugins): kernels/gtmark_plugin.h $(BUILD)/config.mk Makefile
 	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@" >&2)
-	$(Q)$(CC) -std=gnu11 -O2 -g $(warnings) -fopenmp -DFAULT=$* -DISA=base -I. -Ikernels -fPIC -shared $(filter %.c,$^) \
+	$(Q)$(CC) -std=gnu11 -O2 -g $(warnings) -fopenmp -DFAULT=$* -DISA=base -DGTMARK_ID=$(id) -I. -Ikernels -fPIC -shared $(filter %.c,$^) \
 	    $(LDFLAGS) $(with) -lm -o $@
 $(filter-out $(faults:%=$(BUILD)/tests/plugins/%.so),$(plugins)): $(BUILD)/tests/plugins/%.so: tests/plugins/%.c
 
@@ -379,9 +405,10 @@ $(tests) $(races) $(dumpers) $(fuzzers) $(replays) $(emulated) $(emulated_set) $
 
 ## Targets
 ##   all          every benchmark, audit, plot, compare, findings, graph, merge, query, report and score (what a bare `make` does)
-all: $(programs) $(cuda) $(mpi)
-##   install      programs, man pages and bash completion, in PREFIX; uninstall removes them
-install: all $(programs:$(BUILD)/%=$(installed)/%)
+all: $(programs) $(library) $(cuda) $(mpi)
+##   install      programs, man pages, bash completion, and the library with headers and gtmark.pc, in PREFIX;
+##                uninstall removes them
+install: all $(patsubst $(BUILD)/%,$(installed)/%,$(programs) $(library))
 	@prefix='$(prefix)' libdir='$(libdir)' bench/install.sh install $(installed) $(cuda) $(mpi)
 uninstall:
 	@prefix='$(prefix)' bench/install.sh uninstall

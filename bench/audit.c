@@ -186,6 +186,8 @@ static void list_rows(void *context)
     struct plugin *p = w->library ? plugin_open(w->library, s->error.text, sizeof s->error.text) : NULL;
     struct opened_device device = {0};
     s->failed = w->library && !p;
+    if (p && !plugin_row(p, 0))
+        complain(&s->error, "%.300s: has models, and no kernels", w->library);
     for (int i = 0; p && plugin_row(p, i); i++) {
         bool on_device = plugin_on_device(plugin_row(p, i));
         if (on_device && !device.context && !*s->error.text) {

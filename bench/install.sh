@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs gtmark, or removes what was installed: bench/install.sh install BUILD [LIBRARY...] | uninstall
 #
-# BUILD is the directory of the programs. The environment says where to, as in GNU's makefiles: prefix, exec_prefix,
+# BUILD is the directory of the programs and of libgtmark.so. The environment says where to, as in GNU's makefiles: prefix, exec_prefix,
 # bindir, libdir, includedir, datarootdir, datadir, mandir, docdir, DESTDIR; INSTALL, INSTALL_PROGRAM, INSTALL_DATA; and
 # bashcompletiondir.
 #
@@ -110,6 +110,28 @@ describe()
     put "$INSTALL_DATA" "$work/completion" "$bashcompletiondir/$1"
 }
 
+# development LIBRARY VERSION: what compiles models and programs of others. The library goes by its name in the system, and
+# by one that the linker looks for; its end is the version of the headers.
+development()
+{
+    soname=$(LC_ALL=C readelf -d "$1" | sed -n 's/.*soname: \[\(.*\)\]/\1/p')
+    [ -n "$soname" ] || fail "$1: readelf finds no name in it"
+    put "$INSTALL_PROGRAM" "$1" "$libdir/$soname"
+    put 'ln -sf' "$soname" "$libdir/libgtmark.so"
+    for header in kernels/*.h kernels/*.def graphs/*.h models/*/*.h models/*/*.def; do
+        [ "${header%_internal.h}" = "$header" ] || continue
+        put "$INSTALL_DATA" "$header" "$includedir/gtmark/$header"
+    done
+    cat >"$work/gtmark.pc" <<END_OF_PACKAGE
+Name: gtmark
+Description: Graph Transformers as tapes of ops
+Version: $2
+Cflags: -I$includedir/gtmark -I$includedir -DGTMARK_ID=${soname#libgtmark.so.}
+Libs: -L$libdir -lgtmark
+END_OF_PACKAGE
+    put "$INSTALL_DATA" "$work/gtmark.pc" "$libdir/pkgconfig/gtmark.pc"
+}
+
 # install_all BUILD [LIBRARY...]
 install_all()
 {
@@ -133,6 +155,7 @@ install_all()
         put "$INSTALL_DATA" "$file" "$docdir/${file#docs/}"
     done
     put "$INSTALL_DATA" kernels/gtmark_plugin.h "$includedir/gtmark_plugin.h"
+    [ ! -e "$build/libgtmark.so" ] || development "$build/libgtmark.so" "$version"
     directory "$(dirname "$list")"
     echo "$list" >>"$work/list"
     put "$INSTALL_DATA" "$work/list" "$list"

@@ -21,6 +21,7 @@ enum { CHAIN_MAX = 4 };
 
 struct plugin {
     const char *path;
+    const void *models;
     struct plugin_row *rows;
     int count;
     struct backend chain[CHAIN_MAX];
@@ -292,6 +293,9 @@ static bool read_library(struct plugin *p, char *error, size_t error_size)
     snprintf(slashed, sizeof slashed, "%s%s", bare ? "./" : "", p->path);
     void *library = dlopen(slashed, RTLD_NOW | RTLD_LOCAL);
     const struct gtmark_plugin *g = library ? dlsym(library, "gtmark_plugin") : NULL;
+    p->models = library ? dlsym(library, "gtmark_models") : NULL;
+    if (p->models && !g)
+        return true;
     bool other = g && (g->version != GTMARK_PLUGIN_VERSION || g->sizes != GTMARK_SIZES);
     if (!library)
         snprintf(error, error_size, "%s", dlerror());
@@ -328,6 +332,11 @@ void plugin_close(struct plugin *p)
     if (p)
         free(p->rows);
     free(p);
+}
+
+const void *plugin_models(const struct plugin *p)
+{
+    return p->models;
 }
 
 const struct kernel *plugin_row(const struct plugin *p, int i)

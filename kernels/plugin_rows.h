@@ -22,7 +22,7 @@ struct plugin_listener {
 
 /*
  * Opens a library and checks its entries: ops that we have, of types and devices that we run, no variant
- * twice. Null with a message. A library stays loaded.
+ * twice. One with models (models/layers/model.h) needs none. Null with a message. A library stays loaded.
  */
 struct plugin *plugin_open(const char *path, char *error, size_t error_size);
 
@@ -46,6 +46,9 @@ void plugin_teardown(const struct kernel *k);
 
 /* The i-th row; null past the last. */
 const struct kernel *plugin_row(const struct plugin *p, int i);
+
+/* The models that the library exports; null: none. */
+const void *plugin_models(const struct plugin *p);
 
 /* Whether a kernel is such a row. */
 bool plugin_is_row(const struct kernel *k);

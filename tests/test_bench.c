@@ -44,7 +44,7 @@ static void test_cartesian_product(void **state)
         assert_int_equal(c.parts.ffn, 24);
         assert_int_equal(c.parts.layers, 6);
         assert_int_equal(c.threads, 3);
-        assert_string_equal(models[c.model].name, "gps");
+        assert_string_equal(c.model, "gps");
     }
     options_free(&o);
     o = options_of(&bench, "--hidden 40 --heads 5");

@@ -19,6 +19,7 @@ for main in bench/*.c; do
 done
 ln "$build/tests/plugins/sparse_attention.so" "$house/mine.so"
 ln "$build/tests/plugins/functions.so" "$house/loader.so"
+ln "$build/tests/plugins/model.so" "$house"
 ln -s "$house/build" "$house/OLD" && ln -s "$house/build" "$house/old"
 for machine in results/[!l]*/; do
     ln -s "$root/$machine" "$house/results"

@@ -21,6 +21,12 @@ static const char *model_choice(int index)
     return models[index].name;
 }
 
+static char *model_text(const char *item, struct axis_values *v, struct message *why)
+{
+    (void)why;
+    return model_named(item, v->others) ? strdup(item) : NULL;
+}
+
 /* The first choice keeps the model's own branch; the others replace it. */
 static const char *attention_choice(int index)
 {
@@ -348,7 +354,7 @@ static void say_precision(const char *item, struct message *why)
 
 bool axis_parse(enum axis a, const char *text, struct axis_values *out, struct message *error)
 {
-    struct axis_values v = {0};
+    struct axis_values v = {.others = out->others};
     struct message why = {""};
     char *copy = strdup(text);
     bool good = copy;

@@ -18,6 +18,7 @@ enum axis_kind { AXIS_WHOLE, AXIS_NUMBER, AXIS_NAME, AXIS_TEXT };
 
 struct axis_values;
 struct encoding_config;
+struct model;
 
 enum axis_work { WORK_NEVER, WORK_ALWAYS, WORK_GRAPH, WORK_CHANGED };
 
@@ -44,6 +45,7 @@ struct axis_values {
     int count;
     char **texts;                      /* of AXIS_TEXT, one for each value */
     struct encoding_config *encodings; /* of --pe, likewise: what the texts mean */
+    const struct model *others;        /* of --model: those of a plug-in; they stay */
 };
 
 /* A value of an axis of kind AXIS_TEXT. */

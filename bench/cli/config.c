@@ -88,10 +88,11 @@ bool graph_has_size(const char *graph)
 
 void config_complete(struct config *c)
 {
+    const struct model *m = c->parts.own ? c->parts.own : c->model ? model_named(c->model, NULL) : models;
     if ((int)c->parts.attention < 0)
-        c->parts.attention = models[c->model].attention;
+        c->parts.attention = m->attention;
     if ((int)c->parts.mpnn < 0)
-        c->parts.mpnn = models[c->model].mpnn;
+        c->parts.mpnn = m->mpnn;
     if (!c->parts.ffn)
         c->parts.ffn = 2 * c->parts.hidden;
     const struct graph_shape *shape = graph_shape_of(c->graph.family);
@@ -204,6 +205,8 @@ void config_work(const struct config *c, uint64_t seed, char hash[17])
     fprintf(out, " seed %" PRIu64 " dtype f32", seed); /* of older rows: others follow with their axis */
     if (c->timed.kernel)
         fprintf(out, " op %s", form_name(c->timed.form));
+    if (c->library)
+        fprintf(out, " model %s of %s", c->model, c->library);
     add_words(c, WORK_CHANGED, out);
     fclose(out);
     snprintf(hash, 17, "%016" PRIx64, rng_key(0, text));

@@ -8,7 +8,8 @@
 
 struct config {
     int preset; /* see preset_at */
-    int model;  /* index among models */
+    const char *model;
+    const char *library; /* the plug-in that the model is from, and the hash of its bytes; null: ours */
     struct model_config parts;
     struct graph_config graph;
     struct graph_tables tables; /* beside a graph from a file */

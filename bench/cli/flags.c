@@ -23,6 +23,10 @@ static bool read_axis(const struct argument *a, struct message *error)
     if (all)
         preset_names(presets);
     o->given[axis] = true;
+    if (axis == AXIS_MODEL) {
+        o->plugin.models = a->value;
+        return true;
+    }
     return axis_parse(axis, all ? presets : a->value, &o->axes[axis], error);
 }
 
@@ -200,7 +204,7 @@ static const struct flag flags[] = {
      OTHER(read_device)},
     {WHERE, "impl", "OP=VARIANT", "which kernel runs an op, or op+option (--list ops)", OTHER(read_impl),
      .repeats = true},
-    {WHERE, "plugin", "FILE", "a library with kernels of others for --impl (docs/plugins.md)",
+    {WHERE, "plugin", "FILE", "a library of kernels for --impl and models for --model (docs/plugins.md)",
      PATH(plugin.file, "a library")},
     {WHERE, "op", "LIST", "ops to time (--list ops; default: all), or op+option", OTHER(kernels_read)},
     {WHERE, "no-cuda-graph", NULL, "on a GPU: launch the ops one by one, do not replay them as one graph",

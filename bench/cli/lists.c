@@ -14,10 +14,16 @@ static void put_name(const char *name, const char *doc)
     wrap_text(stdout, doc, at, at);
 }
 
-void list_models(void)
+static void put_models(const struct model *m)
 {
-    for (const struct model *m = models; m->name; m++)
+    for (; m && m->name; m++)
         put_name(m->name, m->doc);
+}
+
+void list_models(const struct model *others)
+{
+    put_models(models);
+    put_models(others);
 }
 
 void list_presets(void)

@@ -4,7 +4,10 @@
 
 #include "kernels/backend.h"
 
-void list_models(void);
+struct model;
+
+/* `others`: those of a plug-in. */
+void list_models(const struct model *others);
 void list_presets(void);
 void list_graphs(void);
 

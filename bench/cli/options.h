@@ -107,11 +107,12 @@ struct timed_kernel {
     struct form form;
 };
 
-/* Kernels of others (--plugin). */
+/* Kernels and models of others (--plugin). */
 struct plugin_options {
     const char *file; /* null: none */
     struct plugin *opened;
-    char id[128]; /* its name and the hash of its bytes */
+    char id[128];       /* its name and the hash of its bytes */
+    const char *models; /* --model, which is read when the library is open; null: not given */
 };
 
 struct options {

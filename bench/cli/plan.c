@@ -83,6 +83,14 @@ static bool takes_option(const struct options *o, const struct preset *p, enum a
     return !p || !preset_sets(a) || o->given[a] || o->axes[a].count > 1;
 }
 
+/* Whether the model is of the plug-in. */
+static void choose_model(const struct options *o, struct config *c)
+{
+    const struct model *m = model_named(c->model, o->axes[AXIS_MODEL].others);
+    c->parts.own = m->record ? m : NULL;
+    c->library = m->record ? o->plugin.id : NULL;
+}
+
 /* The combination at a position, with a value of the axis of a search; AXES: none. */
 static struct config expand(const struct options *o, int64_t position, enum axis searched, double wanted)
 {
@@ -100,6 +108,7 @@ static struct config expand(const struct options *o, int64_t position, enum axis
     for (enum axis a = 0; a < AXES; a++)
         if (a == searched || takes_option(o, p, a, value[a]))
             config_set(&c, a, &o->axes[a], value[a]);
+    choose_model(o, &c);
     config_complete(&c);
     c.parts.ring = c.parallel == PARALLEL_RING;
     c.threads = c.threads > 0 ? c.threads : (int)max_of(1, o->cores / c.ranks);

@@ -18,7 +18,7 @@ static bool can_be_padded(const struct options *o, const struct model_config *p)
     bool layers = p->attention <= ATTENTION_SPARSE && p->mpnn <= MPNN_GIN && p->attention_dropout == 0 &&
                   (p->norm == NORM_LAYER || p->norm == NORM_NONE);
     bool ends = p->pool != POOL_MAX && p->task == TASK_GRAPH && p->pe.kind == ENCODING_NONE;
-    return layers && ends && !o->device.backend->device;
+    return layers && ends && !p->own && !o->device.backend->device;
 }
 
 /* The library of a solver that this build lacks although it is to run; null: none. */
@@ -40,8 +40,8 @@ static void name_model(const struct config *c, struct message *to)
     if (p->mlp)
         snprintf(mlp, sizeof mlp, " --mlp %s --dropout %.10g", mlp_name((int)p->mlp), p->dropout);
     complain(to, "--model %s --attention %s --mpnn %s --heads %" PRId64 " --hidden %" PRId64 "%s%s: %s",
-             models[c->model].name, attention_name((int)p->attention), mpnn_name((int)p->mpnn), p->heads,
-             p->hidden, pe, mlp, model_refuses(p));
+             c->model, attention_name((int)p->attention), mpnn_name((int)p->mpnn), p->heads, p->hidden, pe,
+             mlp, model_refuses(p));
 }
 
 static bool check_model(const struct options *o, const struct config *c, struct message *error)
@@ -50,7 +50,7 @@ static bool check_model(const struct options *o, const struct config *c, struct 
     bool searched = o->largest.kind && o->largest.axis == AXIS_LAYERS; /* from one layer on */
     int most = o->device.backend->head_most;
     int64_t head = p->hidden / p->heads;
-    struct message model = {""}, heads, segments;
+    struct message model = {""}, heads, segments, branches;
     if (model_refuses(p))
         name_model(c, &model);
     complain(&heads,
@@ -59,11 +59,15 @@ static bool check_model(const struct options *o, const struct config *c, struct 
              o->device.given, p->hidden, p->heads, head, most);
     complain(&segments, "--checkpoint %s --layers %" PRId64 ": more segments than layers", p->checkpoint,
              p->layers);
+    complain(&branches, "--model %s: takes no --attention and --mpnn: its line in the plug-in has them",
+             c->model);
     const struct refusal refusals[] = {
         {*model.text, model.text},
+        {p->own && (p->attention != p->own->attention || p->mpnn != p->own->mpnn), branches.text},
         {p->attention == ATTENTION_DENSE && most && head > most, heads.text},
         {c->graph.batching != BATCHING_RAGGED && !can_be_padded(o, p),
-         "--batching padded: only on the host, with --attention dense, sparse or none and "
+         "--batching padded: only on the host, with a model of --list models, --attention dense, sparse or "
+         "none and "
          "--attention-dropout 0, --mpnn gin or none, --norm layer or none, --pool mean or sum, --task graph "
          "and --pe none"},
         {!searched && checkpoint_segments(p->checkpoint, p->layers) > p->layers, segments.text},

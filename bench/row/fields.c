@@ -64,7 +64,7 @@ void fields_config(struct row *row, const struct config *c, const struct options
     row->position = c->position;
     row->device = row_keep(row, o->device.name);
     row->seed = (int64_t)o->seed;
-    row->parameters = model_parameters(&c->parts);
+    row->parameters = program_parameters(&c->parts);
 }
 
 void fields_describe(const struct options *o, const struct config *c, char text[AXES_TEXT])

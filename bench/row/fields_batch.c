@@ -82,7 +82,7 @@ void fields_batch(struct row *row, const struct workload *w)
     const struct batch *b = workload_whole(w);
     const struct config *c = &w->config;
     struct batching_work useful = batching_work(b, BATCHING_RAGGED);
-    row->parameters = model_parameters(&c->parts);
+    row->parameters = program_parameters(&c->parts);
     set_inputs(row, w);
     row->nodes = useful.rows / b->graphs; /* known only after a */
     row->batch = b->graphs;               /* file has been read */

@@ -325,8 +325,7 @@ static bool list_tapes(const struct options *o, const struct config *c, struct m
         if (!o->programs[p])
             continue;
         struct recording r = workload_record(&w, p);
-        printf("%s of %s at %lld nodes\n", program_name(p), models[c->model].name,
-               (long long)w.batch.adj.nodes);
+        printf("%s of %s at %lld nodes\n", program_name(p), c->model, (long long)w.batch.adj.nodes);
         tape_list(r.tape, stdout);
         tape_free(r.tape);
     }

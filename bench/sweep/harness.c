@@ -320,7 +320,7 @@ static int act(const struct bench *b, struct options *o, int argc, char **argv)
         machine_version(b->name, stdout);
         return EXIT_GOOD;
     case ACTION_LIST_MODELS:
-        list_models();
+        list_models(o->axes[AXIS_MODEL].others);
         return EXIT_GOOD;
     case ACTION_LIST_PRESETS:
         list_presets();

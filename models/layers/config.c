@@ -103,7 +103,7 @@ int64_t checkpoint_segments(const char *text, int64_t layers)
 
 const char *model_refuses(const struct model_config *c)
 {
-    if (!c->attention && !c->mpnn)
+    if (!c->attention && !c->mpnn && !c->own)
         return "a layer needs attention or message passing";
     if (c->attention_dropout > 0 && !c->attention)
         return "attention dropout needs attention";

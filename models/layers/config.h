@@ -7,6 +7,8 @@
 
 #include "models/encodings/encoding.h"
 
+struct model;
+
 /* Number of node features, of edge features, of targets per graph, and of node labels. */
 enum { FEATURES = 16, EDGE_FEATURES = 4, TARGETS = 1, CLASSES = 16 };
 
@@ -119,8 +121,9 @@ struct model_config {
     struct encoding_config pe; /* of the nodes; fills pe.width columns of the layers' input */
     struct feature_config features, edge_features; /* of nodes; of edges, if they have a state */
     struct head_config head;
-    bool ring;              /* if ranks divide the nodes, keys and values of dense attention go around */
-    const char *checkpoint; /* as checkpoint_segments takes it */
+    bool ring;               /* if ranks divide the nodes, keys and values of dense attention go around */
+    const char *checkpoint;  /* as checkpoint_segments takes it */
+    const struct model *own; /* of a plug-in (model.h); null: GPS layers */
 };
 
 /*

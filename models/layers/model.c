@@ -2,6 +2,7 @@
 #include "models/layers/model.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "kernels/arithmetic.h"
 #include "models/layers/encoder.h"
@@ -11,14 +12,27 @@
 
 const struct model models[] = {
     {"gps", "GIN and dense attention side by side in each layer, then a feed-forward network",
-     ATTENTION_DENSE, MPNN_GIN},
-    {"gps_sparse", "the same with attention on the edges only", ATTENTION_SPARSE, MPNN_GIN},
+     ATTENTION_DENSE, MPNN_GIN, NULL},
+    {"gps_sparse", "the same with attention on the edges only", ATTENTION_SPARSE, MPNN_GIN, NULL},
     {"graph_transformer", "dense attention and a feed-forward network in each layer", ATTENTION_DENSE,
-     MPNN_NONE},
-    {"sparse_transformer", "the same with attention on the edges only", ATTENTION_SPARSE, MPNN_NONE},
-    {"gin", "GIN alone: message passing and a norm in each layer", ATTENTION_NONE, MPNN_GIN},
+     MPNN_NONE, NULL},
+    {"sparse_transformer", "the same with attention on the edges only", ATTENTION_SPARSE, MPNN_NONE, NULL},
+    {"gin", "GIN alone: message passing and a norm in each layer", ATTENTION_NONE, MPNN_GIN, NULL},
     {0},
 };
+
+static const struct model *named_among(const struct model *m, const char *name)
+{
+    while (m && m->name && strcmp(m->name, name) != 0)
+        m++;
+    return m && m->name ? m : NULL;
+}
+
+const struct model *model_named(const char *name, const struct model *others)
+{
+    const struct model *m = named_among(models, name);
+    return m ? m : named_among(others, name);
+}
 
 static const struct adamw default_adamw = {
     .lr = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .decay = 0.01};
@@ -58,8 +72,9 @@ static int64_t segment_of(const struct model_config *c, int64_t l)
 }
 
 /* The last segment is not marked: its gradients are computed while its activations are still there. */
-static struct mat program_output(struct tape *t, const struct model_config *c, struct structure *s,
-                                 const struct batch *batch, struct mat x)
+struct mat model_layers(struct tape *t, struct mat x, struct structure *s, const struct model_config *c,
+                        struct mat (*layer)(struct tape *t, const char *name, struct mat x,
+                                            struct structure *s, const struct model_config *c))
 {
     int64_t last = segment_of(c, c->layers - 1);
     for (int64_t l = 0; l < c->layers; l++) {
@@ -69,10 +84,17 @@ static struct mat program_output(struct tape *t, const struct model_config *c, s
         if (segment < last && (l == 0 || segment_of(c, l - 1) < segment))
             tape_segment_begin(t);
         s->edge_ends = l == c->layers - 1;
-        x = gps_layer(t, name, x, s, c);
+        x = layer(t, name, x, s, c);
         if (segment < last && segment < segment_of(c, l + 1))
             tape_segment_end(t);
     }
+    return x;
+}
+
+static struct mat program_output(struct tape *t, const struct model_config *c, struct structure *s,
+                                 const struct batch *batch, struct mat x)
+{
+    x = c->own ? c->own->record(t, x, s, c) : model_layers(t, x, s, c, gps_layer);
     if (c->task == TASK_GRAPH)
         x = pool_nodes(t, "pool", c->pool, x, s);
     return head(t, x, c, batch);
@@ -135,7 +157,7 @@ struct recording program_record(enum program_kind kind, const struct model_confi
     if (model_has_edge_state(c))
         s.edge = program_edges(t, c, batch);
     r.output = program_output(t, c, &s, batch, x);
-    if (tape_parameter_elements(t) != model_parameters(c))
+    if (!c->own && tape_parameter_elements(t) != model_parameters(c))
         tape_contract("the model has %lld parameters, but the formula gives %lld",
                       (long long)tape_parameter_elements(t), (long long)model_parameters(c));
     if (kind == PROGRAM_STEP) {
@@ -159,23 +181,41 @@ static const char *missing_of(const struct program *p, const struct backend *b)
     return NULL;
 }
 
-/* The ops do not depend on the graph, nor on the number of layers beyond the second. */
-const char *program_missing(enum program_kind kind, const struct model_config *c, const struct backend *b)
+/* Over a small graph, of which only the shape is there. */
+static struct tape *record_small(enum program_kind kind, const struct model_config *c, struct batch *batch)
 {
     const struct graph_config graph = {.family = "er", .nodes = 64, .degree = 2, .graphs = 1};
     const struct tape_config tape = {
         .backend = &backend_ref, .dtype = precision_dtype(c->precision), .threads = 1};
+    char error[256];
+    if (!batch_shape(batch, &graph, error, sizeof error))
+        tape_contract("%s", error);
+    return program_record(kind, c, batch, NULL, tape).tape;
+}
+
+/* The ops do not depend on the graph, nor on the number of layers beyond the second. */
+const char *program_missing(enum program_kind kind, const struct model_config *c, const struct backend *b)
+{
     struct model_config few = *c;
     struct batch batch;
-    char error[256];
     few.layers = min_of(c->layers, 2);
     few.checkpoint = checkpoint_segments(c->checkpoint, c->layers) > 1 ? "layer" : NULL;
-    if (!batch_shape(&batch, &graph, error, sizeof error))
-        tape_contract("%s", error);
-    struct recording r = program_record(kind, &few, &batch, NULL, tape);
-    const char *missing = missing_of(&r.tape->init, b);
-    missing = missing ? missing : missing_of(&r.tape->main, b);
-    tape_free(r.tape);
+    struct tape *t = record_small(kind, &few, &batch);
+    const char *missing = missing_of(&t->init, b);
+    missing = missing ? missing : missing_of(&t->main, b);
+    tape_free(t);
     batch_free(&batch);
     return missing;
+}
+
+int64_t program_parameters(const struct model_config *c)
+{
+    struct batch batch;
+    if (!c->own)
+        return model_parameters(c);
+    struct tape *t = record_small(PROGRAM_FORWARD, c, &batch);
+    int64_t count = tape_parameter_elements(t);
+    tape_free(t);
+    batch_free(&batch);
+    return count;
 }

@@ -5,21 +5,52 @@
  * All models have the same structure: features through Linear(FEATURES, d), or Linear(FEATURES, d - p)
  * concatenated with p columns of the encoder (models/layers/encoder.h); a stack of GPS layers; then the
  * task's head, which is Linear(d, TARGETS) on the pooled rows of each graph or Linear(d, CLASSES) on each
- * node. A model is a choice of the layers' branches.
+ * node. A model of the suite is a choice of the layers' branches; one of a plug-in (docs/plugins.md) records
+ * what is between input and pooling itself.
  */
 #ifndef GTMARK_MODELS_MODEL_H
 #define GTMARK_MODELS_MODEL_H
 
 #include "models/layers/layers.h"
 
+/*
+ * `attention` and `mpnn` are the branches, which in models of ours flags may replace; edges are inputs only
+ * if one needs them. `record` takes the embedded nodes, N x D, to those that are pooled; null: GPS layers.
+ */
 struct model {
     const char *name, *doc;
     enum attention_kind attention;
     enum mpnn_kind mpnn;
+    struct mat (*record)(struct tape *t, struct mat x, struct structure *s, const struct model_config *c);
 };
 
 /* The models in order of --list models; the last has a null name. */
 extern const struct model models[];
+
+/* The model of this name, of the suite or of these others, which end in the same way; null: none. */
+const struct model *model_named(const char *name, const struct model *others);
+
+/*
+ * What the library of a plug-in with models exports: GTMARK_MODELS(array) defines it. Models see the structs
+ * of these headers, so the library must be compiled with the very same, of which gtmark.pc defines GTMARK_ID.
+ */
+struct model_plugin {
+    const char *id;
+    const struct model *models; /* the last has a null name */
+};
+#define GTMARK_TEXT_(id) #id
+#define GTMARK_TEXT(id)  GTMARK_TEXT_(id)
+#define GTMARK_MODELS(array)                                                                                 \
+    extern __attribute__((visibility("default"))) const struct model_plugin gtmark_models;                   \
+    const struct model_plugin gtmark_models = {GTMARK_TEXT(GTMARK_ID), array}
+
+/*
+ * Records a layer c->layers times, in spans layer1, layer2, ..., divided as --checkpoint says. A layer has
+ * the signature of gps_layer.
+ */
+struct mat model_layers(struct tape *t, struct mat x, struct structure *s, const struct model_config *c,
+                        struct mat (*layer)(struct tape *t, const char *name, struct mat x,
+                                            struct structure *s, const struct model_config *c));
 
 /* The programs of a model, and that of a single op (op_program.h). */
 enum program_kind {
@@ -51,5 +82,8 @@ struct recording program_record(enum program_kind kind, const struct model_confi
  * backend has no kernel; null: none. Recording the program on that backend would abort.
  */
 const char *program_missing(enum program_kind kind, const struct model_config *c, const struct backend *b);
+
+/* The number of parameters: by the formula, or of a plug-in's model as a recording has it. */
+int64_t program_parameters(const struct model_config *c);
 
 #endif

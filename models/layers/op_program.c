@@ -216,7 +216,7 @@ static void set_sizes(struct op_program *s, const struct model_config *c, const 
         dims[DIM_M] = CLASSES;
     if (s->op == OP_adamw) {
         dims[DIM_N] = 1;
-        dims[DIM_M] = model_parameters(c);
+        dims[DIM_M] = program_parameters(c);
     }
     memcpy(s->dims, dims, sizeof dims);
 }
