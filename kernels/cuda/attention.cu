@@ -120,22 +120,20 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, ROWS == MOST_ROWS ? MOST_BL
     state s = {};
     s.kept = kept;
     s.kept.enter(b, h.number, true);
-    load_rows<DH, ROWS>(&s.q, a.q, b, h, scale * LOG2E);
+    load_rows<DH, ROWS>(&s.q, shared, a.q, b, h, scale * LOG2E, aligned);
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
         s.top[r] = -INFINITY;
     sweep<DH>(&s, shared, a.k, 1, a.v, b, h, aligned);
     merge_warps(&s, shared);
-    if (p.warp > 0)
-        return;
     float inverse[ROWS];
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
         inverse[r] = 1 / s.sum[r];
-        if (a.lse.rows > 0 && p.part == 0 && p.row(r) < b.rows)
+        if (a.lse.rows > 0 && p.warp == 0 && p.part == 0 && p.row(r) < b.rows)
             *double_entry(a.lse, b.first + p.row(r), h.number) = softmax_lse(s.top[r], s.sum[r]);
     }
-    put_rows<DH, ROWS>(a.y, b, h, s.y, inverse);
+    put_rows<DH, ROWS>(a.y, shared, b, h, s.y, inverse, aligned);
 }
 
 template <int DH, int ROWS, class KEPT>
@@ -145,8 +143,8 @@ cuda_status launch_rows(const struct attention_args *a, const KEPT &kept)
                                    ATTENTION_THREADS);
     int dh = (int)(a->q.cols / a->heads);
     float scale = (float)(1 / sqrt((double)dh));
-    bool aligned = pieces_aligned(a->k, dh) && pieces_aligned(a->v, dh);
-    return run(a->call, l, attend<DH, ROWS, KEPT>, *a, dh, scale, aligned, kept);
+    const struct mat all[] = {a->q, a->k, a->v, a->y};
+    return run(a->call, l, attend<DH, ROWS, KEPT>, *a, dh, scale, pieces_aligned(all, 4, dh), kept);
 }
 
 /* With dropout a thread has one row: random numbers take the registers of others. */

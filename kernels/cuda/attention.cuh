@@ -66,36 +66,6 @@ template <int DH> struct place {
     }
 };
 
-/* Rows of block b of m times `scale`; zero outside the block and the head's columns. */
-template <int DH, int ROWS>
-__device__ static inline void load_rows(rows_of<DH, ROWS> *to, struct mat m, struct row_block b,
-                                        struct head h, float scale)
-{
-    const place<DH> p;
-#pragma unroll
-    for (int r = 0; r < ROWS; r++)
-#pragma unroll
-        for (int c = 0; c < layout<DH>::COLUMNS; c++) {
-            bool inside = p.row(r) < b.rows && p.column(c) < h.dh;
-            int64_t column = (int64_t)h.number * h.dh + p.column(c);
-            to->at[r][c] = inside ? scale * *entry(m, b.first + p.row(r), column) : 0;
-        }
-}
-
-/* m (+)= scale[r] times row r, for entries inside m. */
-template <int DH, int ROWS>
-__device__ static inline void put_rows(struct mat m, struct row_block b, struct head h,
-                                       const rows_of<DH, ROWS> &from, const float (&scale)[ROWS])
-{
-    const place<DH> p;
-#pragma unroll
-    for (int r = 0; r < ROWS; r++)
-#pragma unroll
-        for (int c = 0; c < layout<DH>::COLUMNS; c++)
-            if (p.row(r) < b.rows && p.column(c) < h.dh)
-                put(m, b.first + p.row(r), (int64_t)h.number * h.dh + p.column(c), scale[r] * from.at[r][c]);
-}
-
 /*
  * Loads rows first .. first + rows - 1 of m times `scale`, zero-padded to a multiple of PADDING, with all
  * threads of the block; in pieces if they are aligned.
@@ -121,6 +91,74 @@ __device__ static inline void load_tile(float *tile, struct mat m, float scale, 
             tile[at] = row < rows && column < h.dh ? scale * from[row * m.ld + column] : 0;
         }
     }
+}
+
+/* Rows first .. first + rows - 1 of m (+)= those of a tile, with all threads of the block. */
+template <int DH>
+__device__ static inline void put_tile(struct mat m, const float *tile, int64_t first, int rows,
+                                       struct head h, bool aligned)
+{
+    float *to = entry(m, first, (int64_t)h.number * h.dh);
+    const int width = aligned ? PIECE : 1;
+    for (int at = threadIdx.x * width; at < rows * DH; at += ATTENTION_THREADS * width) {
+        int row = at / DH, column = at % DH;
+        if (column >= h.dh)
+            continue;
+        if (aligned)
+            put(to + row * m.ld + column, m.acc, load<PIECE>(tile + at));
+        else
+            put(to + row * m.ld + column, m.acc, load<1>(tile + at));
+    }
+}
+
+/*
+ * Rows of block b of m times `scale`, through a tile in shared memory; zero outside the block and the head's
+ * columns.
+ */
+template <int DH, int ROWS>
+__device__ static inline void load_rows(rows_of<DH, ROWS> *to, float *shared, struct mat m,
+                                        struct row_block b, struct head h, float scale, bool aligned)
+{
+    static_assert(layout<DH>::GROUPS * ROWS <= layout<DH>::TILE);
+    const place<DH> p;
+    load_tile<DH>(shared, m, scale, b.first, (int)b.rows, h, aligned);
+    __syncthreads();
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+#pragma unroll
+        for (int c = 0; c < layout<DH>::COLUMNS; c += PIECE) {
+            vec<PIECE> v = {};
+            if (p.row(r) < b.rows)
+                v = load<PIECE>(shared + p.row(r) * DH + p.column(c));
+#pragma unroll
+            for (int l = 0; l < PIECE; l++)
+                to->at[r][c + l] = v.at[l];
+        }
+    __syncthreads();
+}
+
+/* m (+)= scale[r] times row r of the first warp, for entries inside m. All threads of the block must call it.
+ */
+template <int DH, int ROWS>
+__device__ static inline void put_rows(struct mat m, float *shared, struct row_block b, struct head h,
+                                       const rows_of<DH, ROWS> &from, const float (&scale)[ROWS],
+                                       bool aligned)
+{
+    const place<DH> p;
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+#pragma unroll
+        for (int c = 0; c < layout<DH>::COLUMNS; c += PIECE) {
+            vec<PIECE> v;
+#pragma unroll
+            for (int l = 0; l < PIECE; l++)
+                v.at[l] = scale[r] * from.at[r][c + l];
+            if (p.warp == 0)
+                store_shared(shared + p.row(r) * DH + p.column(c), v);
+        }
+    __syncthreads();
+    put_tile<DH>(m, shared, b.first, (int)b.rows, h, aligned);
+    __syncthreads(); /* before shared is written again */
 }
 
 /*
@@ -299,10 +337,10 @@ __device__ static inline struct row_block block_of(struct offsets graphs, int si
     return block_at((const int64_t *)graphs.at.data, graphs.at.ld, graph_count(graphs), size, blockIdx.x);
 }
 
-/* Whether pieces of rows are aligned in every head. */
-static inline bool pieces_aligned(struct mat m, int dh)
+/* Whether pieces of rows are aligned in every head of these matrices. */
+static inline bool pieces_aligned(const struct mat *m, int count, int dh)
 {
-    return dh % PIECE == 0 && width_of(&m, 1) == PIECE;
+    return dh % PIECE == 0 && width_of(m, count) == PIECE;
 }
 
 /* OP::launch<DH>(args) with the DH for heads of dh columns; there must be one (attention_width). */

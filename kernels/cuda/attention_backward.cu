@@ -5,9 +5,9 @@
  *   dq (+)= scale ds k    dk (+)= scale ds' q    dv (+)= p' dy    with dropout of dy v', and of p in dv
  *
  * Two kernels over the same pairs of rows, laid out as in attention.cuh: `queries` holds a block of queries
- * and sweeps over keys; it computes dq, and delta, which it stores in scratch. `keys`, queued after it, holds
- * a block of keys and sweeps over queries; it computes dk and dv. So each sum has one owner and a fixed
- * order, at the price of computing scores and dy v' twice. Scores are exponents of 2.
+ * and sweeps over keys; it computes dq, and delta, which it stores in scratch, and lse beside it. `keys`,
+ * queued after it, holds a block of keys and sweeps over queries; it computes dk and dv. So each sum has one
+ * owner and a fixed order, at the price of computing scores and dy v' twice. Scores are exponents of 2.
  *
  * Where scores are large, one key mostly has all of p, and ds is 0 there: q and k, which are large too,
  * would multiply any error. So lse is not rounded; both kernels scale q alone, as the forward does, so that
@@ -25,10 +25,10 @@ enum {
 
 /* Arguments of both kernels beside the operands. */
 struct backward_plan {
-    struct mat delta; /* H x N, in scratch */
+    struct mat sums; /* in scratch, 3 H x N: delta, lse rounded and its rest, of each head's queries */
     float scale;
     int dh;
-    bool aligned; /* pieces of the matrices swept over */
+    bool aligned; /* pieces of rows */
 };
 
 /* A block of queries: rows of q (times scale log2 e), dy and dq. */
@@ -85,8 +85,8 @@ template <int DH, int ROWS, class KEPT> struct key_rows {
     static constexpr int ENTRIES = 2 * ROWS * layout<DH>::COLUMNS;
 
     rows_of<DH, ROWS> k, v, dk, dv;
-    struct mat all_lse, all_delta; /* N x H, H x N */
-    int head;
+    struct mat sums; /* of backward_plan */
+    int head, heads;
     struct softmax_base *lse; /* of the tile's queries, in shared memory */
     float *delta;
     KEPT kept;
@@ -96,9 +96,10 @@ template <int DH, int ROWS, class KEPT> struct key_rows {
     {
         kept.begin(from);
         for (int i = threadIdx.x; i < layout<DH>::TILE; i += ATTENTION_THREADS) {
-            lse[i] = softmax_base_of(i < rows ? *double_entry(all_lse, from + i, head) : 0);
-            lse[i].high = i < rows ? lse[i].high : INFINITY;
-            delta[i] = i < rows ? *entry(all_delta, head, from + i) : 0;
+            bool inside = i < rows;
+            delta[i] = inside ? *entry(sums, head, from + i) : 0;
+            lse[i].high = inside ? *entry(sums, heads + head, from + i) : INFINITY;
+            lse[i].rest = inside ? *entry(sums, 2 * heads + head, from + i) : 0;
         }
     }
 
@@ -143,12 +144,13 @@ template <int DH, int ROWS, class KEPT> struct key_rows {
 
 /* lse and delta of the block's queries; undefined for missing queries. */
 template <int DH, int ROWS, class KEPT>
-__device__ inline void load_sums(query_rows<DH, ROWS, KEPT> *s, const struct attention_backward_args &a,
-                                 struct row_block b, struct head h)
+__device__ inline void load_sums(query_rows<DH, ROWS, KEPT> *s, float *shared,
+                                 const struct attention_backward_args &a, struct row_block b, struct head h,
+                                 bool aligned)
 {
     const place<DH> p;
     rows_of<DH, ROWS> y;
-    load_rows<DH, ROWS>(&y, a.y, b, h, 1);
+    load_rows<DH, ROWS>(&y, shared, a.y, b, h, 1, aligned);
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
         s->lse[r] =
@@ -175,21 +177,22 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, KEPT::BLOCKS)
     state s = {};
     s.kept = kept;
     s.kept.enter(b, h.number, true);
-    load_rows<DH, ROWS>(&s.q, a.q, b, h, plan.scale * LOG2E);
-    load_rows<DH, ROWS>(&s.dy, a.dy, b, h, 1);
-    load_sums(&s, a, b, h);
+    load_rows<DH, ROWS>(&s.q, shared, a.q, b, h, plan.scale * LOG2E, plan.aligned);
+    load_rows<DH, ROWS>(&s.dy, shared, a.dy, b, h, 1, plan.aligned);
+    load_sums(&s, shared, a, b, h, plan.aligned);
     sweep<DH>(&s, shared, a.k, 1, a.v, b, h, plan.aligned);
     merge_warps(&s, shared);
-    if (p.warp > 0)
-        return;
     float scale[ROWS];
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
         scale[r] = plan.scale;
-        if (p.part == 0 && p.row(r) < b.rows)
-            *entry(plan.delta, h.number, b.first + p.row(r)) = s.delta[r];
+        if (p.warp > 0 || p.part > 0 || p.row(r) >= b.rows)
+            continue;
+        *entry(plan.sums, h.number, b.first + p.row(r)) = s.delta[r];
+        *entry(plan.sums, a.heads + h.number, b.first + p.row(r)) = s.lse[r].high;
+        *entry(plan.sums, 2 * a.heads + h.number, b.first + p.row(r)) = s.lse[r].rest;
     }
-    put_rows<DH, ROWS>(a.dq, b, h, s.dq, scale);
+    put_rows<DH, ROWS>(a.dq, shared, b, h, s.dq, scale, plan.aligned);
 }
 
 template <int DH, int ROWS, class KEPT>
@@ -205,37 +208,35 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, KEYS_BLOCKS)
     if (b.rows == 0)
         return;
     state s = {};
-    s.all_lse = a.lse;
-    s.all_delta = plan.delta;
+    s.sums = plan.sums;
     s.head = h.number;
+    s.heads = a.heads;
     s.lse = lse;
     s.delta = delta;
     s.kept = kept;
     s.kept.enter(b, h.number, false);
-    load_rows<DH, ROWS>(&s.k, a.k, b, h, 1);
-    load_rows<DH, ROWS>(&s.v, a.v, b, h, 1);
+    load_rows<DH, ROWS>(&s.k, shared, a.k, b, h, 1, plan.aligned);
+    load_rows<DH, ROWS>(&s.v, shared, a.v, b, h, 1, plan.aligned);
     sweep<DH>(&s, shared, a.q, plan.scale * LOG2E, a.dy, b, h, plan.aligned);
     merge_warps(&s, shared);
-    if (threadIdx.x >= WARP)
-        return;
     float scale[ROWS], ones[ROWS];
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
         scale[r] = LN2; /* q is scaled */
         ones[r] = 1;
     }
-    put_rows<DH, ROWS>(a.dk, b, h, s.dk, scale);
-    put_rows<DH, ROWS>(a.dv, b, h, s.dv, ones);
+    put_rows<DH, ROWS>(a.dk, shared, b, h, s.dk, scale, plan.aligned);
+    put_rows<DH, ROWS>(a.dv, shared, b, h, s.dv, ones, plan.aligned);
 }
 
 struct backward_plan backward_plan_of(const struct attention_backward_args *a)
 {
+    const struct mat all[] = {a->q, a->k, a->v, a->y, a->dy, a->dq, a->dk, a->dv};
     struct backward_plan p = {};
     p.dh = (int)(a->q.cols / a->heads);
     p.scale = (float)(1 / sqrt((double)p.dh));
-    p.aligned = pieces_aligned(a->q, p.dh) && pieces_aligned(a->k, p.dh) && pieces_aligned(a->v, p.dh) &&
-                pieces_aligned(a->dy, p.dh);
-    p.delta = scratch_mat(a->call, 0, a->heads, a->q.rows);
+    p.aligned = pieces_aligned(all, 8, p.dh);
+    p.sums = scratch_mat(a->call, 0, 3 * a->heads, a->q.rows);
     return p;
 }
 
@@ -249,10 +250,10 @@ cuda_status launch_both(const struct attention_backward_args *a, const KEPT &kep
     return status.fault ? status : run(a->call, l, keys<DH, ROWS, KEPT>, *a, plan, kept);
 }
 
-/* Scratch: delta, then the pairs of graphs. */
-int64_t delta_bytes(const struct attention_backward_args *a)
+/* Scratch: sums, then the pairs of graphs. */
+int64_t sums_bytes(const struct attention_backward_args *a)
 {
-    return scratch_bytes(mat_size(backward_plan_of(a).delta), sizeof(float));
+    return scratch_bytes(mat_size(backward_plan_of(a).sums), sizeof(float));
 }
 
 struct backward {
@@ -260,7 +261,7 @@ struct backward {
     {
         if (mat_present(a->schedule)) {
             struct kept_pairs kept;
-            cuda_status status = kept_pairs_of(a, delta_bytes(a), &kept);
+            cuda_status status = kept_pairs_of(a, sums_bytes(a), &kept);
             return status.fault ? status : launch_both<DH, 1>(a, kept);
         }
         if (attention_rows(a->q.rows, graph_count(a->graphs), a->heads, layout<DH>::GROUPS, MOST_ROWS,
@@ -282,5 +283,5 @@ extern "C" void cuda_attention_backward(const void *args)
 extern "C" int64_t cuda_attention_backward_scratch(const void *args)
 {
     const struct attention_backward_args *a = (const struct attention_backward_args *)args;
-    return delta_bytes(a) + (mat_present(a->schedule) ? pairs_scratch(a->graphs) : 0);
+    return sums_bytes(a) + (mat_present(a->schedule) ? pairs_scratch(a->graphs) : 0);
 }
