@@ -25,17 +25,28 @@ struct adamw_factors {
     float beta1, rest1, beta2, rest2, keep, step, unbias2, eps;
 };
 
+/* base^n; of a double, some 2 log2(n) units in its last place are lost, which no float shows. */
+__device__ double whole_power(double base, uint64_t n)
+{
+    double power = 1;
+    for (; n > 0; n /= 2, base *= base)
+        if (n % 2)
+            power *= base;
+    return power;
+}
+
 __device__ struct adamw_factors factors_of(const struct adamw_work &w)
 {
-    double t = w.schedule[0], lr = w.schedule[1];
+    uint64_t t = (uint64_t)w.schedule[0];
+    double lr = w.schedule[1];
     struct adamw_factors f;
     f.beta1 = (float)w.beta1;
     f.rest1 = (float)(1 - w.beta1);
     f.beta2 = (float)w.beta2;
     f.rest2 = (float)(1 - w.beta2);
     f.keep = (float)(1 - lr * w.decay);
-    f.step = (float)(lr / (1 - pow(w.beta1, t)));
-    f.unbias2 = (float)(1 / (1 - pow(w.beta2, t)));
+    f.step = (float)(lr / (1 - whole_power(w.beta1, t)));
+    f.unbias2 = (float)(1 / (1 - whole_power(w.beta2, t)));
     f.eps = (float)w.eps;
     return f;
 }

@@ -1,4 +1,7 @@
-/* Elementwise ops: F::at<V>(i, k) processes entries k .. k + V - 1 of line i. See struct lines. */
+/*
+ * Elementwise ops: F::at<V>(i, k) processes entries k .. k + V - 1 of line i. See struct lines. The last
+ * entries of a line that are fewer than V are processed one by one.
+ */
 #ifndef GTMARK_KERNELS_CUDA_ENTRIES_CUH
 #define GTMARK_KERNELS_CUDA_ENTRIES_CUH
 
@@ -11,8 +14,12 @@ template <int V, class F> static __device__ void do_entries(const struct lines &
     int64_t step = (int64_t)gridDim.x * teams;
     for (int64_t i = (int64_t)blockIdx.x * teams + threadIdx.x / l.lanes; i < l.rows; i += step) {
         int64_t cols = min_of(l.cols, l.total - i * l.cols);
-        for (int64_t k = (int64_t)lane * V; k < cols; k += (int64_t)l.lanes * V)
+        int64_t k = (int64_t)lane * V;
+        for (; k + V <= cols; k += (int64_t)l.lanes * V)
             f.template at<V>(i, k);
+#pragma unroll 1
+        for (; V > 1 && k < cols; k++)
+            f.template at<1>(i, k);
     }
 }
 

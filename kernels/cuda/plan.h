@@ -4,9 +4,10 @@
  *
  * A grid has at most 2^31 - 1 blocks in x and 65535 in y; kernels whose work may exceed that loop over the
  * rest. A lane processes `width` consecutive floats of a row: 4 (one 16-byte load) if every row of every
- * operand is aligned to 16 bytes and has a multiple of 4 columns, otherwise 1. A team is a power of two of
- * consecutive lanes that process one row, so that narrow rows leave no lane idle. Scratch is planned before
- * addresses are known: if it depends on the width, it is the larger of both.
+ * operand is aligned to 16 bytes and has a multiple of 4 columns, otherwise 1; packed matrices (struct lines)
+ * are one row in this, with a rest of less than 4 entries. A team is a power of two of consecutive lanes that
+ * process one row, so that narrow rows leave no lane idle. Scratch is planned before addresses are known: if
+ * it depends on the width, it is the larger of both.
  */
 #ifndef GTMARK_KERNELS_CUDA_PLAN_H
 #define GTMARK_KERNELS_CUDA_PLAN_H
@@ -115,7 +116,7 @@ static inline struct lines lines_by_row(int64_t rows, int64_t cols, int width)
 static inline struct lines lines_of(const struct mat *m, int count)
 {
     int64_t total = mat_size(m[0]);
-    bool packed = true, wide = total % WIDE == 0;
+    bool packed = true, wide = true;
     for (int i = 0; i < count; i++) {
         packed = packed && (!mat_present(m[i]) || m[i].rows == 1 || m[i].ld == m[i].cols);
         wide = wide && (uintptr_t)m[i].data % (WIDE * sizeof(float)) == 0;
