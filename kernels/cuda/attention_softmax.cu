@@ -18,7 +18,8 @@ namespace
 {
 /* The pairs of a query: entries begin .. begin + count - 1 of each head's row. */
 struct query {
-    int64_t begin, count;
+    int64_t begin;
+    int count;
 };
 
 __device__ inline struct query query_of(struct offsets graphs, const int64_t *first, int64_t i)
@@ -26,36 +27,33 @@ __device__ inline struct query query_of(struct offsets graphs, const int64_t *fi
     const int64_t *at = (const int64_t *)graphs.at.data;
     int64_t g = range_of(at, graphs.at.ld, graph_count(graphs), i), from = at[g * graphs.at.ld];
     struct query q;
-    q.count = at[(g + 1) * graphs.at.ld] - from;
+    q.count = (int)(at[(g + 1) * graphs.at.ld] - from);
     q.begin = (first ? first[g] : 0) + (i - from) * q.count;
     return q;
 }
 
-__device__ inline void query_softmax(const float *s, float *p, int64_t count)
+__device__ inline void query_softmax(const float *s, float *p, int count)
 {
     int lane = threadIdx.x % WARP;
     float top = -INFINITY, sum = 0;
-    for (int64_t j = lane; j < count; j += WARP)
+    for (int j = lane; j < count; j += WARP)
         top = softmax_top(top, s[j]);
     top = team_max(WHOLE_WARP, WARP, top);
-    for (int64_t j = lane; j < count; j += WARP) {
-        p[j] = expf(s[j] - top);
-        sum += p[j];
-    }
-    sum = team_sum(WHOLE_WARP, WARP, sum);
-    for (int64_t j = lane; j < count; j += WARP)
-        p[j] /= sum;
+    for (int j = lane; j < count; j += WARP)
+        sum += exp2f((s[j] - top) * LOG2E);
+    sum = 1 / team_sum(WHOLE_WARP, WARP, sum);
+    for (int j = lane; j < count; j += WARP)
+        p[j] = exp2f((s[j] - top) * LOG2E) * sum;
 }
 
-__device__ inline void query_softmax_backward(float *ds, bool acc, const float *dp, const float *p,
-                                              int64_t count)
+__device__ inline void query_softmax_backward(float *ds, bool acc, const float *dp, const float *p, int count)
 {
     int lane = threadIdx.x % WARP;
     float delta = 0;
-    for (int64_t j = lane; j < count; j += WARP)
+    for (int j = lane; j < count; j += WARP)
         delta += dp[j] * p[j];
     delta = team_sum(WHOLE_WARP, WARP, delta);
-    for (int64_t j = lane; j < count; j += WARP)
+    for (int j = lane; j < count; j += WARP)
         ds[j] = (acc ? ds[j] : 0) + p[j] * (dp[j] - delta);
 }
 

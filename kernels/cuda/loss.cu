@@ -10,10 +10,11 @@
  *
  * A fixed number of blocks compute partial sums, in float per thread and in double per block; one block adds
  * these in order. In cross-entropy a team of lanes processes a row, and subtracts its largest entry before
- * exp.
+ * exp, which is 2^(x log2 e): its error, 2^-24 |x|, only grows where it is small.
  */
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/entries.cuh"
+#include "kernels/cuda/math.h"
 
 namespace
 {
@@ -112,19 +113,28 @@ template <bool SQUARES> struct error_entries {
 };
 
 /* log sum exp of row i, returned to every lane of the team. */
-__device__ float log_sum_exp(const struct row_teams &t, const struct mat &y, int64_t i)
+template <int V> __device__ float log_sum_exp(const struct row_teams &t, const struct mat &y, int64_t i)
 {
     unsigned mask = team_mask(t.lanes);
-    int lane = (int)threadIdx.x % t.lanes;
+    int first = (int)threadIdx.x % t.lanes * V, step = t.lanes * V;
     float top = -INFINITY, sum = 0;
-    for (int64_t k = lane; k < t.cols; k += t.lanes)
-        top = fmaxf(top, *entry(y, i, k));
+    for (int64_t k = first; k < t.cols; k += step) {
+        vec<V> x = load<V>(entry(y, i, k));
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            top = fmaxf(top, x.at[v]);
+    }
     top = team_max(mask, t.lanes, top);
-    for (int64_t k = lane; k < t.cols; k += t.lanes)
-        sum += expf(*entry(y, i, k) - top);
+    for (int64_t k = first; k < t.cols; k += step) {
+        vec<V> x = load<V>(entry(y, i, k));
+#pragma unroll
+        for (int v = 0; v < V; v++)
+            sum += exp2f((x.at[v] - top) * LOG2E);
+    }
     return top + logf(team_sum(mask, t.lanes, sum));
 }
 
+template <int V>
 __global__ void __launch_bounds__(BLOCK, 1)
     sum_losses(struct row_teams t, struct mat y, struct mat label, struct mat lse, double *parts)
 {
@@ -132,7 +142,7 @@ __global__ void __launch_bounds__(BLOCK, 1)
     int64_t step = (int64_t)gridDim.x * teams;
     double mine = 0;
     for (int64_t i = (int64_t)blockIdx.x * teams + threadIdx.x / t.lanes; i < t.rows; i += step) {
-        float all = log_sum_exp(t, y, i);
+        float all = log_sum_exp<V>(t, y, i);
         if (threadIdx.x % t.lanes > 0)
             continue;
         mine += all - *entry(y, i, label_of(label, i, 0));
@@ -169,7 +179,7 @@ struct surprise_entries {
         int64_t which = label_of(label, i, 0) - k;
 #pragma unroll
         for (int v = 0; v < V; v++)
-            slope.at[v] = (expf(slope.at[v] - all) - (v == which ? 1 : 0)) * factor;
+            slope.at[v] = (exp2f((slope.at[v] - all) * LOG2E) - (v == which ? 1 : 0)) * factor;
         put(entry(dy, i, k), dy.acc, slope);
     }
 };
@@ -229,9 +239,10 @@ extern "C" void cuda_mean_error_backward(const void *args)
 extern "C" void cuda_cross_entropy(const void *args)
 {
     const struct cross_entropy_args *a = (const struct cross_entropy_args *)args;
-    struct row_teams t = row_teams_of(a->y.rows, a->y.cols, 1);
+    struct row_teams t = row_teams_of(a->y.rows, a->y.cols, width_of(&a->y, 1));
     struct launch plan = row_teams_launch(t, LOSS_BLOCKS);
-    CUDA_CHECK(a->call, run(a->call, plan, sum_losses, t, a->y, a->label, a->lse, (double *)a->call.scratch));
+    CUDA_CHECK(a->call, run(a->call, plan, t.width == WIDE ? sum_losses<WIDE> : sum_losses<1>, t, a->y,
+                            a->label, a->lse, (double *)a->call.scratch));
     CUDA_CHECK(a->call, run_mean(a->call, a->loss, plan, t.rows));
 }
 
