@@ -167,12 +167,8 @@ struct share_entries {
 
     template <int V> __device__ void at(const struct row_block &b, int64_t i, int64_t k) const
     {
-        vec<V> share = load<V>(entry(dy, b.graph, k));
-        float rows = mean ? (float)b.graph_rows : 1;
-#pragma unroll
-        for (int v = 0; v < V; v++)
-            share.at[v] /= rows;
-        put(entry(dx, i, k), dx.acc, share);
+        float share = mean ? 1 / (float)b.graph_rows : 1;
+        put(entry(dx, i, k), dx.acc, load<V>(entry(dy, b.graph, k)) * share);
     }
 };
 
