@@ -17,7 +17,7 @@ struct edge_sums {
     {
         vec<V> own = load<V>(entry(a, i, k));
         each_edge(in, i, [&](int64_t number, int64_t j) {
-            vec<V> sum = own + load<V>(entry(b, j, k));
+            vec<V> sum = own + load<V>(node_entry(b, j, k));
             if (present(c))
                 sum = sum + load<V>(entry(c, number, k));
             store(entry(y, number, k), sum);

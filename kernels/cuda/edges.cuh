@@ -25,12 +25,13 @@
 struct edge_lists {
     const int64_t *at;
     const int32_t *col;
-    int64_t at_ld, col_ld;
+    int64_t at_ld;
+    int col_ld;
 };
 
 static inline struct edge_lists edge_lists_of(struct mat row, struct mat col)
 {
-    struct edge_lists e = {(const int64_t *)row.data, (const int32_t *)col.data, row.ld, col.ld};
+    struct edge_lists e = {(const int64_t *)row.data, (const int32_t *)col.data, row.ld, (int)col.ld};
     return e;
 }
 
@@ -75,10 +76,12 @@ static __device__ void add_edges(const Body &body, typename Body::state &s, cons
 {
     for (int64_t e = piece.first; e < piece.end; e += Body::UNROLL) {
         int64_t ends[Body::UNROLL];
+        int count = (int)min_of(Body::UNROLL, piece.end - e);
+        const int32_t *col = edges.col + e * edges.col_ld;
 #pragma unroll
         for (int u = 0; u < Body::UNROLL; u++)
-            ends[u] = edges.col[min_of(e + u, piece.end - 1) * edges.col_ld];
-        body.add(s, t, e, ends, (int)min_of(Body::UNROLL, piece.end - e));
+            ends[u] = col[(u < count ? u : count - 1) * edges.col_ld];
+        body.add(s, t, e, ends, count);
     }
 }
 
@@ -117,8 +120,14 @@ static __device__ int64_t do_share(const Body &body, const struct edge_lists &ed
     return unfinished;
 }
 
+/*
+ * Blocks of edge_shares per multiprocessor: bodies of one edge at a time, those of the widest heads, need the
+ * registers of two.
+ */
+template <class Body> constexpr int share_blocks = Body::UNROLL > 1 ? 2 : 1;
+
 template <class Body>
-__global__ void __launch_bounds__(BLOCK, 1)
+__global__ void __launch_bounds__(BLOCK, share_blocks<Body>)
     edge_shares(const __grid_constant__ Body body, struct edge_lists edges, struct edge_plan p,
                 struct cut_rows cut)
 {

@@ -24,7 +24,7 @@ struct gated_nodes {
     {
         vec<V> gates = same<V>(eps), values = same<V>(0);
         each_edge(in, i, [&](int64_t number, int64_t j) {
-            vec<V> s = load<V>(entry(h, number, k)), x = load<V>(entry(b, j, k));
+            vec<V> s = load<V>(entry(h, number, k)), x = load<V>(node_entry(b, j, k));
 #pragma unroll
             for (int v = 0; v < V; v++) {
                 s.at[v] = gate(s.at[v]);
@@ -49,8 +49,8 @@ struct gated_senders {
     {
         vec<V> own = load<V>(entry(b, j, k)), total = begin_sum<V>(db, j, k);
         each_edge(out, j, [&](int64_t number, int64_t i) {
-            vec<V> s = load<V>(entry(h, number, k)), g = load<V>(entry(dy, i, k));
-            vec<V> mean = load<V>(entry(y, i, k)), gates = load<V>(entry(sum, i, k)), d;
+            vec<V> s = load<V>(entry(h, number, k)), g = load<V>(node_entry(dy, i, k));
+            vec<V> mean = load<V>(node_entry(y, i, k)), gates = load<V>(node_entry(sum, i, k)), d;
 #pragma unroll
             for (int v = 0; v < V; v++) {
                 s.at[v] = gate(s.at[v]);

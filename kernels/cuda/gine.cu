@@ -18,7 +18,7 @@ struct gine_nodes {
     {
         vec<V> sum = same<V>(0);
         each_edge(in, i, [&](int64_t number, int64_t j) {
-            vec<V> z = load<V>(entry(x, j, k)) + load<V>(entry(e, number, k));
+            vec<V> z = load<V>(node_entry(x, j, k)) + load<V>(entry(e, number, k));
 #pragma unroll
             for (int v = 0; v < V; v++)
                 sum.at[v] += z.at[v] > 0 ? z.at[v] : 0;
@@ -38,7 +38,7 @@ struct gine_senders {
     {
         vec<V> own = load<V>(entry(x, j, k)), sum = begin_sum<V>(dx, j, k);
         each_edge(out, j, [&](int64_t number, int64_t i) {
-            vec<V> z = own + load<V>(entry(e, number, k)), g = load<V>(entry(dy, i, k));
+            vec<V> z = own + load<V>(entry(e, number, k)), g = load<V>(node_entry(dy, i, k));
 #pragma unroll
             for (int v = 0; v < V; v++)
                 g.at[v] = z.at[v] > 0 ? g.at[v] : 0;

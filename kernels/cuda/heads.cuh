@@ -25,8 +25,8 @@ static __device__ slice<V, ITEMS> load_slice(const struct heads &h, const struct
     slice<V, ITEMS> s;
 #pragma unroll
     for (int n = 0; n < ITEMS; n++) {
-        int64_t c = head_entry(h, p, n);
-        s.at[n] = p.active && c < h.size ? load<V>(entry(m, row, p.head * h.size + c)) : same<V>(0);
+        int c = head_entry(h, p, n);
+        s.at[n] = p.active && c < h.size ? load<V>(node_entry(m, row, p.head * h.size + c)) : same<V>(0);
     }
     return s;
 }
@@ -38,13 +38,13 @@ static __device__ void put_slice(const struct heads &h, const struct head_place 
 {
 #pragma unroll
     for (int n = 0; n < ITEMS; n++) {
-        int64_t c = head_entry(h, p, n);
+        int c = head_entry(h, p, n);
         vec<V> x;
 #pragma unroll
         for (int v = 0; v < V; v++)
             x.at[v] = sums[n * V + v] * factor;
         if (p.active && c < h.size)
-            put(entry(m, row, p.head * h.size + c), m.acc, x);
+            put(node_entry(m, row, p.head * h.size + c), m.acc, x);
     }
 }
 
@@ -64,9 +64,9 @@ static __device__ float head_product(const struct heads &h, const struct team &t
             sum += sum_of(x.at[n] * y.at[n]);
         return sum;
     }
-    int64_t first = p.head * h.size;
-    for (int64_t c = (int64_t)(t.lane % h.group) * V; c < h.size && p.active; c += (int64_t)h.group * V)
-        sum += sum_of(load<V>(entry(a, i, first + c)) * load<V>(entry(b, j, first + c)));
+    int first = p.head * h.size;
+    for (int c = t.lane % h.group * V; c < h.size && p.active; c += h.group * V)
+        sum += sum_of(load<V>(node_entry(a, i, first + c)) * load<V>(node_entry(b, j, first + c)));
     return sum;
 }
 

@@ -11,7 +11,7 @@
 #include "kernels/cuda/plan.h"
 
 struct heads {
-    int64_t count, size, parts; /* H, D / H */
+    int count, size, parts; /* H, D / H */
     int width, items, group, per_tile;
 };
 
@@ -26,13 +26,13 @@ static inline int head_width(int64_t size, const struct mat *m, int count)
 static inline struct heads heads_of(int64_t columns, int64_t count, int width)
 {
     struct heads h;
-    h.count = count;
-    h.size = columns / count;
+    h.count = (int)count;
+    h.size = (int)(columns / count);
     h.width = width;
     int64_t vectors = blocks_of(h.size, width);
     h.group = lanes_for(vectors, WARP);
     h.items = lanes_for(blocks_of(vectors, h.group), HEAD_ITEMS);
-    h.parts = blocks_of(vectors, (int64_t)h.group * h.items);
+    h.parts = (int)blocks_of(vectors, (int64_t)h.group * h.items);
     h.per_tile = (int)min_of(WARP / h.group, lanes_for(h.group == 1 ? max_of(2, count) : count, WARP));
     return h;
 }
@@ -49,23 +49,23 @@ static inline int64_t heads_tiles(struct heads h)
 
 /* A lane's head and its first entry in it; inactive if a tile has fewer heads than groups. */
 struct head_place {
-    int64_t head, first;
+    int head, first;
     bool active;
 };
 
 GT_DEVICE static inline struct head_place head_place_of(struct heads h, int64_t tile, int lane)
 {
     struct head_place p;
-    p.head = tile / h.parts * h.per_tile + lane / h.group;
-    p.first = (tile % h.parts * h.items * h.group + lane % h.group) * h.width;
+    p.head = (int)tile / h.parts * h.per_tile + lane / h.group;
+    p.first = ((int)tile % h.parts * h.items * h.group + lane % h.group) * h.width;
     p.active = p.head < h.count;
     return p;
 }
 
 /* Offset of a lane's n-th vector in the head; valid if below h.size and the lane is active. */
-GT_DEVICE static inline int64_t head_entry(struct heads h, struct head_place p, int n)
+GT_DEVICE static inline int head_entry(struct heads h, struct head_place p, int n)
 {
-    return p.first + (int64_t)n * h.group * h.width;
+    return p.first + n * h.group * h.width;
 }
 
 #endif

@@ -51,8 +51,8 @@ template <int V, bool WEIGHTS> struct aggregate {
         vec<V> other[UNROLL];
 #pragma unroll
         for (int u = 0; u < UNROLL; u++)
-            other[u] =
-                WEIGHTS ? load<V>(entry(x, ends[u], k)) * within(w, ends[u]) : load<V>(entry(x, ends[u], k));
+            other[u] = WEIGHTS ? load<V>(node_entry(x, ends[u], k)) * within(w, ends[u])
+                               : load<V>(node_entry(x, ends[u], k));
 #pragma unroll
         for (int u = 0; u < UNROLL; u++)
 #pragma unroll
