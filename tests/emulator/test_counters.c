@@ -64,12 +64,6 @@ static void expect_ratio(const struct kernel *k, const struct kernel_counters *c
                  what, (long long)least, c->name);
 }
 
-/* Rows of dense attention are read and written one entry at a time. */
-static bool is_excepted(const struct kernel *k)
-{
-    return strcmp(k->variant, "flash") == 0;
-}
-
 static void test_memory_is_accessed_in_few_parts(void **state)
 {
     const struct counted_device *d = *state;
@@ -80,7 +74,7 @@ static void test_memory_is_accessed_in_few_parts(void **state)
         const struct kernel *k = &d->opened.backend->kernels[i];
         struct counted_op c = count_op(d, k, dims);
         assert_true(c.count > 0);
-        for (int n = 0; n < c.count && !is_excepted(k); n++) {
+        for (int n = 0; n < c.count; n++) {
             expect_ratio(k, &c.kernels[n], "sectors", c.kernels[n].sectors, c.kernels[n].fewest, 1.3);
             expect_ratio(k, &c.kernels[n], "passes", c.kernels[n].passes, c.kernels[n].least, 1.2);
         }
