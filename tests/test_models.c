@@ -383,7 +383,7 @@ static void test_loss_falls(void **state)
     tape_run(r.tape);
     double first = tape_scalar(r.tape, r.loss);
     bool few = env_set("GTMARK_SMALL");
-    int steps = few ? 20 : 150;
+    int steps = few ? 5 : 150;
     for (int i = 0; i < steps; i++)
         tape_run(r.tape);
     double last = tape_scalar(r.tape, r.loss);
