@@ -174,7 +174,7 @@ static bool too_wide(const struct sample *s)
     int64_t columns = s->dims[DIM_D] / s->dims[DIM_H];
     bool dense = s->op == OP_attention || s->op == OP_attention_backward;
     return (dense && !attention_width(columns)) || (s->op == OP_gatv2_backward && columns > 256) ||
-           (is_slow(s->op) && (columns > 100 || s->dims[DIM_N] > 100));
+           (is_slow(s->op) && (columns > 100 || s->dims[DIM_N] > 40));
 }
 
 static void test_op(void **state)
