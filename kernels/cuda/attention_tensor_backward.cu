@@ -167,6 +167,7 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, DH <= 32 ? 4 : 1)
     if constexpr (WANTED & DK)
         load_strip<DH>(&s.v, shared, a.v, b, h);
     sweep_tiles<DH>(&s, shared, a.q, a.dy, b, h);
+    b = tensor_block(a.graphs); /* as in tensor_queries */
     if constexpr (WANTED & DK)
         put_strip<DH>(a.dk, b, h, s.dk, {plan.scale, plan.scale});
     if constexpr (WANTED & DV)
