@@ -368,13 +368,12 @@ static bool overlap(struct mat a, struct mat b)
 {
     if (!mat_present(a) || !mat_present(b) || !same_memory(a, b))
         return false;
-    int64_t size = (int64_t)dtype_size(a.dtype);
     int64_t distance = a.storage ? b.offset - a.offset : (int64_t)((intptr_t)b.data - (intptr_t)a.data);
     if (distance < 0) {
         struct mat swap = a;
         a = b, b = swap, distance = -distance;
     }
-    int64_t span = ((a.rows - 1) * a.ld + a.cols) * size;
+    int64_t size = (int64_t)dtype_size(a.dtype), span = ((a.rows - 1) * a.ld + a.cols) * size;
     if (distance >= span)
         return false;
     if (a.ld != b.ld || a.ld < a.cols || a.dtype != b.dtype)

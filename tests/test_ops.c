@@ -269,6 +269,33 @@ static void test_overlapping_outputs(void **state)
     expect_overlap(mat_cols(wide, 4, 4), mat_cols(both, 1, 4), true);
 }
 
+static struct mat in_bf16(struct mat m)
+{
+    m.dtype = BF16;
+    return m;
+}
+
+/* dx is in BF16 and dw in F32: what ends first has the size that counts, whichever is named first. */
+static void test_overlapping_outputs_of_two_types(void **state)
+{
+    (void)state;
+    static const struct {
+        int dx, dw; /* 5 x 4 of 2 bytes, 3 x 4 of 4 bytes; in units of 4 */
+        bool overlap;
+    } places[] = {{0, 10, false}, {0, 9, true}, {12, 0, false}, {11, 0, true}};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        struct linear_backward_args a = {.dx = in_bf16(at(places[i].dx, 5, 4)),
+                                         .dw = at(places[i].dw, 3, 4),
+                                         .dy = in_bf16(shape(5, 3)),
+                                         .x = in_bf16(shape(5, 4)),
+                                         .w = in_bf16(shape(3, 4))};
+        if (places[i].overlap)
+            expect_error(OP_linear_backward, &a, "linear_backward: dw overlaps another output");
+        else
+            expect_bound(OP_linear_backward, &a);
+    }
+}
+
 /* Before layout, overlap is determined by the storage and the offset into it. */
 static void test_overlap_within_a_storage(void **state)
 {
@@ -515,6 +542,7 @@ int main(void)
         cmocka_unit_test(test_attributes),
         cmocka_unit_test(test_only_gradients_accumulate),
         cmocka_unit_test(test_overlapping_outputs),
+        cmocka_unit_test(test_overlapping_outputs_of_two_types),
         cmocka_unit_test(test_overlap_within_a_storage),
         cmocka_unit_test(test_overlap_of_single_rows),
         cmocka_unit_test(test_flops),
