@@ -187,7 +187,8 @@ static bool depends_on(const struct operands *o, int operand)
 static unsigned operands_read(enum op op, int act, bool ones, unsigned *present)
 {
     const struct op_info *info = op_info(op);
-    struct sample s = {.op = op, .dims = {1, 2, 29, 7, 16, 4, 4, 60, 0}, .seed = 1, .act = act};
+    struct sample s = {
+        .op = op, .dims = {1, 2, 29, 7, 16, 4, 4, 60, 0}, .seed = 1 + (uint64_t)act, .act = act};
     struct operands *o = info->exchange ? NULL : operands_new(&s, F64);
     unsigned read = 0;
     for (int i = 0; o && ones && i < info->operand_count; i++)

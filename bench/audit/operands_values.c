@@ -45,10 +45,11 @@ static int64_t pairs_of(const struct sample *s)
     return pairs;
 }
 
-/* The sums of norms over ranks are of columns of their own, or of all. */
-static int64_t columns_of_sums(const struct sample *s)
+/* The sums of norms over ranks are of columns of their own, and then of one graph, or of all columns. */
+static void set_sums(struct sample *s)
 {
-    return s->seed % 2 ? s->dims[DIM_D] : 1;
+    s->dims[DIM_M] = s->seed % 2 ? s->dims[DIM_D] : 1;
+    s->dims[DIM_B] = s->seed % 2 ? 1 : s->dims[DIM_B];
 }
 
 void operands_sizes(struct sample *s)
@@ -57,8 +58,8 @@ void operands_sizes(struct sample *s)
     s->dims[DIM_P] = pairs;
     s->dims[DIM_C] = s->dims[DIM_D] / s->dims[DIM_H];
     s->dims[DIM_S] = operand_named(s->op, "keys") && !has_keys(s) ? s->dims[DIM_N] : senders_of_part(s);
-    if (operand_named(s->op, "n"))
-        s->dims[DIM_M] = columns_of_sums(s);
+    if (operand_named(s->op, "squares"))
+        set_sums(s);
     s->dims[DIM_F] = s->dims[DIM_B] * s->dims[DIM_H] * s->dims[DIM_M];
 }
 

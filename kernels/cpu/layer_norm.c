@@ -201,7 +201,7 @@ INLINE void group_backward(int height, const struct layer_norm_backward_args *a,
     UNROLL
     for (int r = 0; r < height; r++)
         norm_row_backward(d, row_of(a->dx, first + r), a->dx.acc, dy[r], x[r], mean[r], rstd[r], gain,
-                          g_mean[r], gn_mean[r], d);
+                          g_mean[r], gn_mean[r], d == 1);
 }
 
 static int64_t chunk_rows(int64_t n)

@@ -9,16 +9,43 @@
 #ifndef GTMARK_KERNELS_CPU_NORM_H
 #define GTMARK_KERNELS_CPU_NORM_H
 
+#include "kernels/cpu/blocks.h"
 #include "kernels/cpu/cpu.h"
 #include "kernels/cpu/vectors.h"
 
-enum { NORM_STRIP = 64 }; /* columns that a task sums over chunks of rows */
+enum { NORM_STRIP = 64 };      /* columns that a task sums over chunks of rows */
+enum { NORM_GRAIN = 1 << 13 }; /* of batch norm and graph norm */
 
 /* Of a chunk of rows that fits the first two levels of cache. */
 static inline int64_t norm_block_rows(int64_t d)
 {
     enum { ELEMENTS = 8192, LEAST_ROWS = 16 };
     return max_of(LEAST_ROWS, ELEMENTS / d);
+}
+
+static inline int64_t norm_blocks(struct offsets graphs, struct mat x)
+{
+    return block_count(graphs, x.rows, norm_block_rows(x.cols));
+}
+
+static inline bool norm_one_block(struct offsets graphs, struct mat x, int64_t g)
+{
+    return graph_size(graphs, g) <= norm_block_rows(x.cols);
+}
+
+/* All rows as one graph; its bounds are written to `at`. */
+static inline struct offsets norm_one_graph(int64_t at[2], int64_t rows)
+{
+    at[0] = 0;
+    at[1] = rows;
+    return (struct offsets){.at = {.data = at, .rows = 2, .cols = 1, .ld = 1, .dtype = I64}};
+}
+
+/* Of group i that shares a mean and rstd: `each` column of one graph, in a row, or each graph, in a column.
+ */
+static inline float *norm_entry(struct mat m, bool each, int64_t i)
+{
+    return each ? row_of(m, 0) + i : row_of(m, i);
 }
 
 /* Vectors that sums over a row are kept in, so that additions need not wait for one another. */
@@ -86,37 +113,15 @@ static inline void norm_row(int64_t d, float *y, const float *x, float mean, flo
         y[k] = (x[k] - mean) * rstd * gain[k] + bias[k];
 }
 
-/* Sums over a row, or over the rows of a graph. */
-struct norm_sums {
-    double g, gn;
-};
-
-/* A row's sums of g and g n; dy n and dy are added to dgain and dbias. */
-static inline struct norm_sums norm_row_sums(int64_t d, const float *restrict dy, const float *restrict x,
-                                             float mean, float rstd, const float *restrict gain,
-                                             float *restrict dgain, float *restrict dbias)
-{
-    float g_sum = 0, gn_sum = 0;
-#pragma omp simd reduction(+ : g_sum, gn_sum)
-    for (int64_t k = 0; k < d; k++) {
-        float n = (x[k] - mean) * rstd, g = dy[k] * gain[k];
-        dgain[k] += dy[k] * n;
-        dbias[k] += dy[k];
-        g_sum += g;
-        gn_sum += g * n;
-    }
-    return (struct norm_sums){g_sum, gn_sum};
-}
-
 /*
- * A row of dx from the means of g and g n over the `count` entries that share mean and rstd. For a single
- * entry dx is 0, which rounding of the means and the multiply-add would otherwise prevent.
+ * A row of dx from the means of g and g n over the entries that share mean and rstd. For a single entry dx is
+ * 0, which rounding of the means and the multiply-add would otherwise prevent.
  */
 static inline void norm_row_backward(int64_t d, float *restrict dx, bool acc, const float *restrict dy,
                                      const float *restrict x, float mean, float rstd,
-                                     const float *restrict gain, float g_mean, float gn_mean, int64_t count)
+                                     const float *restrict gain, float g_mean, float gn_mean, bool single)
 {
-    float slope = count > 1 ? rstd : 0;
+    float slope = single ? 0 : rstd;
 #pragma omp simd
     for (int64_t k = 0; k < d; k++)
         dx[k] = (acc ? dx[k] : 0) + (dy[k] * gain[k] - g_mean - (x[k] - mean) * rstd * gn_mean) * slope;

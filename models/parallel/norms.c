@@ -1,31 +1,40 @@
 /*
  * Norms of rows that several ranks have: two sums over the ranks, of the entries and of their squared
- * distances from the mean; the backward pass has a third.
+ * distances from the mean; the backward pass has a third. A rank reads its rows once for both.
  */
 #include "kernels/ranks.h"
 #include "models/parallel/parallel.h"
 #include "models/tape/tape_internal.h"
 
+/* Entries of each group, on all ranks and on this one, to be set. */
+static double *entries(struct tape *t, struct mat *m, const char *name, int64_t groups)
+{
+    double *at = arena_alloc(t->metadata, (size_t)groups * sizeof *at);
+    *m = input_copy(t, name, F64, groups, 1, at);
+    return at;
+}
+
 /* Batch norm: all nodes as one graph. */
 static void of_batch(struct tape *t, struct peers *p, const struct batch *b)
 {
     int64_t *at = arena_alloc(t->metadata, 2 * sizeof *at);
-    double *entries = arena_alloc(t->metadata, sizeof *entries);
     at[0] = 0;
     at[1] = b->part.empty ? 0 : b->adj.nodes;
-    entries[0] = (double)b->part.nodes;
     p->norm_rows = (struct offsets){input_copy(t, "norm.rows", I64, 2, 1, at), 0};
-    p->norm_entries = input_copy(t, "norm.entries", F64, 1, 1, entries);
+    *entries(t, &p->norm_entries, "norm.entries", 1) = (double)b->part.nodes;
+    *entries(t, &p->norm_own, "norm.own", 1) = (double)at[1];
 }
 
 /* Graph norm: the own nodes of each graph. */
 static void of_graphs(struct tape *t, struct peers *p, const struct batch *b, int64_t width)
 {
-    double *entries = arena_alloc(t->metadata, (size_t)b->graphs * sizeof *entries);
-    for (int64_t g = 0; g < b->graphs; g++)
-        entries[g] = (double)((b->halo.offset[g + 1] - b->halo.offset[g]) * width);
+    double *all = entries(t, &p->norm_entries, "norm.entries", b->graphs);
+    double *own = entries(t, &p->norm_own, "norm.own", b->graphs);
+    for (int64_t g = 0; g < b->graphs; g++) {
+        all[g] = (double)((b->halo.offset[g + 1] - b->halo.offset[g]) * width);
+        own[g] = b->part.empty ? 0 : (double)((b->offset[g + 1] - b->offset[g]) * width);
+    }
     p->norm_rows = p->own;
-    p->norm_entries = input_copy(t, "norm.entries", F64, b->graphs, 1, entries);
 }
 
 void norm_inputs(struct tape *t, struct peers *p, const struct batch *b, bool batch, int64_t width)
@@ -59,10 +68,10 @@ struct mat norm_over_ranks(struct tape *t, struct mat x, struct mat gain, struct
     struct offsets rows = p->norm_rows;
     struct mat n = p->norm_entries;
     bool batch = mat_present(state.mean);
-    struct mat sum = tape_matrix(t, n.rows, batch ? x.cols : 1);
-    op(t, norm_sums, .y = sum, .x = x, .n = n, .graphs = rows);
-    sum = op(t, sum_ranks, .x = sum)->y;
-    struct mat squares = op(t, norm_sums, .x = x, .sum = sum, .n = n, .graphs = rows)->y;
+    struct mat own = tape_matrix(t, n.rows, batch ? x.cols : 1), squares = tape_matrix(t, n.rows, own.cols);
+    op(t, norm_sums, .sum = own, .squares = squares, .x = x, .graphs = rows);
+    struct mat sum = op(t, sum_ranks, .x = own)->y;
+    squares = op(t, norm_shift, .sum = own, .squares = squares, .total = sum, .own = p->norm_own, .n = n)->y;
     squares = op(t, sum_ranks, .x = squares)->y;
     if (batch)
         op(t, move_statistics, .running_mean = state.mean, .running_var = state.var, .sum = sum,

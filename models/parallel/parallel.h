@@ -24,7 +24,9 @@ struct peers {
     struct offsets own;            /* the own nodes of each graph, none with a placeholder */
     const struct key_block *block; /* of each rank, for ring attention; null: heads are divided instead */
     struct offsets norm_rows;      /* own rows of each group: all nodes (batch norm), or those of a graph */
-    struct mat norm_entries; /* that all ranks have in it, B x 1, F64; absent: each has its groups whole */
+    /* Entries of each group on all ranks, and on this one, B x 1, F64; absent: each rank has its groups
+     * whole. */
+    struct mat norm_entries, norm_own;
 };
 
 /* Declares what ranks that divide the nodes need. */
