@@ -147,11 +147,11 @@ static struct forecast planned(int ranks, enum program_kind kind, int64_t *nodes
         fail_msg("%s", error.text);
     struct forecast f = forecast_make(&w, kind, &o.ceilings.list[0]);
     *nodes = *memory = 0;
-    for (int r = 0; r < ranks && w.facts; r++) {
-        *nodes += w.facts[r].nodes;
-        *memory = w.facts[r].arena > *memory ? w.facts[r].arena : *memory;
+    for (int r = 0; r < ranks && w.group.facts; r++) {
+        *nodes += w.group.facts[r].nodes;
+        *memory = w.group.facts[r].arena > *memory ? w.group.facts[r].arena : *memory;
     }
-    if (w.facts)
+    if (w.group.facts)
         assert_int_equal(*nodes, workload_whole(&w)->adj.nodes);
     workload_close(&w);
     options_free(&o);

@@ -56,9 +56,10 @@ struct trial {
 static struct recording record(const struct trial *c, const struct batch *b, const struct backend *backend,
                                enum dtype dtype, const struct ranks *ranks)
 {
-    struct tape_config tape = {.backend = backend, .dtype = dtype, .threads = 1, .seed = 5, .ranks = ranks};
+    struct tape_config tape = {
+        .backend = backend, .dtype = dtype, .threads = 1, .seed = 5, .part.ranks = ranks};
     if (ranks && c->partition && c->model.task == TASK_NODE)
-        tape.number = c->partition->number;
+        tape.part.number = c->partition->number;
     struct recording r =
         program_record(c->forward ? PROGRAM_FORWARD : PROGRAM_STEP, &c->model, b, NULL, tape);
     assert_true(tape_layout(r.tape));

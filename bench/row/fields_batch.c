@@ -98,7 +98,7 @@ void fields_batch(struct row *row, const struct workload *w)
         row->ranks.parallel = row_keep(row, parallel_name((int)c->parallel));
         row->ranks.partition = row_keep(row, partition_name((int)c->partition));
     }
-    if (w->options->device.meta || w->ranks)
+    if (w->options->device.meta || w->group.ranks)
         return;
     set_degrees(row, &b->adj);
     if (c->order != ORDER_NONE && w->order_seconds > 0)
@@ -108,7 +108,7 @@ void fields_batch(struct row *row, const struct workload *w)
 /* The ranks that run. */
 static void set_group(struct row *row, const struct workload *w)
 {
-    const struct ranks *group = w->ranks;
+    const struct ranks *group = w->group.ranks;
     int threads = group->count * w->config.threads;
     row->ranks.mpi = row_keep(row, group->mpi);
     row->ranks.hosts = group->hosts;
@@ -119,9 +119,9 @@ static void set_group(struct row *row, const struct workload *w)
 static void set_boundary(struct row *row, const struct workload *w)
 {
     int64_t ghosts = 0, cut = 0;
-    for (int r = 0; r < w->ranks->count; r++) {
-        ghosts = max_of(ghosts, w->facts[r].ghosts);
-        cut += w->facts[r].cut;
+    for (int r = 0; r < w->group.ranks->count; r++) {
+        ghosts = max_of(ghosts, w->group.facts[r].ghosts);
+        cut += w->group.facts[r].cut;
     }
     row->ranks.ghosts_max = ghosts;
     if (row->graph.edges > 0)
@@ -130,10 +130,10 @@ static void set_boundary(struct row *row, const struct workload *w)
 
 void fields_ranks(struct row *row, const struct workload *w)
 {
-    struct rank_facts most = w->facts[0], least = most;
+    struct rank_facts most = w->group.facts[0], least = most;
     int64_t flops_most = 0, flops = 0;
-    for (int r = 0; r < w->ranks->count; r++) {
-        const struct rank_facts *f = &w->facts[r];
+    for (int r = 0; r < w->group.ranks->count; r++) {
+        const struct rank_facts *f = &w->group.facts[r];
         int64_t own = fields_total(f->cost).flops;
         most.nodes = max_of(most.nodes, f->nodes);
         least.nodes = min_of(least.nodes, f->nodes);
@@ -152,7 +152,7 @@ void fields_ranks(struct row *row, const struct workload *w)
     row->ranks.memory = most.arena;
     if (w->batch.halo.ranks)
         set_boundary(row, w);
-    if (w->partition)
-        row->ranks.partition_seconds = w->partition_seconds;
-    row_put_real(row, &row->ranks.imbalance, (double)flops_most * w->ranks->count / (double)flops);
+    if (w->group.partition)
+        row->ranks.partition_seconds = w->group.partition_seconds;
+    row_put_real(row, &row->ranks.imbalance, (double)flops_most * w->group.ranks->count / (double)flops);
 }

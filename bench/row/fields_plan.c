@@ -84,11 +84,11 @@ struct cost fields_plan_ranks(struct row *row, enum program_kind kind, const str
 {
     struct cost cost[PHASES] = {0};
     int64_t convention[CONVENTIONS] = {0};
-    for (int r = 0; r < w->ranks->count; r++) {
+    for (int r = 0; r < w->group.ranks->count; r++) {
         for (enum phase p = 0; p < PHASES; p++)
-            cost[p] = cost_add(cost[p], w->facts[r].cost[p]);
+            cost[p] = cost_add(cost[p], w->group.facts[r].cost[p]);
         for (enum convention c = 0; c < CONVENTIONS; c++)
-            convention[c] += w->facts[r].convention[c];
+            convention[c] += w->group.facts[r].convention[c];
     }
     set_work(row, kind, cost, convention);
     return fields_total(cost);

@@ -206,15 +206,15 @@ static bool plan_rank(struct workload *w, int rank, enum program_kind kind,
         return false;
     struct recording r = workload_record(&own, kind);
     *part = timeline_of(r.tape, ceilings);
-    if (w->facts)
-        w->facts[rank] = workload_facts(&own, &r);
+    if (w->group.facts)
+        w->group.facts[rank] = workload_facts(&own, &r);
     tape_free(r.tape);
     return true;
 }
 
 struct forecast forecast_make(struct workload *w, enum program_kind kind, const struct calibration *ceilings)
 {
-    int ranks = w->ranks ? w->ranks->count : 1;
+    int ranks = w->group.ranks ? w->group.ranks->count : 1;
     struct timeline *part = calloc((size_t)ranks, sizeof *part);
     struct forecast f = {0};
     struct message error;

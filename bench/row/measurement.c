@@ -85,7 +85,7 @@ static void plan_ranks(struct visit *v, enum program_kind kind)
 {
     struct measurement *m = v->measurement;
     const struct job *job = m->job;
-    bool planned = job->options->device.meta, several = m->work.ranks;
+    bool planned = job->options->device.meta, several = m->work.group.ranks;
     v->forecast = (struct forecast){0};
     if (several || (planned && job->options->links.count > 0))
         v->forecast = forecast_make(&m->work, kind, ceilings_for(job->ceilings, job->config->threads));
@@ -106,7 +106,7 @@ static void measure_loaded(struct visit *v, enum program_kind kind, struct recor
     struct measurement *m = v->measurement;
     struct timed *p = &m->program[kind];
     keep_entries(p, r->tape);
-    if (m->work.ranks)
+    if (m->work.group.ranks)
         plan_group(m, kind);
     double now = clock_now(), until = now + (v->deadline - now) / v->programs--;
     sampling_turn(m->job, v->plan, kind, r, until, &p->samples);

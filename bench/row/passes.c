@@ -156,16 +156,16 @@ static void profile_run(struct target *t)
 static const char *why_no_exchange(const struct target *t)
 {
     bool forecast = is_planned(t) && t->job->options->links.count > 0;
-    return t->work->ranks || forecast ? NULL : "";
+    return t->work->group.ranks || forecast ? NULL : "";
 }
 
 static int64_t most_sent(const struct workload *w)
 {
     int64_t most = 0;
-    for (int r = 0; r < w->ranks->count; r++) {
+    for (int r = 0; r < w->group.ranks->count; r++) {
         int64_t sent = 0;
         for (enum phase p = 0; p < PHASES; p++)
-            sent += w->facts[r].cost[p].sent;
+            sent += w->group.facts[r].cost[p].sent;
         most = max_of(most, sent);
     }
     return most;
@@ -363,10 +363,10 @@ static const char *why_left_out(const struct pass *p, const struct target *t)
     if ((p->needs & A_RUN && is_planned(t)) || (p->needs & A_GPU && !on_device(t)))
         return "";
     const char *why_not = p->why_not ? p->why_not(t) : NULL;
-    return why_not                                 ? why_not
-           : p->needs & ONE_RANK && t->work->ranks ? "not with several ranks"
-           : p->needs & THE_HOST && on_device(t)   ? "not measured on GPUs"
-                                                   : NULL;
+    return why_not                                       ? why_not
+           : p->needs & ONE_RANK && t->work->group.ranks ? "not with several ranks"
+           : p->needs & THE_HOST && on_device(t)         ? "not measured on GPUs"
+                                                         : NULL;
 }
 
 void passes_run(struct target *t)

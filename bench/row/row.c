@@ -104,9 +104,9 @@ static void measure_cold_start(struct measurement *m)
     const struct options *o = m->job->options;
     double seconds[COLD_START_STEPS];
     struct message reason = {"not with several ranks"};
-    if (!o->bench->whole || (o->device.meta && !m->work.ranks))
+    if (!o->bench->whole || (o->device.meta && !m->work.group.ranks))
         return;
-    if (!m->work.ranks && cold_start_measure(o, m->job->config, seconds, &reason))
+    if (!m->work.group.ranks && cold_start_measure(o, m->job->config, seconds, &reason))
         cold_start_write(m->row, seconds);
     else
         row_omit(m->row, "cold_start", reason.text);

@@ -96,7 +96,7 @@ bool still_finite(const struct recording *r, bool whole, struct message *error)
         return complain(error, "output is not finite");
     if (mat_present(r->loss) && !is_finite(r->tape, r->loss))
         return complain(error, "loss is not finite");
-    return !tape_config(r->tape)->ranks || tape_replicas_agree(r->tape) ||
+    return !tape_config(r->tape)->part.ranks || tape_replicas_agree(r->tape) ||
            complain(error, "the ranks have different parameters");
 }
 
@@ -108,7 +108,7 @@ bool still_finite(const struct recording *r, bool whole, struct message *error)
  */
 static bool is_comparable(const struct workload *w, enum program_kind kind, const struct recording *r)
 {
-    bool ranks = tape_config(r->tape)->ranks;
+    bool ranks = tape_config(r->tape)->part.ranks;
     bool conditioned = w->config.parts.norm != NORM_BATCH || (ranks && w->batch.adj.nodes >= 4);
     bool whole = kind == PROGRAM_FORWARD || (kind == PROGRAM_STEP && conditioned);
     return whole && !in_tf32(r->tape);
@@ -150,7 +150,7 @@ static bool compare_whole(struct checked *v, const struct workload *w, enum prog
     bool measured = moved.tape && check_whole_again(&again, r, oracle, &moved);
     check_add(&v->check, measured ? &again : &once);
     tape_free(moved.tape);
-    if (!measured || again.excess > 1 || tape_config(r->tape)->ranks)
+    if (!measured || again.excess > 1 || tape_config(r->tape)->part.ranks)
         return true;
     tape_init(r->tape);
     return compare_rows(v, w, r, &limit);
@@ -175,7 +175,7 @@ static bool compare(struct checked *v, const struct workload *w, enum program_ki
         tape_free(oracle.tape);
         return done;
     }
-    if (tape_config(r->tape)->ranks) /* whose parts cannot be compared one by one */
+    if (tape_config(r->tape)->part.ranks) /* whose parts cannot be compared one by one */
         return false;
     struct rows_limit limit;
     char how[128], all[192];
@@ -193,7 +193,7 @@ static bool compare_alone(struct checked *v, const struct workload *w, enum prog
                           struct recording *r)
 {
     struct workload alone;
-    if (!w->ranks)
+    if (!w->group.ranks)
         return compare(v, w, kind, r);
     bool done = workload_alone(&alone, w);
     done = done && compare(v, &alone, kind, r);
@@ -216,8 +216,9 @@ void verify(struct checked *v, const struct workload *w, enum program_kind kind,
         check_initial(&v->check, r->tape);
     if (!compare_alone(v, w, kind, r) || !check_adamw(&v->check, r->tape))
         append_program(v->unchecked, sizeof v->unchecked, program_name(kind),
-                       w->ranks ? "no memory or time for one rank alone, or batch norm of less than 4 nodes"
-                                : "no memory for the check");
+                       w->group.ranks
+                           ? "no memory or time for one rank alone, or batch norm of less than 4 nodes"
+                           : "no memory for the check");
     tape_init(r->tape);
 }
 

@@ -44,12 +44,9 @@ struct group_order {
     enum program_kind program;
 };
 
-struct workload {
-    const struct options *options;
-    struct config config; /* config.encoding points to the argument of workload_encode */
-    struct batch batch;
-    double order_seconds; /* that ordering its nodes took */
-    /* Of several ranks, which each have a part of the batch; null and empty for one alone. */
+/* What several ranks, which each have a part of the batch, have of a workload; of one alone nothing is set.
+ */
+struct work_group {
     const struct ranks *ranks;
     struct ranks planned;        /* these, of a plan: they have numbers, and can do nothing */
     struct batch whole;          /* the shape of the batch of all */
@@ -59,11 +56,16 @@ struct workload {
     struct rank_facts *facts;    /* on rank 0, of each rank and the last program loaded */
 };
 
+struct workload {
+    const struct options *options;
+    struct config config; /* config.encoding points to the argument of workload_encode */
+    struct batch batch;
+    double order_seconds; /* that ordering its nodes took */
+    struct work_group group;
+};
+
 /* The batch of all ranks; for several only its shape. */
 const struct batch *workload_whole(const struct workload *w);
-
-/* Makes the workload of one rank alone from that of several. False without the memory. */
-bool workload_alone(struct workload *alone, const struct workload *w);
 
 /* Whether its programs need the numbers of the edges; then the batch has them (batch_number_edges). */
 bool workload_numbers_edges(const struct options *o, const struct config *c);
@@ -76,15 +78,6 @@ bool workload_plan(struct workload *w, const struct options *o, const struct con
 /* The same in place of what w, planned or zero, is of; the same drawn graphs are not planned again. */
 bool workload_plan_next(struct workload *w, const struct options *o, const struct config *c,
                         struct message *error);
-
-/*
- * Plans what one of its ranks has, for which nothing needs to have been started; of one rank alone it is the
- * same. Shares the memory of w, and is not closed itself. False with a message.
- */
-bool workload_as_rank(struct workload *own, struct workload *w, int rank, struct message *error);
-
-/* Frees w->parts. */
-void workload_drop_parts(struct workload *w);
 
 /*
  * Generates or reads the batch if memory suffices; with --device meta only plans it. False with the outcome.
@@ -118,9 +111,6 @@ struct recording workload_record_oracle(const struct workload *w, enum program_k
  */
 int64_t workload_flops(const struct workload *w, enum program_kind kind, struct batching_work work);
 
-/* A rank's part of a program. */
-struct rank_facts workload_facts(const struct workload *w, const struct recording *r);
-
 /* Opens the BLAS if a kernel of the tape calls it. False with the outcome. */
 bool workload_open_blas(const struct workload *w, const struct tape *t, struct outcome *outcome);
 
@@ -146,6 +136,41 @@ bool workload_fits(const struct options *o, const char *what, int64_t bytes, dou
 /* Maps the pages of the arena on the host, so that the first run need not. */
 void workload_map_pages(const struct tape *t);
 
+/* Bytes that programs may use on their device: --mem-limit, or what is free. */
+double workload_limit(const struct options *o);
+
+void workload_close(struct workload *w);
+
+/* --- several ranks */
+
+/* Gives a configuration that is one of several ranks its part. */
+void workload_take_part(struct workload *w, const struct ranks *ranks);
+
+/*
+ * What the ranks must agree on before each makes its part: with --partition metis rank 0 has the nodes
+ * divided, and tells the others, unless this is a plan. Does nothing for one rank. False with a message.
+ */
+bool workload_group(struct workload *w, struct message *error);
+
+/* The shape of the part of the first rank, as the batch. False with a message. */
+bool workload_plan_first(struct workload *w, struct message *error);
+
+/* Makes the workload of one rank alone from that of several. False without the memory. */
+bool workload_alone(struct workload *alone, const struct workload *w);
+
+/*
+ * Plans what one of its ranks has, for which nothing needs to have been started; of one rank alone it is the
+ * same. Shares the memory of w, and is not closed itself. False with a message.
+ */
+bool workload_as_rank(struct workload *own, struct workload *w, int rank, struct message *error);
+
+/* Frees w->group.parts; all of the group. */
+void workload_drop_parts(struct workload *w);
+void workload_drop_group(struct workload *w);
+
+/* A rank's part of a program. */
+struct rank_facts workload_facts(const struct workload *w, const struct recording *r);
+
 /*
  * On each of several ranks: lays out a program if all have the memory and the libraries for it; on rank 0
  * with the outcome. A rank that could not make its part has no recording, and in `outcome` why.
@@ -162,9 +187,8 @@ bool orders_all_good(const struct ranks *r, struct rank_facts *facts, const stru
 /* On all ranks: all get the partition of rank 0. False, on all, if one has no memory for it. */
 bool orders_share(const struct ranks *r, struct rank_facts *facts, struct partition *p);
 
-/* Bytes that programs may use on their device: --mem-limit, or what is free. */
-double workload_limit(const struct options *o);
-
-void workload_close(struct workload *w);
+/* On rank 0: the other ranks lay out the program too, and follow its tape. False with the outcome. */
+bool workload_load_together(const struct workload *w, enum program_kind kind, struct recording *r,
+                            struct outcome *outcome);
 
 #endif

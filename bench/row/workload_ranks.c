@@ -5,30 +5,101 @@
 #include "bench/row/parts.h"
 #include "bench/row/workload.h"
 
+void workload_take_part(struct workload *w, const struct ranks *ranks)
+{
+    w->group.ranks = ranks;
+    w->config.graph.rank = ranks->rank;
+    w->config.graph.ranks = ranks->count;
+    w->config.graph.by_nodes = parts_divided(&w->config);
+}
+
 void workload_drop_parts(struct workload *w)
 {
-    for (int r = 0; w->parts && r < w->ranks->count; r++)
-        batch_free(&w->parts[r]);
-    free(w->parts);
-    w->parts = NULL;
+    for (int r = 0; w->group.parts && r < w->group.ranks->count; r++)
+        batch_free(&w->group.parts[r]);
+    free(w->group.parts);
+    w->group.parts = NULL;
+}
+
+void workload_drop_group(struct workload *w)
+{
+    workload_drop_parts(w);
+    batch_free(&w->group.whole);
+    if (w->group.partition)
+        partition_free(w->group.partition);
+    free(w->group.partition);
+    free(w->group.facts);
+    w->group.facts = NULL;
+    w->group.partition = NULL;
+}
+
+bool workload_plan_first(struct workload *w, struct message *error)
+{
+    bool made;
+    w->group.parts = parts_shape(&w->config, &made, error);
+    w->batch = *w->group.parts;
+    *w->group.parts = (struct batch){0};
+    return made;
+}
+
+/* What rank 0 knows of all ranks. */
+static bool shape_whole(struct workload *w, struct message *error)
+{
+    struct graph_config all = w->config.graph;
+    all.ranks = all.rank = all.by_nodes = 0;
+    w->group.facts = calloc((size_t)w->group.ranks->count, sizeof *w->group.facts);
+    if (!w->group.facts)
+        abort();
+    return batch_shape(&w->group.whole, &all, error->text, sizeof error->text);
+}
+
+static bool share_partition(struct workload *w, struct message *error)
+{
+    orders_tell(w->options, (struct group_order){.kind = GROUP_PARTITION, .index = w->config.index});
+    return orders_share(w->group.ranks, w->group.facts, w->group.partition) ||
+           complain(error, "a rank has no memory for the numbers of all nodes");
+}
+
+/* With --partition metis rank 0 has the nodes divided, and tells the others, unless this is a plan. */
+static bool choose_nodes(struct workload *w, struct message *error)
+{
+    if (w->config.partition == PARTITION_RANGE || w->config.graph.partition)
+        return true;
+    if (w->group.ranks->rank > 0)
+        return complain(error, "rank 0 has sent no partition");
+    w->group.partition = calloc(1, sizeof *w->group.partition);
+    if (!w->group.partition)
+        abort();
+    if (!parts_partition(w->group.partition, &w->config, &w->group.partition_seconds, &w->batch.peak,
+                         error) ||
+        (w->group.ranks != &w->group.planned && !share_partition(w, error)))
+        return false;
+    w->config.graph.partition = w->group.partition;
+    return true;
+}
+
+bool workload_group(struct workload *w, struct message *error)
+{
+    return !w->group.ranks || (shape_whole(w, error) && choose_nodes(w, error));
 }
 
 bool workload_as_rank(struct workload *own, struct workload *w, int rank, struct message *error)
 {
     bool made = true;
-    if (rank > 0 && !w->parts)
-        w->parts = parts_shape(&w->config, &made, error);
+    if (rank > 0 && !w->group.parts)
+        w->group.parts = parts_shape(&w->config, &made, error);
     if (!made) {
         workload_drop_parts(w);
         return false;
     }
     *own = *w;
-    if (!w->ranks)
+    if (!w->group.ranks)
         return true;
-    own->planned = (struct ranks){.mpi = "planned", .rank = rank, .count = w->ranks->count, .hosts = 1};
-    own->ranks = &own->planned;
+    own->group.planned =
+        (struct ranks){.mpi = "planned", .rank = rank, .count = w->group.ranks->count, .hosts = 1};
+    own->group.ranks = &own->group.planned;
     if (rank > 0)
-        own->batch = w->parts[rank];
+        own->batch = w->group.parts[rank];
     return true;
 }
 
@@ -73,7 +144,7 @@ bool workload_lay_out(const struct workload *w, const struct ranks *ranks, struc
     struct rank_facts own =
         r ? workload_facts(w, r)
           : (struct rank_facts){.oom = strcmp(outcome->status, "oom") == 0, .reason = outcome->reason};
-    struct rank_facts *facts = ranks->rank == 0 ? w->facts : NULL;
+    struct rank_facts *facts = ranks->rank == 0 ? w->group.facts : NULL;
     if (!orders_all_good(ranks, facts, &own))
         return facts && fail_as_rank(facts, outcome);
     int64_t bytes = 0;
@@ -115,5 +186,15 @@ bool orders_share(const struct ranks *r, struct rank_facts *facts, struct partit
     }
     r->broadcast(r, p->first, (p->parts + 1) * (int64_t)sizeof *p->first);
     r->broadcast(r, p->number, nodes * (int64_t)sizeof *p->number);
+    return true;
+}
+
+bool workload_load_together(const struct workload *w, enum program_kind kind, struct recording *r,
+                            struct outcome *outcome)
+{
+    orders_tell(w->options, (struct group_order){GROUP_PROGRAM, w->config.index, kind});
+    if (!workload_lay_out(w, w->group.ranks, r, outcome))
+        return false;
+    tape_lead(r->tape);
     return true;
 }

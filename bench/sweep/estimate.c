@@ -36,11 +36,11 @@ int estimate_runs(const struct options *o)
 /* Of the ranks, if there are several; own: that of the first. */
 static int64_t largest_arena(struct workload *w, enum program_kind p, int64_t own)
 {
-    if (!w->ranks)
+    if (!w->group.ranks)
         return own;
     forecast_make(w, p, NULL);
-    for (int r = 1; r < w->ranks->count; r++)
-        own = w->facts[r].arena > own ? w->facts[r].arena : own;
+    for (int r = 1; r < w->group.ranks->count; r++)
+        own = w->group.facts[r].arena > own ? w->group.facts[r].arena : own;
     return own;
 }
 

@@ -38,7 +38,7 @@ static double run_alone(struct tape *t)
 /* Bytes through this rank's connection: of a reduction each moves 2 (n - 1) / n times. */
 static double moved(const struct tape *t)
 {
-    double bytes = 0, ranks = tape_config(t)->ranks->count;
+    double bytes = 0, ranks = tape_config(t)->part.ranks->count;
     for (int i = 0; i < tape_entry_count(t); i++) {
         const struct entry *e = tape_entry(t, i);
         bytes += (op_info(e->op)->sums ? 2 * (ranks - 1) / ranks : 1) * (double)e->sent;

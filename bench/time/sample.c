@@ -85,7 +85,7 @@ static double scalar(const struct tape *t, struct mat m)
 {
     if (!mat_present(m))
         return NAN;
-    if (tape_config(t)->ranks)
+    if (tape_config(t)->part.ranks)
         return tape_gather_loss(t, m);
     void *copy;
     m = tape_read(t, m, &copy);

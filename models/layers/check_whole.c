@@ -46,7 +46,7 @@ static void hand_over(const struct tape *from, const struct tape *to, uint64_t j
         bool given = s->category == MEMORY_GRAPH || s->category == MEMORY_ENCODINGS;
         if ((s->category != MEMORY_PARAMETERS && !given) || s->alias || !dtype_is_real(s->dtype))
             continue;
-        if ((given && from->config.ranks) || s->is_copy)
+        if ((given && from->config.part.ranks) || s->is_copy)
             continue;
         int read = s->copy ? s->copy : i; /* what ops read of it */
         struct mat m = whole_view(&from->storages[read], read), y = m;
@@ -279,7 +279,7 @@ static void run_program(struct pair *p)
 {
     struct tape *t = p->program.is->tape;
     hand_back_statistics(p->oracle.is->tape, t);
-    if (t->config.ranks || tape_captured(t))
+    if (t->config.part.ranks || tape_captured(t))
         tape_run(t);
     else
         tape_run_marked(t, watch, &p->program);
@@ -292,7 +292,7 @@ static struct pair run_pair(const struct check *c, const struct recording *progr
     struct pair p = {.program = {.is = program, .check = c, .readout = readout(program)},
                      .oracle = {.is = oracle, .check = c, .gathers = true, .readout = readout(oracle)}};
     hand_over(program->tape, oracle->tape, 0);
-    if (program->tape->config.ranks) /* it has only a part of the inputs */
+    if (program->tape->config.part.ranks) /* it has only a part of the inputs */
         round_inputs(oracle->tape);
     tape_run_marked(oracle->tape, watch, &p.oracle);
     run_program(&p);
@@ -314,7 +314,7 @@ static struct mat values_of(const struct pair *p, const struct subject *s, void 
     *copy = NULL;
     if (s->kind == NODES)
         return m;
-    if (!t->config.ranks || s->kind == GRADIENT) /* which are summed over the ranks */
+    if (!t->config.part.ranks || s->kind == GRADIENT) /* which are summed over the ranks */
         return tape_read(t, m, copy);
     if (s->kind == OUTPUT) {
         m = tape_gather(t, m);

@@ -138,8 +138,8 @@ struct recording program_record(enum program_kind kind, const struct model_confi
                                 struct tape_config tape)
 {
     tape.training = kind == PROGRAM_STEP;
-    if (tape.ranks)
-        tape.share = parallel_share(batch, tape.ranks, c->task == TASK_GRAPH);
+    if (tape.part.ranks)
+        tape.part.share = parallel_share(batch, tape.part.ranks, c->task == TASK_GRAPH);
     struct tape *t = tape_new(&tape);
     struct recording r = {.tape = t};
     struct row_range nodes = node_rows(batch);

@@ -16,9 +16,9 @@ struct peers parallel_inputs(struct tape *t, const struct batch *b)
     if (!h->ranks)
         return p;
     const int64_t *none = arena_alloc(t->metadata, (size_t)(b->graphs + 1) * sizeof *none);
-    if (!tape_config(t)->ranks)
+    if (!tape_config(t)->part.ranks)
         tape_contract("the nodes are divided, but the tape has one rank");
-    p.rank = tape_config(t)->ranks->rank;
+    p.rank = tape_config(t)->part.ranks->rank;
     p.first = bounds(t, "ranks.first", h->ranks, h->first);
     p.get_at = bounds(t, "ranks.get_at", h->ranks, h->get_at);
     p.send_at = bounds(t, "ranks.send_at", h->ranks, h->send_at);

@@ -39,7 +39,7 @@ static void of_graphs(struct tape *t, struct peers *p, const struct batch *b, in
 
 void norm_inputs(struct tape *t, struct peers *p, const struct batch *b, bool batch, int64_t width)
 {
-    const struct ranks *r = tape_config(t)->ranks;
+    const struct ranks *r = tape_config(t)->part.ranks;
     if (batch && r && r->count > 1)
         of_batch(t, p, b);
     else if (!batch && p->ranks > 1)

@@ -17,7 +17,7 @@ struct order {
 static void send_order(const struct tape *t, struct order o)
 {
     if (t->leads)
-        t->config.ranks->broadcast(t->config.ranks, &o, sizeof o);
+        t->config.part.ranks->broadcast(t->config.part.ranks, &o, sizeof o);
 }
 
 void order(const struct tape *t, enum order_kind kind)
@@ -37,14 +37,14 @@ static void order_kept(const struct tape *t, enum order_kind kind, struct mat m)
 
 void tape_lead(struct tape *t)
 {
-    t->leads = t->config.ranks != NULL;
+    t->leads = t->config.part.ranks != NULL;
 }
 
 /* The rows of m that count: a rank whose loss has no share has only placeholders. */
 static struct mat own_rows(const struct tape *t, struct mat m)
 {
     m = tape_view(t, m);
-    m.rows = t->config.share > 0 ? m.rows : 0;
+    m.rows = t->config.part.share > 0 ? m.rows : 0;
     return m;
 }
 
@@ -80,7 +80,7 @@ static void send_rows(const struct ranks *r, void *to, const int64_t *to_at, str
 /* The part of every rank in tape_gather; absent but on rank 0. */
 static struct mat gather(const struct tape *t, struct mat m)
 {
-    const struct ranks *r = t->config.ranks;
+    const struct ranks *r = t->config.part.ranks;
     struct mat own = own_rows(t, m), all = own;
     int64_t *at = calloc((size_t)r->count + 1, sizeof *at), bytes = mat_bytes(own);
     if (!at)
@@ -103,9 +103,9 @@ static struct mat gather(const struct tape *t, struct mat m)
 /* The part of every rank in tape_gather_loss. */
 static double sum_loss(const struct tape *t, struct mat loss)
 {
-    const struct ranks *r = t->config.ranks;
+    const struct ranks *r = t->config.part.ranks;
     int64_t request;
-    double sum = t->config.share > 0 ? t->config.share * mat_get(tape_view(t, loss), 0, 0) : 0;
+    double sum = t->config.part.share > 0 ? t->config.part.share * mat_get(tape_view(t, loss), 0, 0) : 0;
     r->reduce_start(r, REDUCE_SUM, &sum, 1, F64, &request);
     r->wait(r, &request);
     return sum;
@@ -129,7 +129,7 @@ struct mat tape_gather(const struct tape *t, struct mat m)
 {
     order_kept(t, ORDER_GATHER, m);
     m = gather(t, m);
-    return t->config.number ? restore(m, t->config.number) : m;
+    return t->config.part.number ? restore(m, t->config.part.number) : m;
 }
 
 double tape_gather_loss(const struct tape *t, struct mat loss)
@@ -153,7 +153,7 @@ static uint64_t hash_parameters(const struct tape *t)
 /* The part of every rank in tape_replicas_agree, with the answer on rank 0. */
 static bool compare_parameters(const struct tape *t)
 {
-    const struct ranks *r = t->config.ranks;
+    const struct ranks *r = t->config.part.ranks;
     uint64_t own = hash_parameters(t), *all = calloc((size_t)r->count, sizeof *all);
     bool same = true;
     if (!all)
@@ -174,7 +174,7 @@ bool tape_replicas_agree(const struct tape *t)
 /* The part of every rank in tape_spread: a dense matrix, from rank 0. */
 static void spread(const struct tape *t, struct mat m)
 {
-    const struct ranks *r = t->config.ranks;
+    const struct ranks *r = t->config.part.ranks;
     r->broadcast(r, tape_view(t, m).data, mat_bytes(m));
 }
 
@@ -201,7 +201,7 @@ void tape_spread(const struct tape *t, struct mat m, struct mat from)
 
 void tape_follow(struct tape *t)
 {
-    const struct ranks *r = t->config.ranks;
+    const struct ranks *r = t->config.part.ranks;
     for (;;) {
         struct order o;
         int id;

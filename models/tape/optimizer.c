@@ -26,7 +26,7 @@ struct mat tape_schedule(struct tape *t)
 /* The loss of all ranks is the sum of their parts, so its gradient is the sum of theirs. */
 static void sum_gradients(struct tape *t, struct mat g)
 {
-    if (t->config.ranks)
+    if (t->config.part.ranks)
         op(t, all_reduce, .y = g);
 }
 

@@ -210,14 +210,14 @@ struct cancel tape_cancel_when(struct tape *t, struct cancel h)
 /* Ranks that wait for one another all finish their replay. */
 bool tape_is_cancelled(const struct tape *t)
 {
-    return !device_of(t) && !t->config.ranks && is_cancelled(t->cancel);
+    return !device_of(t) && !t->config.part.ranks && is_cancelled(t->cancel);
 }
 
 static void make_ready(struct tape *t, bool exchanges)
 {
     order(t, exchanges ? ORDER_EXCHANGE : ORDER_RUN);
-    if (t->config.ranks)
-        t->config.ranks->barrier(t->config.ranks);
+    if (t->config.part.ranks)
+        t->config.part.ranks->barrier(t->config.part.ranks);
     t->ready = true;
     t->exchanges = exchanges;
 }
@@ -242,8 +242,8 @@ static void begin_replay(struct tape *t)
 /* A replay is over when all ranks are done with theirs. */
 static void end_replay(const struct tape *t)
 {
-    if (t->config.ranks)
-        t->config.ranks->barrier(t->config.ranks);
+    if (t->config.part.ranks)
+        t->config.part.ranks->barrier(t->config.part.ranks);
 }
 
 static void run_entries(const struct tape *t)

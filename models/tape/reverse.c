@@ -181,7 +181,7 @@ void tape_backward(struct tape *t, struct mat loss)
     prepare(t);
     t->phase = PHASE_BACKWARD;
     t->span = t->main.entries[of(t, loss)->producer].span;
-    op(t, fill, .y = grad_into(t, loss), .value = t->config.ranks ? t->config.share : 1);
+    op(t, fill, .y = grad_into(t, loss), .value = t->config.part.ranks ? t->config.part.share : 1);
     for (t->reversing = forward - 1; t->reversing >= 0; t->reversing--) {
         for (; next && next->end > t->reversing; next = next->before)
             tape_recompute(t, next, args);

@@ -263,7 +263,7 @@ void *tape_record_in(struct tape *t, struct program *program, enum op op, const 
     make_outputs(t, op, copy, dims);
     struct call *call = copy;
     call->threads = t->config.threads;
-    call->ranks = t->config.ranks;
+    call->ranks = t->config.part.ranks;
 
     program->entries = grown(program->entries, program->count, &program->capacity, sizeof *program->entries);
     struct entry *e = &program->entries[program->count++];

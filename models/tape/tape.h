@@ -39,6 +39,14 @@ enum phase { PHASE_FORWARD, PHASE_BACKWARD, PHASE_OPTIMIZER, PHASE_RECOMPUTE, PH
 
 const char *phase_name(enum phase p);
 
+/* What a rank has of a program that several run together; nothing is set for one alone. */
+struct tape_part {
+    const struct ranks *ranks;
+    double share; /* of this rank's loss in that of all, the sum of the shares */
+    /* On rank 0: which row of all ranks' outputs each row of one rank's is; null: the same. */
+    const int32_t *number;
+};
+
 struct tape_config {
     const struct backend *backend;
     void *context;    /* of the backend's device; null without a device or for a tape that is only planned */
@@ -48,11 +56,8 @@ struct tape_config {
     bool training;    /* save what the backward pass needs */
     bool no_reuse;    /* no two storages share memory */
     int threads;
-    uint64_t seed;             /* of parameters and inputs; combined with their names */
-    const struct ranks *ranks; /* that run the program together, each over its part; null: one alone */
-    double share;              /* of this rank's loss in that of all, the sum of the shares */
-    const int32_t *number; /* on rank 0: which row of all ranks' outputs each row of one rank's is; null: the
-                              same */
+    uint64_t seed; /* of parameters and inputs; combined with their names */
+    struct tape_part part;
     const char *variant[OPS][FORMS_MAX]; /* kernel variant per form; null: the backend's default */
 };
 
