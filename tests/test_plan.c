@@ -37,38 +37,40 @@ struct lifetime {
     int first, last;
 };
 
-static void appears(struct lifetime *spans, const struct tape *t, struct mat m, int entry)
+static void appears(struct lifetime *spans, const struct tape *t, const struct program *program, struct mat m,
+                    int entry)
 {
     if (!mat_present(m))
         return;
     struct lifetime *s = &spans[m.storage];
     if (s->first < 0)
         s->first = entry;
-    s->last = t->storages[m.storage].keep ? t->main.count - 1 : entry;
+    s->last = t->storages[m.storage].keep ? program->count - 1 : entry;
 }
 
-static struct lifetime *spans_of(const struct tape *t)
+static struct lifetime *spans_of(const struct tape *t, const struct program *program)
 {
     struct lifetime *spans = malloc((size_t)t->storage_count * sizeof *spans);
     for (int i = 0; i < t->storage_count; i++)
         spans[i] = (struct lifetime){-1, -1};
-    for (int e = 0; e < t->main.count; e++) {
-        const struct op_info *info = op_info(t->main.entries[e].op);
+    for (int e = 0; e < program->count; e++) {
+        const struct entry *entry = &program->entries[e];
+        const struct op_info *info = op_info(entry->op);
         for (int i = 0; i < info->operand_count; i++)
             if (operand_is_mat(&info->operands[i]))
-                appears(spans, t, *operand_mat(&info->operands[i], t->main.entries[e].args), e);
-        appears(spans, t, t->main.entries[e].scratch, e);
+                appears(spans, t, program, *operand_mat(&info->operands[i], entry->args), e);
+        appears(spans, t, program, entry->scratch, e);
     }
     for (int i = 1; i < t->storage_count; i++)
         if (category_persistent(t->storages[i].category))
-            spans[i] = (struct lifetime){0, t->main.count - 1};
+            spans[i] = (struct lifetime){0, program->count - 1};
     return spans;
 }
 
 /* The number of pairs of storages that are live at the same time and overlap in the arena. */
-static int collisions(const struct tape *t)
+static int collisions(const struct tape *t, const struct program *program)
 {
-    struct lifetime *spans = spans_of(t);
+    struct lifetime *spans = spans_of(t, program);
     int found = 0;
     for (int i = 1; i < t->storage_count; i++)
         for (int j = i + 1; j < t->storage_count; j++) {
@@ -86,13 +88,16 @@ static void test_no_live_storages_overlap(void **state)
 {
     (void)state;
     for (enum program_kind kind = 0; kind < MODEL_PROGRAMS; kind++)
-        for (int no_reuse = 0; no_reuse < 2; no_reuse++) {
+        for (int i = 0; i < 4; i++) {
             struct batch b;
-            struct recording r = record_small(kind, &b, on_cpu(no_reuse, 2), 37);
+            struct tape_config config = on_cpu(i % 2, 2);
+            config.dtype = i / 2 ? BF16 : F32;
+            struct recording r = record_small(kind, &b, config, 37);
             const struct plan *p = tape_plan(r.tape);
-            assert_int_equal(collisions(r.tape), 0);
-            for (int i = 1; i < r.tape->storage_count; i++)
-                assert_true(r.tape->storages[i].offset + r.tape->storages[i].bytes <= p->arena);
+            assert_int_equal(collisions(r.tape, &r.tape->init), 0);
+            assert_int_equal(collisions(r.tape, &r.tape->main), 0);
+            for (int s = 1; s < r.tape->storage_count; s++)
+                assert_true(r.tape->storages[s].offset + r.tape->storages[s].bytes <= p->arena);
             tape_free(r.tape);
             batch_free(&b);
         }
@@ -107,7 +112,7 @@ static void test_planted_overlap_is_found(void **state)
     tape_plan(r.tape);
     struct mat output = r.output, loss = r.loss; /* both are kept, so both are live at the end */
     r.tape->storages[output.storage].offset = r.tape->storages[loss.storage].offset;
-    assert_true(collisions(r.tape) > 0);
+    assert_true(collisions(r.tape, &r.tape->main) > 0);
     tape_free(r.tape);
     batch_free(&b);
 }

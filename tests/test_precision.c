@@ -151,7 +151,7 @@ static void test_parts(void **state)
     batch_free(&b);
 }
 
-/* In training a parameter has 18 bytes: itself, its gradient, AdamW's two and the copy; in inference 2. */
+/* In training a parameter has 18 bytes: itself, its gradient, AdamW's two and the copy. */
 static void test_memory(void **state)
 {
     (void)state;
@@ -177,6 +177,28 @@ static void test_memory(void **state)
     batch_free(&b);
 }
 
+/* In inference a parameter has 2 bytes, and no scratch of initialisation makes the arena larger than in F32.
+ */
+static void test_memory_of_inference(void **state)
+{
+    (void)state;
+    struct batch b = batch_er(100, 1);
+    struct model_config c = parts_of(ATTENTION_DENSE, MPNN_GIN, NORM_LAYER);
+    c.hidden = 256, c.ffn = 512, c.heads = 8, c.layers = 6;
+    int64_t arena[2];
+    for (int i = 0; i < 2; i++) {
+        struct tape_config tape = {.backend = backend_cpu(), .dtype = i ? BF16 : F32, .threads = 1};
+        struct recording r = program_record(PROGRAM_FORWARD, &c, &b, NULL, tape);
+        arena[i] = tape_plan(r.tape)->arena;
+        assert_int_equal(tape_planned(r.tape)->at_peak[MEMORY_PARAMETERS],
+                         (i ? 2 : 4) * model_parameters(&c));
+        tape_free(r.tape);
+    }
+    print_message("arena: %.3f of that in f32\n", (double)arena[1] / (double)arena[0]);
+    assert_true((double)arena[1] <= 0.65 * (double)arena[0]);
+    batch_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,6 +206,7 @@ int main(void)
         cmocka_unit_test(test_parts),
         cmocka_unit_test(test_training),
         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory_of_inference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

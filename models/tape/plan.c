@@ -6,7 +6,7 @@
  * smallest gap that is free for its whole lifetime (Pisarchyk and Lee, "Efficient memory management for deep
  * neural net inference", 2020, algorithm "greedy by size").
  *
- * Storages used only during initialisation (scratch, unused results) share the region of the dynamic ones.
+ * The storages that only initialisation uses (scratch, unused results) are placed so too, in the same region.
  */
 #include "models/tape/tape_internal.h"
 
@@ -29,7 +29,8 @@ struct life {
     int64_t bytes, offset, end; /* end: offset + bytes */
 };
 
-static void use(struct life *lives, const struct tape *t, struct mat m, int entry)
+static void use(struct life *lives, const struct tape *t, const struct program *program, struct mat m,
+                int entry)
 {
     struct life *l = &lives[m.storage];
     if (!mat_present(m) || category_persistent(t->storages[m.storage].category))
@@ -37,22 +38,22 @@ static void use(struct life *lives, const struct tape *t, struct mat m, int entr
     const struct storage *s = &t->storages[m.storage];
     if (l->first < 0)
         l->first = s->whole ? 0 : entry;
-    l->last = s->keep || s->whole ? t->main.count - 1 : entry;
+    l->last = s->keep || s->whole ? program->count - 1 : entry;
 }
 
 /* Lifetimes by storage; first = -1 for storages that the program does not use. */
-static struct life *lifetimes(const struct tape *t)
+static struct life *lifetimes(const struct tape *t, const struct program *program)
 {
     struct life *lives = arena_alloc(t->metadata, (size_t)t->storage_count * sizeof *lives);
     for (int i = 0; i < t->storage_count; i++)
         lives[i] = (struct life){.storage = i, .first = -1, .bytes = aligned(t, t->storages[i].bytes)};
-    for (int e = 0; e < t->main.count; e++) {
-        const struct entry *entry = &t->main.entries[e];
+    for (int e = 0; e < program->count; e++) {
+        const struct entry *entry = &program->entries[e];
         const struct op_info *info = op_info(entry->op);
         for (int i = 0; i < info->operand_count; i++)
             if (operand_is_mat(&info->operands[i]))
-                use(lives, t, *operand_mat(&info->operands[i], entry->args), e);
-        use(lives, t, entry->scratch, e);
+                use(lives, t, program, *operand_mat(&info->operands[i], entry->args), e);
+        use(lives, t, program, entry->scratch, e);
     }
     return lives;
 }
@@ -129,18 +130,6 @@ static int64_t place(struct tape *t, struct life *lives, int64_t base)
     return add_bytes(base, end);
 }
 
-/* Places the storages used only during initialisation one after another and returns their end. */
-static int64_t place_initial(struct tape *t, const struct life *lives, int64_t base)
-{
-    int64_t end = base;
-    for (int i = 1; i < t->storage_count; i++)
-        if (lives[i].first < 0 && !category_persistent(t->storages[i].category)) {
-            t->storages[i].offset = end;
-            end = add_bytes(end, lives[i].bytes);
-        }
-    return end;
-}
-
 /* Places a persistent category, or the copies in it, starting at `offset` and returns its end. */
 static int64_t place_category(struct tape *t, enum category c, bool copies, int64_t offset)
 {
@@ -207,8 +196,8 @@ const struct plan *tape_plan(struct tape *t)
     for (enum category c = 0; c < MEMORY_CATEGORIES; c++)
         if (category_persistent(c))
             end = place_category(t, c, true, place_category(t, c, false, end));
-    struct life *lives = lifetimes(t);
-    int64_t initial = place_initial(t, lives, end), running = place(t, lives, end);
+    struct life *lives = lifetimes(t, &t->main);
+    int64_t initial = place(t, lifetimes(t, &t->init), end), running = place(t, lives, end);
     t->plan.arena = initial > running ? initial : running;
     measure(t, lives);
     return &t->plan;
