@@ -16,6 +16,7 @@
 
 #include "analysis/record/value.h"
 #include "bench/audit/audit.h"
+#include "bench/audit/rows.h"
 #include "bench/base/interrupt.h"
 #include "bench/base/scratch.h"
 #include "bench/base/suggest.h"
@@ -126,8 +127,6 @@ static const struct counted *const counted = &interposed;
 static const struct counted *const counted = NULL;
 #endif
 
-enum { ROWS_MAX = 512, VARIANT_TEXT = 64 };
-
 struct options {
     struct tool_options tool;
     bool own;
@@ -138,21 +137,11 @@ struct options {
     bool ops[OPS];
 };
 
-/* A kernel to audit, by name: each child opens the library itself. */
-struct audited_row {
-    enum op op;
-    enum dtype dtype;
-    bool on_device;
-    char variant[VARIANT_TEXT];
-};
-
 /* What the children write, in memory shared with them. */
 struct shared {
-    int count, runs;
-    bool failed;
-    struct message error;
-    struct audited_row rows[ROWS_MAX];
+    struct audited_rows rows;
     struct audit_verdict verdict;
+    int runs;
 };
 
 struct work {
@@ -164,51 +153,18 @@ struct work {
     struct value *lines;
 };
 
-static void add_row(const struct options *o, struct shared *s, const struct kernel *k, bool any)
-{
-    bool wanted = (any || o->ops[k->op]) && !op_info(k->op)->exchange &&
-                  k->op != OP_function; /* which has no reference */
-    if (!wanted || s->count == ROWS_MAX)
-        return;
-    struct audited_row *row = &s->rows[s->count++];
-    row->op = k->op;
-    row->dtype = k->dtype;
-    row->on_device = plugin_on_device(k);
-    snprintf(row->variant, sizeof row->variant, "%s", k->variant);
-}
-
-/* In a child: the rows of the library, without those for a GPU where there is none, with the reason. */
+/* In a child. */
 static void list_rows(void *context)
 {
     const struct work *w = context;
-    struct shared *s = w->shared;
-    bool any = !memchr(w->options->ops, true, sizeof w->options->ops);
-    struct plugin *p = w->library ? plugin_open(w->library, s->error.text, sizeof s->error.text) : NULL;
-    struct opened_device device = {0};
-    s->failed = w->library && !p;
-    if (p && !plugin_row(p, 0))
-        complain(&s->error, "%.300s: has models, and no kernels", w->library);
-    for (int i = 0; p && plugin_row(p, i); i++) {
-        bool on_device = plugin_on_device(plugin_row(p, i));
-        if (on_device && !device.context && !*s->error.text) {
-            device = operands_device();
-            if (!device.context)
-                complain(&s->error, "%.200s: entries for \"cuda\" need a GPU: %s", w->library, device.why);
-        }
-        if (!on_device || device.context)
-            add_row(w->options, s, plugin_row(p, i), any);
-    }
-    for (enum op op = 0; !w->library && op < OPS; op++)
-        add_row(w->options, s, backend_kernel(backend_cpu(), op, F32, NULL), any);
-    s->failed = s->failed || (s->count == 0 && *s->error.text);
-    operands_device_close(&device);
+    audited_rows_list(w->library, w->options->ops, &w->shared->rows);
 }
 
 /* In a child: one check of one row. */
 static void check_row(void *context)
 {
     const struct work *w = context;
-    const struct audited_row *row = &w->shared->rows[w->row];
+    const struct audited_row *row = &w->shared->rows.row[w->row];
     struct opened_device device = row->on_device ? operands_device() : (struct opened_device){0};
     const struct backend *b = row->on_device ? device.backend : backend_cpu();
     struct message error;
@@ -233,7 +189,7 @@ static const char *const formats[] = {"table", "json", NULL};
 static void put_verdict(const struct work *w, const char *check, const char *verdict, const char *finding,
                         struct value *figures)
 {
-    const struct audited_row *row = &w->shared->rows[w->row];
+    const struct audited_row *row = &w->shared->rows.row[w->row];
     char name[2 * VARIANT_TEXT];
     snprintf(name, sizeof name, "%s=%s", op_info(row->op)->name, row->variant);
     if (w->options->format == 0) {
@@ -292,7 +248,7 @@ static void time_row(struct work *w)
 {
     enum { RUNS_OF_OURS = 30 }; /* of the budget: what warm-ups, checks and ceilings may take besides */
     const struct options *o = w->options;
-    const struct audited_row *row = &w->shared->rows[w->row];
+    const struct audited_row *row = &w->shared->rows.row[w->row];
     struct message error;
     char folder[PATH_MAX], file[PATH_MAX + 16];
     if (row->dtype != F32) {
@@ -315,7 +271,7 @@ static void time_row(struct work *w)
 
 static void audit_all(struct work *w)
 {
-    for (w->row = 0; w->row < w->shared->count; w->row++) {
+    for (w->row = 0; w->row < w->shared->rows.count; w->row++) {
         bool hangs = false;
         int failed = w->failed;
         for (w->check = audit_checks; w->check->name && !interrupt_signal(); w->check++)
@@ -345,18 +301,19 @@ static int audit_files(void *options, int count, char **files, struct message *e
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
         abort();
+    const struct audited_rows *rows = &shared->rows;
     struct work w = {
         .options = o, .library = o->own ? NULL : files[0], .shared = shared, .lines = value_new_array()};
     interrupt_watch();
-    if (!audit_isolated(list_rows, &w, &shared->runs, o->patience, error) || shared->failed) {
+    if (!audit_isolated(list_rows, &w, &shared->runs, o->patience, error) || rows->failed) {
         struct message how = *error;
-        complain(error, "%s%s%s", shared->failed ? "" : w.library, shared->failed ? "" : ": loading it ",
-                 shared->failed ? shared->error.text : how.text);
+        complain(error, "%s%s%s", rows->failed ? "" : w.library, rows->failed ? "" : ": loading it ",
+                 rows->failed ? rows->error.text : how.text);
         return EXIT_USAGE;
     }
-    if (*shared->error.text)
-        fprintf(stderr, "note: %s\n", shared->error.text);
-    if (shared->count == 0 && !*shared->error.text) {
+    if (*rows->error.text)
+        fprintf(stderr, "note: %s\n", rows->error.text);
+    if (rows->count == 0 && !*rows->error.text) {
         complain(error, "%s: has no kernel to check", w.library ? w.library : "--own");
         return EXIT_USAGE;
     }

@@ -41,6 +41,7 @@ struct audit_check {
 
 /* In the order of their lines; name null past the last. */
 extern const struct audit_check audit_checks[];
+void check_special(const struct audited *a); /* the last of them */
 
 /*
  * Runs body(context) in a child process. False, with a message, if it ended otherwise than by returning, or

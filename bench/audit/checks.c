@@ -7,10 +7,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "bench/audit/audit.h"
+#include "bench/audit/samples.h"
 #include "kernels/gtmark_plugin.h"
 #include "kernels/plugin_rows.h"
-#include "kernels/rng.h"
 
 void verdict_set(const struct audited *a, enum outcome outcome, const char *format, ...)
 {
@@ -21,106 +20,6 @@ void verdict_set(const struct audited *a, enum outcome outcome, const char *form
     vsnprintf(a->verdict->text, sizeof a->verdict->text, format, list);
     va_end(list);
     a->verdict->outcome = outcome;
-}
-
-/* Samples. */
-
-/* The sample, for the verdict: sizes, what is absent, what accumulates. */
-static void announce_sample(const struct audited *a, const struct operands *o)
-{
-    static const enum dim shown[] = {DIM_N, DIM_M, DIM_D, DIM_H, DIM_B, DIM_E};
-    const struct op_info *info = op_info(o->sample.op);
-    char *text = a->verdict->at;
-    size_t size = sizeof a->verdict->at, used = 0;
-    for (size_t d = 0; d < sizeof shown / sizeof *shown; d++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s %d", d ? " " : "", dim_name(shown[d]),
-                                 (int)o->sample.dims[shown[d]]);
-    for (int i = 0; i < info->operand_count && used < size; i++)
-        if (o->sample.absent >> i & 1)
-            used += (size_t)snprintf(text + used, size - used, " without %s", info->operands[i].name);
-    if (used < size)
-        snprintf(text + used, size - used, "%s", o->sample.acc ? " accumulating" : "");
-    a->verdict->runs++;
-    audit_watch(a, o);
-}
-
-/* Visits a sample: its operands in the kernel's type. */
-typedef void sample_visitor(const struct audited *a, const struct operands *inputs, void *context);
-
-enum samples { SAMPLES_ALL, SAMPLES_SMALL, SAMPLES_FEW };
-
-/*
- * All samples; without those of large shapes; or of each shape those with all operands. Samples that the
- * kernel refuses are left out. Returns their number, and that of the refused with the last reason.
- */
-static int visit_samples(const struct audited *a, enum samples which, sample_visitor *visit, void *context,
-                         const char **refusal, int *refused)
-{
-    static struct sample cases[CASES_MAX];
-    int visited = 0;
-    *refused = 0;
-    for (const struct operands_shape *s = operands_shapes; s->seed; s++) {
-        struct sample base = {.op = a->kernel->op, .seed = s->seed, .pad = (int64_t)(s->seed % 4)};
-        memcpy(base.dims, s->dims, sizeof base.dims);
-        int count = which == SAMPLES_ALL || s->small
-                        ? operands_cases(&base, which != SAMPLES_FEW && s->all, cases)
-                        : 0;
-        for (int i = 0; i < count && !a->verdict->outcome; i++) {
-            struct operands *exact = operands_new(&cases[i], F64);
-            if (!exact)
-                continue;
-            struct operands *inputs = operands_copy(exact, a->kernel->dtype, base.pad);
-            bool form = kernel_supports(a->kernel, op_options(a->kernel->op, &inputs->args));
-            const char *why = form ? plugin_refuses(a->kernel, &inputs->args) : "an option of the op";
-            *refused += why != NULL;
-            *refusal = why ? why : *refusal;
-            announce_sample(a, inputs);
-            if (!why)
-                visit(a, inputs, context);
-            audit_watch(a, NULL);
-            visited += !why;
-            operands_free(inputs);
-            operands_free(exact);
-        }
-    }
-    return visited;
-}
-
-/* If nothing was found. */
-static void say_passed(const struct audited *a, int visited, const char *refusal, const char *text)
-{
-    if (visited == 0)
-        verdict_set(a, OUTCOME_ABSENT, "every sample is refused: %s", refusal ? refusal : "");
-    verdict_set(a, OUTCOME_PASS, "%s: %d samples", text, visited);
-}
-
-/* The same, for checks to which refusals are nothing new. Passes, with the text, if nothing was found. */
-static void visit_or_pass(const struct audited *a, enum samples which, sample_visitor *visit,
-                          const char *text)
-{
-    const char *refusal = NULL;
-    int refused, visited = visit_samples(a, which, visit, NULL, &refusal, &refused);
-    say_passed(a, visited, refusal, text);
-}
-
-/* *intact: whether it left alone what lies behind its scratch. References run on the host. */
-static struct operands *run_traced(const struct audited *a, const struct operands *inputs,
-                                   const struct kernel *k, int threads, bool *intact)
-{
-    struct operands *o = operands_copy(inputs, k->dtype, inputs->sample.pad);
-    audit_watch(a, o);
-    *intact = k == a->kernel && a->device ? operands_run_on(o, k, a->device, threads == 1)
-                                          : operands_run(o, k, threads, 0, 0);
-    a->verdict->runs++;
-    return o;
-}
-
-/* Where memory was touched is for the check of memory. */
-static struct operands *run_copy(const struct audited *a, const struct operands *inputs,
-                                 const struct kernel *k, int threads)
-{
-    bool ignored;
-    return run_traced(a, inputs, k, threads, &ignored);
 }
 
 /* Results. */
@@ -376,98 +275,6 @@ static void check_calls(const struct audited *a)
         visit_or_pass(&counting, SAMPLES_FEW, try_calls,
                       plugin_flags(a->kernel) ? "nothing that the entry does not declare"
                                               : "no allocation, no new thread, no waiting");
-}
-
-/* Values that are not finite. */
-
-/* Whether two values differ by more than their rounding. */
-static bool apart(double x, double y)
-{
-    return !(fabs(x - y) <= 1e-9 * (fabs(x) + fabs(y)));
-}
-
-/* The first output with an entry that is finite in b and not in a, and, unless they are null, differs between
- * the other two; null: none. */
-static const char *less_finite(const struct operands *a, const struct operands *b, const struct operands *one,
-                               const struct operands *other)
-{
-    for (const struct operand *p = NULL; (p = operands_output(a, p));) {
-        struct mat x = *operand_mat(p, &a->args), y = *operand_mat(p, &b->args);
-        for (int64_t r = 0; r < x.rows; r++)
-            for (int64_t c = 0; c < x.cols; c++)
-                if (!isfinite(mat_get(x, r, c)) && isfinite(mat_get(y, r, c)) &&
-                    (!one || apart(mat_get(*operand_mat(p, &one->args), r, c),
-                                   mat_get(*operand_mat(p, &other->args), r, c))))
-                    return p->name;
-    }
-    return NULL;
-}
-
-/* Runs a kernel with another value of an input's entry. */
-static struct operands *run_with(const struct audited *a, const struct operands *inputs,
-                                 const struct kernel *k, struct mat m, double value)
-{
-    uint64_t seed = inputs->sample.seed;
-    int64_t row = (int64_t)(rng_bits(seed, 0) % (uint64_t)m.rows),
-            column = (int64_t)(rng_bits(seed, 1) % (uint64_t)m.cols);
-    double before = mat_get(m, row, column);
-    mat_set(m, row, column, value);
-    struct operands *o = run_copy(a, inputs, k, 1);
-    mat_set(m, row, column, before);
-    return o;
-}
-
-/*
- * With NaN or infinity in an input. NaN is hidden if an output is finite that depends on the input, by two
- * other values of it, and that the reference makes NaN or infinite. The rest is worth a note: infinities that
- * clamped exponentials make finite; terms that are 0 in one of the two, and 0 times NaN in the other.
- */
-static void try_value(const struct audited *a, const struct operands *inputs, const struct operand *p,
-                      double value, char note[AUDIT_TEXT])
-{
-    static const double others[2] = {8, -8};
-    enum op op = a->kernel->op;
-    const struct kernel *exact = backend_kernel(&backend_ref, op, F64, NULL),
-                        *ref = backend_kernel(&backend_ref, op, a->kernel->dtype, NULL);
-    struct mat m = *operand_mat(p, &inputs->args);
-    struct operands *ours = run_with(a, inputs, a->kernel, m, value),
-                    *theirs = run_with(a, inputs, ref, m, value),
-                    *one = run_with(a, inputs, exact, m, others[0]),
-                    *other = run_with(a, inputs, exact, m, others[1]);
-    const char *name = isnan(value) ? "NaN" : "infinity", *hidden = less_finite(theirs, ours, one, other),
-               *less = less_finite(theirs, ours, NULL, NULL), *more = less_finite(ours, theirs, NULL, NULL);
-    if (hidden && isnan(value))
-        verdict_set(a, OUTCOME_FAIL, "hides NaN in %s: %s is finite (%s)", p->name, hidden, a->verdict->at);
-    if ((less || more) && !*note)
-        snprintf(note, AUDIT_TEXT, "with %s in %s, %s is %sfinite where the reference is%s (%s)", name,
-                 p->name, less ? less : more, less ? "" : "not ", less ? " not" : "", a->verdict->at);
-    operands_free(ours);
-    operands_free(theirs);
-    operands_free(one);
-    operands_free(other);
-}
-
-static void try_special(const struct audited *a, const struct operands *inputs, void *context)
-{
-    const struct op_info *info = op_info(a->kernel->op);
-    for (int i = 0; i < info->operand_count; i++) {
-        const struct operand *p = &info->operands[i];
-        if (!operand_is_mat(p) || operand_writes(p) || p->dtype != DTYPE_NONE ||
-            !mat_present(*operand_mat(p, &inputs->args)))
-            continue;
-        try_value(a, inputs, p, NAN, context);
-        try_value(a, inputs, p, INFINITY, context);
-    }
-}
-
-static void check_special(const struct audited *a)
-{
-    char note[AUDIT_TEXT] = "";
-    const char *refusal = NULL;
-    int refused, visited = visit_samples(a, SAMPLES_FEW, try_special, note, &refusal, &refused);
-    if (*note)
-        verdict_set(a, OUTCOME_NOTE, "%s", note);
-    say_passed(a, visited, refusal, "NaN and infinity spread as in the reference");
 }
 
 const struct audit_check audit_checks[] = {
