@@ -199,6 +199,26 @@ static void test_memory_of_inference(void **state)
     batch_free(&b);
 }
 
+/* Rounding can take a uniform value past its bound: 1 / sqrt(40) rounds up, 1 / sqrt(72) down. */
+static void test_initial_values(void **state)
+{
+    (void)state;
+    struct batch b = batch_er(67, 1);
+    for (int width = 40; width <= 72; width += 32) {
+        struct model_config c = parts_of(ATTENTION_DENSE, MPNN_GIN, NORM_LAYER);
+        c.hidden = width, c.ffn = 2 * width;
+        struct tape_config tape = {.backend = backend_cpu(), .dtype = BF16, .threads = 1, .seed = 42};
+        struct recording r = program_record(PROGRAM_FORWARD, &c, &b, NULL, tape);
+        struct check check = {0};
+        assert_true(tape_layout(r.tape));
+        tape_init(r.tape);
+        check_initial(&check, r.tape);
+        assert_string_equal(check.found, "");
+        tape_free(r.tape);
+    }
+    batch_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +227,7 @@ int main(void)
         cmocka_unit_test(test_training),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_memory_of_inference),
+        cmocka_unit_test(test_initial_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,13 @@
 #include "models/layers/check.h"
 #include "models/tape/tape_internal.h"
 
-static const double SPREAD = 20, ROUNDING = 1e-6;
+static const double SPREAD = 20;
+
+/* By how much storing a value can change it. */
+static double rounding_of(enum dtype dtype)
+{
+    return dtype == BF16 ? 0x1p-8 : 1e-6;
+}
 
 /* The smallest and the largest entry of a matrix. */
 struct range {
@@ -45,8 +51,10 @@ static void expect_uniform(struct check *c, const struct tape *t, const char *na
                            double bound)
 {
     struct range r = range_of(t, m);
-    double most = fmax(r.most, -r.least), least = fmax(0, 1 - SPREAD / (double)mat_size(m)) * bound;
-    if (!(most >= least && most <= (1 + ROUNDING) * bound))
+    double most = fmax(r.most, -r.least), rounding = rounding_of(m.dtype);
+    double least = fmax(0, 1 - SPREAD / (double)mat_size(m) - rounding) * bound;
+    bound *= 1 + rounding;
+    if (!(most >= least && most <= bound))
         check_found(c, "initialisation: the largest of the %lld values of %s is %.6g, not from %.6g to %.6g",
                     (long long)mat_size(m), name, most, least, bound);
 }
