@@ -1,7 +1,7 @@
 /*
- * What fits in memory: what the largest program needs by its plan, which is exact; what checkpoints save, if
- * rows show it; and by the law of its live bytes, which no plan undercuts, where they would fill the
- * machine's memory.
+ * What fits in memory: what the largest program needs by its plan, which is exact; what checkpoints or
+ * another precision save, if rows show it; and by the law of its live bytes, which no plan undercuts, where
+ * they would fill the machine's memory.
  */
 #include "analysis/findings/sentences.h"
 
@@ -34,23 +34,22 @@ static bool differ_in_none(const struct row *a, const struct row *b, const struc
     return i == n;
 }
 
-/* The row that needs least of those that differ from one in checkpoints alone; null: none needs less. */
-static const struct row *least_with_checkpoints(const struct rows *rows, const struct row *row, size_t kind,
-                                                double *least)
+/* The row that needs least of those that differ from one in this axis alone; null: none needs less. */
+static const struct row *least_along(const struct rows *rows, const struct row *row, const struct field *axis,
+                                     size_t kind, double *least)
 {
-    const struct field *axes[AXES_MAX], *checkpoint = schema_find("checkpoint");
+    const struct field *axes[AXES_MAX];
     const struct row *best = NULL;
     size_t n = 0, varying = axes_varying(rows, axes);
     *least = count_real(row_program(row, kind)->memory.planned);
     for (size_t i = 0; i < varying; i++)
-        if (axes[i] != checkpoint)
+        if (axes[i] != axis)
             axes[n++] = axes[i];
     for (size_t i = 0; i < rows_count(rows); i++) {
-        const struct row *with = rows_at(rows, i);
-        double bytes = count_real(row_program(with, kind)->memory.planned);
-        if (row_is_ok(with) && has_checkpoints(with) && bytes > 0 && bytes < *least &&
-            differ_in_none(row, with, axes, n)) {
-            best = with;
+        const struct row *other = rows_at(rows, i);
+        double bytes = count_real(row_program(other, kind)->memory.planned);
+        if (row_is_ok(other) && bytes > 0 && bytes < *least && differ_in_none(row, other, axes, n)) {
+            best = other;
             *least = bytes;
         }
     }
@@ -58,16 +57,17 @@ static const struct row *least_with_checkpoints(const struct rows *rows, const s
 }
 
 /* ", with layer checkpoints 100 MiB, in 30 % more time [28, 32]" */
-static void say_checkpoints(FILE *out, const struct rows *rows, const struct row *row, size_t kind)
+static void say_least(FILE *out, const struct rows *rows, const struct row *row, const struct field *axis,
+                      size_t kind)
 {
     char name[AXES_TEXT], bytes[UNITS_TEXT];
     double least;
-    const struct row *best = least_with_checkpoints(rows, row, kind, &least);
+    const struct row *best = least_along(rows, row, axis, kind, &least);
     if (!best)
         return;
     struct verdict v = verdict_rows(row, best, kind, verdict_samples, verdict_limits_default());
     bool slower = v.kind == VERDICT_SLOWER;
-    axes_describe(best, schema_find("checkpoint"), name);
+    axes_describe(best, axis, name);
     units_format(bytes, least, UNITS_BINARY, "B");
     fprintf(out, ", with %s %s", name, bytes);
     if (is_settled(row, kind) && is_settled(best, kind) && (slower || v.kind == VERDICT_FASTER))
@@ -160,14 +160,17 @@ double sentence_memory(FILE *out, const struct facts *facts)
     if (!row)
         return 0;
     const struct row_program *p = row_program(row, kind);
+    const struct field *checkpoint = schema_find("checkpoint"), *precision = schema_find("dtype");
     double kept = count_real(p->memory.activations) / count_real(p->memory.peak_live);
     describe_row(facts->rows, row, name);
     units_format(text, (double)p->memory.planned, UNITS_BINARY, "B");
     fprintf(out, "With %s, %s needs %s of memory", name, subject_of(kind), text);
-    if (axes_vary(facts->rows, schema_find("checkpoint")))
-        say_checkpoints(out, facts->rows, row, kind);
+    if (axes_vary(facts->rows, checkpoint))
+        say_least(out, facts->rows, row, checkpoint, kind);
     else if (kept >= 0.5 && kind == TIMED_STEP)
         fprintf(out, ", %.0f %% of it activations (fewer: --checkpoint layer)", 100 * kept);
+    if (axes_vary(facts->rows, precision))
+        say_least(out, facts->rows, row, precision, kind);
     if (!say_failure(out, facts->rows))
         say_reach(out, facts, row, kind);
     fputs(".", out);
