@@ -16,6 +16,7 @@
 #include "analysis/tables/wrap.h"
 #include "bench/base/build.h"
 #include "bench/base/suggest.h"
+#include "bench/cli/axes.h"
 #include "bench/cli/tool.h"
 #include "bench/sweep/gate_pairs.h"
 
@@ -84,7 +85,8 @@ static bool read_exact_gate(const struct argument *a, struct message *error)
 static bool read_ignore(const struct argument *a, struct message *error)
 {
     struct options *o = a->options;
-    const struct field *axis = schema_find(a->value);
+    enum axis flag = axis_named(a->value, strlen(a->value));
+    const struct field *axis = schema_find(flag < AXES ? axis_info(flag)->field : a->value);
     const char *names[AXES_MAX + 1] = {NULL};
     size_t n = 0;
     for (size_t i = 0; i < schema_fields_count && n < AXES_MAX; i++)
