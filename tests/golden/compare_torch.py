@@ -64,6 +64,8 @@ def arguments():
     p.add_argument("--layers", type=int, default=6)
     p.add_argument("--heads", type=int, default=8)
     p.add_argument("--ffn", type=int, default=0, help="0: twice the width (default)")
+    p.add_argument("--precision", default="f32", choices=torch_model.CASTS,
+                   help="of both sides (default %(default)s); bf16: each peer with autocast, and as a bfloat16 model")
     p.add_argument("--device", default="cpu", choices=torch_ops.TIMED, help="default %(default)s")
     p.add_argument("--threads", type=int, default=2)
     p.add_argument("--programs", default=",".join(torch_model.PROGRAMS))
@@ -80,6 +82,8 @@ def arguments():
             p.error(f"{unknown}: not one of {', '.join(known)}")
     if a.device != "cpu" and (a.ops or "onednn" in a.peers.split(",")):
         p.error(f"--device {a.device}: --ops and the peer onednn are for the CPU")
+    if a.precision != "f32" and (a.ops or "onednn" in a.peers.split(",")):
+        p.error(f"--precision {a.precision}: --ops and the peer onednn are in f32")
     if a.device == "cuda" and not torch.cuda.is_available():
         p.error("--device cuda: PyTorch finds no GPU")
     if not a.bench.is_file():
@@ -93,6 +97,7 @@ class Gtmark:
     def __init__(self, args, kind, axes, scratch):
         self.kind, self.runs, self.seconds = kind, FEWEST, args.seconds
         self.command = [*command(args, kind, axes, "--turns=1"), f"--device={args.device}",
+                        f"--precision={args.precision}",
                         *(["--no-cuda-graph"] if args.device == "cuda" else []),
                         "--format", "json", "--output", f"{scratch}/ours.json"]
         self.document, self.ping, self.samples, self.bound = {}, 0, [], None
@@ -226,12 +231,18 @@ def record(args, document, rows, found):
     torch_record.add(args.output, document, rows, {"torch": torch.__version__}, shlex.join(sys.argv))
 
 
+def peers_of(args):
+    """The names of the peers: eager, or eager-autocast and eager-bfloat16."""
+    casts = torch_model.CASTS[args.precision]
+    return [f"{peer}-{cast}".rstrip("-") for peer in args.peers.split(",") for cast in casts]
+
+
 def row(args, kind, config, workload, scratch):
     """A line of the table, gtmark's JSON document, and the rounds."""
     ours = Gtmark(args, kind, {**workload, **vars(config)}, scratch)
     batch = batch_of(args, workload)
-    peers = {peer: Torch(torch_model.program(kind, peer, config, *batch), args)
-             for peer in args.peers.split(",")}
+    peers = {name: Torch(torch_model.program(kind, *name.partition("-")[::2], config, *batch), args)
+             for name in peers_of(args)}
     rounds, tried = measure({"ours": ours, **peers}, args)
     theirs, here = torch_model.parameters(config), ours.document["rows"][0]["parameters"]
     if theirs != here:
@@ -282,7 +293,7 @@ def heading(columns, peers):
 
 def table(args):
     """One row per width, number of nodes and program; gtmark's last JSON document."""
-    heading(["nodes", "hidden", "program"], args.peers.split(","))
+    heading(["nodes", "hidden", "program"], peers_of(args))
     with tempfile.TemporaryDirectory() as scratch:
         for hidden in map(int, args.hidden.split(",")):
             config = torch_model.Config(args.model, args.layers, hidden, args.heads, args.ffn or 2 * hidden)
@@ -362,7 +373,7 @@ def main():
         return
     document = table(args)
     where = f"{args.threads} threads" if args.device == "cpu" else args.device
-    print(f"\n{args.model}: {where}, {args.layers} layers, {args.heads} heads; {args.graph} of "
+    print(f"\n{args.model}: {where}, {args.precision}, {args.layers} layers, {args.heads} heads; {args.graph} of "
           f"degree {args.degree:g}, {args.batch} in a batch; above 1: gtmark is faster\n")
     print(versions(document) if args.device == "cpu" else versions_on_gpu(document))
 

@@ -45,10 +45,11 @@ def neighbour_sum(
     """Sums over each node's in-neighbours, as a product with a sparse matrix.
 
     An op of its own, because torch.compile takes no sparse matrices, and because the gradient of a product
-    would transpose the matrix each time: `out` is the transpose, made once.
+    would transpose the matrix each time: `out` is the transpose, made once. In float32, since MKL has no such products
+    in bfloat16.
     """
     adjacency = torch.sparse_csr_tensor(row, col, ones, (len(x), len(x)), check_invariants=False)
-    return adjacency @ x
+    return (adjacency @ x.float()).to(x.dtype)
 
 
 @neighbour_sum.register_fake
@@ -66,6 +67,8 @@ def _neighbour_sum_backward(ctx, grad):
 
 
 neighbour_sum.register_autograd(_neighbour_sum_backward, setup_context=_save_transpose)
+for _device in ("cpu", "cuda"):
+    neighbour_sum.register_autocast(_device, torch.float32)
 
 
 def padded_attention(qkv: Tensor, batch: Batch, heads: int) -> Tensor:

@@ -17,6 +17,7 @@ from torch_layers import ATTENTIONS, OneDnnLinear, mean_pool, neighbour_sum
 FEATURES = 16
 PROGRAMS = ("forward", "step")
 PEERS = ("eager", "compile", "onednn", "pyg")
+CASTS = {"f32": ("",), "bf16": ("autocast", "bfloat16")}  # ways in which PyTorch has a precision
 MODELS = {  # attention, and whether GIN runs in parallel
     "graph_transformer": ("dense", False),
     "sparse_transformer": ("sparse", False),
@@ -113,17 +114,21 @@ def build(peer, config):
     return Model(config, OneDnnLinear if peer == "onednn" else nn.Linear)
 
 
-def program(kind, peer, config, batch: Batch, features: Tensor):
+def program(kind, peer, cast, config, batch: Batch, features: Tensor):
     """A function without arguments that runs `kind` of PROGRAMS once, as `peer` of PEERS does it, where the
-    features are.
+    features are, in this way of CASTS: autocast has parameters in float32, bfloat16 has nothing in float32.
     """
     torch.compiler.reset()
     model = build(peer, config).to(features.device)
     if sum(p.numel() for p in model.parameters()) != parameters(config):
         raise ValueError(f"{peer}: not the parameters of {config.model}")
     target = (torch.rand(len(batch.sizes), 1) * 2 - 1).to(features.device)
-    return timed_program(kind, peer == "compile", model, lambda: model(features, batch),
-                         lambda: F.mse_loss(model(features, batch), target))
+    if cast == "bfloat16":
+        model, features, target = model.bfloat16(), features.bfloat16(), target.bfloat16()
+    runs = (lambda: model(features, batch)), (lambda: F.mse_loss(model(features, batch), target))
+    if cast == "autocast":
+        runs = map(torch.autocast(features.device.type, torch.bfloat16), runs)
+    return timed_program(kind, peer == "compile", model, *runs)
 
 
 def timed_program(kind, compiled, model, infer, loss):
