@@ -12,7 +12,7 @@ endif
 .SUFFIXES:
 .SECONDEXPANSION:
 .DELETE_ON_ERROR:
-.PHONY: all install uninstall bench bench-full score submit results report compare compare-torch test tests tests-small no-cmocka soak mutants style probe known known-small help FORCE
+.PHONY: all install uninstall bench bench-full score submit results report compare compare-torch test tests tests-small no-cmocka soak mutants plugins style probe known known-small help FORCE
 all:
 
 ## Variables
@@ -320,6 +320,7 @@ $(plugins): kernels/gtmark_plugin.h $(BUILD)/config.mk Makefile
 	$(Q)$(CC) -std=gnu11 -O2 -g $(warnings) -fopenmp -DFAULT=$* -DISA=base -DGTMARK_ID=$(id) -I. -Ikernels -fPIC -shared $(filter %.c,$^) \
 	    $(LDFLAGS) $(with) -lm -o $@
 $(filter-out $(faults:%=$(BUILD)/tests/plugins/%.so),$(plugins)): $(BUILD)/tests/plugins/%.so: tests/plugins/%.c
+plugins: $(plugins)
 
 # The example for GPUs, as its author builds it; on the emulated device also with each of its faults.
 ifeq ($(HAVE_CUDA)$(san),1)

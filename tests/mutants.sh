@@ -103,7 +103,10 @@ row_passes()
 # test_passes NAME
 test_passes()
 {
-    inside 10m env $([ "$size" = large ] || echo GTMARK_SMALL=1) "$build/tests/test_$1"
+    case $1 in
+    *.sh) inside 10m "tests/test_$1" ;;
+    *) inside 10m env $([ "$size" = large ] || echo GTMARK_SMALL=1) "$build/tests/test_$1" ;;
+    esac
 }
 
 # programs: what the current mutant's row and tests run
@@ -111,7 +114,10 @@ programs()
 {
     [ -z "$row" ] || echo "$build/${row%% *}"
     for name_of_test in $tests; do
-        echo "$build/tests/test_$name_of_test"
+        case $name_of_test in
+        *.sh) echo all plugins ;;
+        *) echo "$build/tests/test_$name_of_test" ;;
+        esac
     done
 }
 

@@ -64,7 +64,8 @@ static void describe_error(const struct operands *ours, const struct operands *o
     size_t element = dtype_size(x.dtype);
     const char *at = (const char *)x.data + (size_t)(row * x.ld + column) * element;
     if (memcmp(at, unwritten, element) == 0)
-        snprintf(text, size, "%s (%d, %d) is not written", name, (int)row, (int)column);
+        snprintf(text, size, "%s (%d, %d) is not written, or follows from what is not", name, (int)row,
+                 (int)column);
     else
         snprintf(text, size, "%s (%d, %d) is %.6g, not %.6g", name, (int)row, (int)column,
                  mat_get(x, row, column), mat_get(r, row, column));

@@ -14,11 +14,14 @@ enum {
     NONE,
     TAIL,     /* columns beyond a multiple of 4 are forgotten */
     RACE,     /* threads share their sums */
+    COUNT,    /* results depend on the number of threads */
     PAST_END, /* writes one entry past the end of y */
+    BEFORE,   /* reads the entry before x */
     BETWEEN,  /* writes between the rows of y */
     INPUT,    /* writes its input */
     SCRATCH,  /* uses more scratch than it declares */
     STALE,    /* reads the scratch of the call before */
+    ZERO,     /* takes its scratch for 0, and leaves it so */
     NOISE,    /* every second call differs in the last bits */
     HUB,      /* forgets edges after the 256th of a node */
     LARGE,    /* forgets rows after the 2000th */
@@ -60,6 +63,8 @@ static void misbehave(const struct job *j)
         *end = 0;
     if (FAULT == BETWEEN && j->y.rows > 1 && j->y.ld > j->y.cols)
         ((float *)j->y.data)[j->y.cols] = 0;
+    if (FAULT == BEFORE && j->x.rows)
+        (void)((volatile float *)j->x.data)[-1];
     if (FAULT == INPUT && j->x.rows)
         *(volatile float *)j->x.data = 1;
     if (FAULT == SCRATCH)
@@ -97,7 +102,7 @@ static void mean_of_row(const struct job *j, int64_t i, double *sum)
     if (FAULT == LARGE && i > 2000)
         return;
     int64_t end = FAULT == HUB && j->row[i + 1] > j->row[i] + 256 ? j->row[i] + 256 : j->row[i + 1];
-    for (int64_t k = 0; k < columns; k++)
+    for (int64_t k = 0; k < columns && FAULT != ZERO; k++)
         sum[k] = 0;
     for (int64_t e = j->row[i]; e < end; e++) {
         if (j->col[e] == i)
@@ -108,9 +113,13 @@ static void mean_of_row(const struct job *j, int64_t i, double *sum)
         if (FAULT == RACE)
             sched_yield();
     }
-    double noise = FAULT == NOISE ? 1 + 1e-6 * (calls++ % 2) : 1;
+    double noise = FAULT == NOISE   ? 1 + 1e-6 * (calls++ % 2)
+                   : FAULT == COUNT ? 1 + 1e-6 * j->call->threads
+                                    : 1;
     for (int64_t k = 0; k < columns; k++)
         ((float *)j->y.data)[i * j->y.ld + k] = (float)(count ? sum[k] / (double)count * noise : 0);
+    for (int64_t k = 0; k < columns && FAULT == ZERO; k++)
+        sum[k] = 0;
 }
 
 static void mean_of_part(void *data, int thread, int threads)
