@@ -45,8 +45,8 @@ template <int V, int ITEMS> struct attend {
         const struct leaky_edge loop = {row, row, row, w.in.loop};
         slice<V, ITEMS> own = load_slice<V, ITEMS>(h, p, w.in.l, row);
         s.sums[TOP] = leaky_score(h, t, p, w.in, leaky_slice(h, p, s.r, own, loop), s.att, loop);
-        s.sums[SUM] = 1;
-        add_slice(s.sums + VALUES, 1, own);
+        s.sums[SUM] = softmax_weight(s.sums[TOP], s.sums[TOP]); /* 1, or NaN */
+        add_slice(s.sums + VALUES, s.sums[SUM], own);
     }
     static __device__ void raise(state &s, float top)
     {

@@ -21,7 +21,7 @@ struct gine_nodes {
             vec<V> z = load<V>(node_entry(x, j, k)) + load<V>(entry(e, number, k));
 #pragma unroll
             for (int v = 0; v < V; v++)
-                sum.at[v] += z.at[v] > 0 ? z.at[v] : 0;
+                sum.at[v] += z.at[v] <= 0 ? 0 : z.at[v]; /* NaN stays */
         });
         if (self != 0)
             sum = sum + load<V>(entry(x, i, k)) * self;

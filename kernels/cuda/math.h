@@ -38,6 +38,12 @@ GT_DEVICE static inline float times_logistic(float x, float v)
 
 #include "kernels/activation.h"
 
+/* The larger one; NaN if one of them is. */
+GT_DEVICE static inline float larger_of(float a, float b)
+{
+    return a > b || a != a ? a : b;
+}
+
 /*
  * Scale factor of a part's sums in a union with this top: 0 for an empty part, even in an empty union, where
  * the difference of the tops is NaN.

@@ -27,7 +27,7 @@ __device__ void find_peaks(float (&peak)[OWN], struct tiles &t, const struct ran
         products(u, t, z, f.rows_of_w(from));
 #pragma unroll
         for (int n = 0; n < OWN; n++)
-            peak[n] = from + tile_column() < f.w.rows ? fmaxf(peak[n], u[n]) : peak[n];
+            peak[n] = from + tile_column() < f.w.rows ? larger_of(peak[n], u[n]) : peak[n];
     }
 #pragma unroll
     for (int n = 0; n < OWN; n++)

@@ -179,7 +179,7 @@ struct random_features {
     }
     __device__ float of(float u, float shift) const
     {
-        return exponential ? expf(u - shift) : fmaxf(u, 0);
+        return exponential ? expf(u - shift) : larger_of(u, 0);
     }
 };
 

@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(BLOCK, 2) sum_features(const struct feature_su
 #pragma unroll
             for (int n = 0; n < OWN; n++) {
                 bool inside = x < z.rows;
-                top[n] = inside ? fmaxf(top[n], u[n]) : top[n];
+                top[n] = inside ? larger_of(top[n], u[n]) : top[n];
                 u[n] = inside ? f.of(u[n], facts.shift[x]) + f.eps : 0;
                 sides[n] += inside ? u[n] * facts.side[x] : 0;
             }
@@ -142,7 +142,7 @@ struct total_entries {
         int64_t graph = i / features, first = graph_block_first(blocks, graph);
         float most = -INFINITY;
         for (int64_t n = 0; n < graph_block_count(blocks, graph); n++)
-            most = fmaxf(most, *entry(parts, (first + n) * features + i % features, k));
+            most = larger_of(most, *entry(parts, (first + n) * features + i % features, k));
         return most;
     }
     template <int V> __device__ void at(int64_t i, int64_t k) const
@@ -200,7 +200,7 @@ struct largest_tops {
     {
         float most = -INFINITY;
         for (int64_t f = i * features; f < (i + 1) * features && exponential; f++)
-            most = fmaxf(most, *entry(top, f, 0));
+            most = larger_of(most, *entry(top, f, 0));
         *entry(c, i, 0) = exponential ? expf(-most) : 1;
     }
 };

@@ -56,7 +56,7 @@ template <class F> struct pool_nodes {
             total = total + x;
 #pragma unroll
             for (int v = 0; v < V; v++)
-                largest.at[v] = x.at[v] > largest.at[v] ? x.at[v] : largest.at[v];
+                largest.at[v] = larger_of(x.at[v], largest.at[v]);
         });
         if (present(top))
             store(entry(top, i, k), largest);

@@ -40,7 +40,7 @@ struct largest {
     }
     static __device__ float unite(float a, float b)
     {
-        return a > b ? a : b;
+        return larger_of(a, b);
     }
 };
 

@@ -10,6 +10,7 @@
 #ifndef GTMARK_KERNELS_CUDA_REDUCE_CUH
 #define GTMARK_KERNELS_CUDA_REDUCE_CUH
 
+#include "kernels/cuda/math.h"
 #include "kernels/cuda/matrix.cuh"
 #include "kernels/cuda/run.cuh"
 
@@ -29,11 +30,12 @@ template <class T> __device__ inline T team_sum(unsigned mask, int lanes, T x)
     return x;
 }
 
+/* NaN if a lane has NaN. */
 static __device__ inline float team_max(unsigned mask, int lanes, float x)
 {
 #pragma unroll
     for (int apart = lanes / 2; apart > 0; apart /= 2)
-        x = fmaxf(x, __shfl_xor_sync(mask, x, apart));
+        x = larger_of(x, __shfl_xor_sync(mask, x, apart));
     return x;
 }
 

@@ -87,7 +87,7 @@ template <int V, int ITEMS> struct attend {
     __device__ void finish(const state &s, const struct team &t, int64_t row) const
     {
         struct head_place p = place_of(h, t);
-        bool any = s.sums[SUM] > 0;
+        bool any = s.sums[SUM] != 0;
         put_slice<V, ITEMS>(h, p, w.y, row, s.sums + VALUES, any ? 1 / s.sums[SUM] : 0);
         if (present(w.lse) && p.active && p.first == 0)
             *double_entry(w.lse, row, p.head) = any ? softmax_lse(s.sums[TOP], s.sums[SUM]) : 0;
