@@ -43,6 +43,10 @@ struct audit_check {
 extern const struct audit_check audit_checks[];
 void check_special(const struct audited *a); /* the last of them */
 
+/* Of one sample: sets the verdict if NaN is hidden; else `note`, of AUDIT_TEXT, if it is empty and there is
+ * something to note. */
+void try_special(const struct audited *a, const struct operands *inputs, void *note);
+
 /*
  * Runs body(context) in a child process. False, with a message, if it ended otherwise than by returning, or
  * if *runs did not change for `patience` seconds.

@@ -72,7 +72,7 @@ static void try_value(const struct audited *a, const struct operands *inputs, co
     operands_free(other);
 }
 
-static void try_special(const struct audited *a, const struct operands *inputs, void *context)
+void try_special(const struct audited *a, const struct operands *inputs, void *note)
 {
     const struct op_info *info = op_info(a->kernel->op);
     for (int i = 0; i < info->operand_count; i++) {
@@ -80,8 +80,8 @@ static void try_special(const struct audited *a, const struct operands *inputs, 
         if (!operand_is_mat(p) || operand_writes(p) || p->dtype != DTYPE_NONE ||
             !mat_present(*operand_mat(p, &inputs->args)))
             continue;
-        try_value(a, inputs, p, NAN, context);
-        try_value(a, inputs, p, INFINITY, context);
+        try_value(a, inputs, p, NAN, note);
+        try_value(a, inputs, p, INFINITY, note);
     }
 }
 

@@ -17,7 +17,7 @@ struct attend_work {
 };
 
 /* sums: the largest score, the sum of 2^(score - largest), and this lane's part of the weighted sum of l. */
-template <int V, int ITEMS> struct attend {
+template <int V, int ITEMS> struct leaky_attend {
     enum { TOP, SUM, VALUES, SUMS = VALUES + V * ITEMS, UNROLL = edges_at_once<ITEMS>::VALUE };
     struct state {
         float sums[SUMS];
@@ -114,7 +114,7 @@ extern "C" void cuda_gatv2(const void *args)
     const struct mat all[] = {a->y, a->l, a->r, a->att, a->b, a->c, a->loop};
     const struct attend_work w = {{a->l, a->r, a->att, a->c, a->loop, (float)a->slope}, a->y, a->lse, a->b};
     struct heads h = heads_of(a->y.cols, a->heads, head_width(a->y.cols / a->heads, all, 7));
-    CUDA_CHECK(a->call, run_heads<attend>(a->call, w, h, a->adj.row, a->adj.col, 0));
+    CUDA_CHECK(a->call, run_heads<leaky_attend>(a->call, w, h, a->adj.row, a->adj.col, 0));
 }
 
 extern "C" int64_t cuda_gatv2_scratch(const void *args)

@@ -83,7 +83,7 @@ __device__ float delta_of(const struct heads &h, const struct team &t, const str
 }
 
 /* sums: dr, then the row's part of datt */
-template <int V, int ITEMS> struct receive {
+template <int V, int ITEMS> struct leaky_receive {
     enum { DR = 0, DATT = V * ITEMS, SUMS = 2 * V * ITEMS, UNROLL = 1 };
     struct state {
         float sums[SUMS];
@@ -157,7 +157,7 @@ template <int V, int ITEMS> struct receive {
 };
 
 /* sums: dl */
-template <int V, int ITEMS> struct send {
+template <int V, int ITEMS> struct leaky_send {
     enum { SUMS = V * ITEMS, UNROLL = 1 };
     struct state {
         float sums[SUMS];
@@ -276,8 +276,8 @@ extern "C" void cuda_gatv2_backward(const void *args)
                                  a->adj.out_edge.ld};
     int64_t D = a->y.cols;
     struct heads h = heads_of(D, a->heads, head_width(D / a->heads, all, 13));
-    CUDA_CHECK(a->call, run_heads<receive>(a->call, w, h, a->adj.row, a->adj.col, s.bytes));
-    CUDA_CHECK(a->call, run_heads<send>(a->call, w, h, a->adj.out_row, a->adj.out_col, s.bytes));
+    CUDA_CHECK(a->call, run_heads<leaky_receive>(a->call, w, h, a->adj.row, a->adj.col, s.bytes));
+    CUDA_CHECK(a->call, run_heads<leaky_send>(a->call, w, h, a->adj.out_row, a->adj.out_col, s.bytes));
     const row_parts parts = {s.datt, a->dy};
     const struct column_results to = {a->datt, a->db, {}, 0};
     const struct mat summed[] = {s.datt, a->dy};

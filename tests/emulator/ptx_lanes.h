@@ -272,6 +272,7 @@ COMPARISON(lt, a < b)
 COMPARISON(le, a <= b)
 COMPARISON(gt, a > b)
 COMPARISON(ge, a >= b)
+COMPARISON(both_numbers, a <= b || a >= b)
 /* These hold if one is NaN, too. */
 COMPARISON(equ, !(a < b || a > b))
 COMPARISON(neu, a != b)
@@ -279,6 +280,7 @@ COMPARISON(ltu, !(a >= b))
 COMPARISON(leu, !(a > b))
 COMPARISON(gtu, !(a <= b))
 COMPARISON(geu, !(a < b))
+COMPARISON(either_nan, !(a <= b || a >= b))
 
 struct high {
     template <class T> T operator()(T a, T b) const

@@ -117,7 +117,7 @@ template <find address, counter count> void store_lanes(warp &w, const instructi
 
 char *ptx::shared_address(warp &w, const instruction &i, int lane, size_t bytes, bool writes)
 {
-    int64_t at = lanes<uint32_t>(w, i.from[0])[lane] + i.offset;
+    int64_t at = (uint32_t)(lanes<uint32_t>(w, i.from[0])[lane] + i.offset); /* of 32 bits */
     if (at < 0 || at + (int64_t)bytes > w.of->shared_bytes)
         fail_lane(w, i, lane, "%s %zu bytes at %lld of %d of shared memory", writes ? "writes" : "reads",
                   bytes, (long long)at, w.of->shared_bytes);

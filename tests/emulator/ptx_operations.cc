@@ -22,9 +22,20 @@ template <class F> constexpr comparison row(const char *how)
             run_comparison<F, double>};
 }
 
-const comparison comparisons[] = {row<eq>("eq"),   row<ne>("ne"),   row<lt>("lt"),   row<le>("le"),
-                                  row<gt>("gt"),   row<ge>("ge"),   row<equ>("equ"), row<neu>("neu"),
-                                  row<ltu>("ltu"), row<leu>("leu"), row<gtu>("gtu"), row<geu>("geu")};
+const comparison comparisons[] = {row<eq>("eq"),
+                                  row<ne>("ne"),
+                                  row<lt>("lt"),
+                                  row<le>("le"),
+                                  row<gt>("gt"),
+                                  row<ge>("ge"),
+                                  row<equ>("equ"),
+                                  row<neu>("neu"),
+                                  row<ltu>("ltu"),
+                                  row<leu>("leu"),
+                                  row<gtu>("gtu"),
+                                  row<geu>("geu"),
+                                  row<both_numbers>("num"),
+                                  row<either_nan>("nan")};
 
 typedef uint32_t u32;
 typedef uint64_t u64;
