@@ -64,7 +64,7 @@ static void test_scripts(void **state)
     assert_in(script, "joined[1] = 0\n"); /* by its law */
     assert_in(script, "laws = 1\n");      /* the forward pass: no more sizes than terms */
     assert_in(script, "(\"100\" 100, \"500\" 500, \"1k\" 1000)");
-    assert_in(script, "subtitle = \"AMD EPYC 7B13, graph_transformer, f32, cpu, 2 threads\"");
+    assert_in(script, "subtitle = \"AMD EPYC 7B13, graph_transformer, f32 precision, cpu, 2 threads\"");
     free(script);
     script = content(p, "_memory.gp"); /* planned memory is exact: no law */
     assert_in(script, "label[1] = \"step, planned\"\n");

@@ -212,6 +212,8 @@ static void set_sizes(struct op_program *s, const struct model_config *c, const 
     dims[DIM_F] = dims[DIM_B] * dims[DIM_H] * dims[DIM_M];
     if (s->op == OP_linear || s->op == OP_linear_backward || s->op == OP_mlp || s->op == OP_mlp_backward)
         dims[DIM_M] = c->ffn;
+    if (operand_named(s->op, "squares") && b->graphs > 1)
+        dims[DIM_M] = 1; /* sums of norms over all columns: those of each are of one graph */
     if (s->op == OP_cross_entropy || s->op == OP_cross_entropy_backward)
         dims[DIM_M] = CLASSES;
     if (s->op == OP_adamw) {
