@@ -179,7 +179,7 @@ static void check_nan(const struct sample *s, const struct opened_device *d)
     struct operands *inputs = operands_new(s, F32);
     for (int i = 0; inputs && i < d->backend->count; i++) {
         const struct kernel *k = &d->backend->kernels[i];
-        struct audit_verdict verdict = {OUTCOME_NONE};
+        struct audit_verdict verdict = {.outcome = OUTCOME_NONE};
         const struct audited a = {.kernel = k, .device = d, .verdict = &verdict};
         char note[AUDIT_TEXT] = "";
         if (k->op == s->op && kernel_supports(k, op_options(s->op, &inputs->args)))
