@@ -71,7 +71,7 @@ template <int DH, int ROWS, class KEPT> struct softmax_rows {
             for (int i = 0; i < BATCH; i++) {
                 scores[i][r] = exp2f(scores[i][r] - top[r]);
                 sum[r] += scores[i][r];
-                scores[i][r] *= kept.factor(place<DH>().row(r), at + i);
+                scores[i][r] *= kept.keeps(place<DH>().row(r), at + i);
             }
         }
 #pragma unroll
@@ -124,7 +124,7 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, ROWS == MOST_ROWS ? MOST_BL
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
         s.top[r] = -INFINITY;
-    sweep<DH>(&s, shared, a.k, 1, a.v, b, h, aligned);
+    sweep<DH>(&s, shared, a.k, 1, a.v, kept.scale(), b, h, aligned);
     merge_warps(&s, shared);
     float inverse[ROWS];
 #pragma unroll

@@ -222,9 +222,10 @@ __device__ static inline void receive_rows(rows_of<DH, ROWS> *y, const float *sh
 }
 
 /*
- * Which probabilities of a block's rows and the rows swept over are kept, and the factor of those: two types
- * with the same functions. enter() comes first, with the steps in the mask from a row of the block, and from
- * one swept over, to the next; begin() says where the next tile begins.
+ * Which probabilities of a block's rows and the rows swept over are kept: keeps() is 1, or 0, and scale()
+ * what those are multiplied by. It scales v, so that dy v' has the bits of delta if one key has all of p. Two
+ * types with the same functions: enter() comes first, with the steps in the mask from a row of the block, and
+ * from one swept over, to the next; begin() says where the next tile begins.
  */
 struct all_pairs {
     static constexpr int BLOCKS = 0; /* per multiprocessor, for kernels with one row per thread: any number */
@@ -235,7 +236,12 @@ struct all_pairs {
     __device__ void begin(int64_t)
     {
     }
-    __device__ float factor(int, int) const
+    __device__ float keeps(int, int) const
+    {
+        return 1;
+    }
+
+    __device__ float scale() const
     {
         return 1;
     }
@@ -264,9 +270,14 @@ struct kept_pairs {
         tile = entry + from * by_swept;
     }
     /* For a row of the block and one of the tile. */
-    __device__ float factor(int row, int swept) const
+    __device__ float keeps(int row, int swept) const
     {
-        return mask_keeps(mask, tile + row * by_row + swept * by_swept) ? (float)mask.scale : 0;
+        return mask_keeps(mask, tile + row * by_row + swept * by_swept);
+    }
+
+    __device__ float scale() const
+    {
+        return (float)mask.scale;
     }
 };
 
@@ -285,21 +296,21 @@ static inline cuda_status kept_pairs_of(const ARGS *a, int64_t before, struct ke
 }
 
 /*
- * Processes both tiles of each stretch of the graph's rows in turn, those of `first` times `scale`. Each warp
- * calls S::batch(first, second, rows, at) for its batches: S::BATCH rows (a divisor of PADDING) of the tiles,
- * starting at `at`; those beyond `rows` are zero. S::begin(from, rows) loads further data of the batch's rows
- * starting at `from`. Afterwards shared memory may be reused.
+ * Processes both tiles of each stretch of the graph's rows in turn, times `scale` and `second_scale`. Each
+ * warp calls S::batch(first, second, rows, at) for its batches: S::BATCH rows (a divisor of PADDING) of the
+ * tiles, starting at `at`; those beyond `rows` are zero. S::begin(from, rows) loads further data of the
+ * batch's rows starting at `from`. Afterwards shared memory may be reused.
  */
 template <int DH, class S>
 __device__ static inline void sweep(S *state, float *shared, struct mat first, float scale, struct mat second,
-                                    struct row_block b, struct head h, bool aligned)
+                                    float second_scale, struct row_block b, struct head h, bool aligned)
 {
     const int TILE = layout<DH>::TILE;
     float *first_tile = shared, *second_tile = shared + TILE * DH;
     for (int64_t from = 0; from < b.graph_rows; from += TILE) {
         int rows = (int)min_of(TILE, b.graph_rows - from);
         load_tile<DH>(first_tile, first, scale, b.graph_first + from, rows, h, aligned);
-        load_tile<DH>(second_tile, second, 1, b.graph_first + from, rows, h, aligned);
+        load_tile<DH>(second_tile, second, second_scale, b.graph_first + from, rows, h, aligned);
         state->begin(b.graph_first + from, rows);
         __syncthreads();
         for (int at = threadIdx.x / WARP * S::BATCH; at < rows; at += WARPS * S::BATCH)

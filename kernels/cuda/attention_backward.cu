@@ -56,7 +56,7 @@ template <int DH, int ROWS, class KEPT> struct query_rows {
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
                 float p = at + i < rows ? softmax_share(scores[i][r], lse[r]) : 0;
-                ds[i][r] = p * (ds[i][r] * kept.factor(place<DH>().row(r), at + i) - delta[r]);
+                ds[i][r] = p * (ds[i][r] * kept.keeps(place<DH>().row(r), at + i) - delta[r]);
             }
         }
 #pragma unroll
@@ -112,10 +112,10 @@ template <int DH, int ROWS, class KEPT> struct key_rows {
             dot_rows<DH, ROWS>(ds[i], v, gradients + (at + i) * DH);
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
-                float factor = kept.factor(place<DH>().row(r), at + i);
+                float keeps = kept.keeps(place<DH>().row(r), at + i);
                 p[i][r] = softmax_share(p[i][r], lse[at + i]);
-                ds[i][r] = p[i][r] * (ds[i][r] * factor - delta[at + i]);
-                p[i][r] *= factor;
+                ds[i][r] = p[i][r] * (ds[i][r] * keeps - delta[at + i]);
+                p[i][r] *= keeps;
             }
         }
 #pragma unroll
@@ -180,7 +180,7 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, KEPT::BLOCKS)
     load_rows<DH, ROWS>(&s.q, shared, a.q, b, h, plan.scale * LOG2E, plan.aligned);
     load_rows<DH, ROWS>(&s.dy, shared, a.dy, b, h, 1, plan.aligned);
     load_sums(&s, shared, a, b, h, plan.aligned);
-    sweep<DH>(&s, shared, a.k, 1, a.v, b, h, plan.aligned);
+    sweep<DH>(&s, shared, a.k, 1, a.v, kept.scale(), b, h, plan.aligned);
     merge_warps(&s, shared);
     float scale[ROWS];
 #pragma unroll
@@ -216,17 +216,17 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, KEYS_BLOCKS)
     s.kept = kept;
     s.kept.enter(b, h.number, false);
     load_rows<DH, ROWS>(&s.k, shared, a.k, b, h, 1, plan.aligned);
-    load_rows<DH, ROWS>(&s.v, shared, a.v, b, h, 1, plan.aligned);
-    sweep<DH>(&s, shared, a.q, plan.scale * LOG2E, a.dy, b, h, plan.aligned);
+    load_rows<DH, ROWS>(&s.v, shared, a.v, b, h, kept.scale(), plan.aligned);
+    sweep<DH>(&s, shared, a.q, plan.scale * LOG2E, a.dy, 1, b, h, plan.aligned);
     merge_warps(&s, shared);
-    float scale[ROWS], ones[ROWS];
+    float scale[ROWS], kept_scale[ROWS];
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
         scale[r] = LN2; /* q is scaled */
-        ones[r] = 1;
+        kept_scale[r] = kept.scale();
     }
     put_rows<DH, ROWS>(a.dk, shared, b, h, s.dk, scale, plan.aligned);
-    put_rows<DH, ROWS>(a.dv, shared, b, h, s.dv, ones, plan.aligned);
+    put_rows<DH, ROWS>(a.dv, shared, b, h, s.dv, kept_scale, plan.aligned);
 }
 
 struct backward_plan backward_plan_of(const struct attention_backward_args *a)
