@@ -66,16 +66,17 @@ std::string emulator_function(const void *code)
     return function;
 }
 
-/* The names of the functions in a file, by offset. */
+/* The names of the functions in a file, by offset. Others are left out: a thread-local variable's value is an
+ * offset in its own segment, which may be a function's too. */
 static std::map<size_t, std::string> symbols(const char *path)
 {
     std::map<size_t, std::string> names;
-    char line[2 * NAME], name[2 * NAME], command[2 * NAME];
+    char line[2 * NAME], name[2 * NAME], command[2 * NAME], kind;
     size_t at;
     snprintf(command, sizeof command, "nm '%s' 2>/dev/null", path);
     FILE *in = popen(command, "r");
     while (in && fgets(line, sizeof line, in))
-        if (sscanf(line, "%zx %*c %1023s", &at, name) == 2)
+        if (sscanf(line, "%zx %c %1023s", &at, &kind, name) == 3 && strchr("tTwW", kind))
             names[at] = name;
     if (in)
         pclose(in);
