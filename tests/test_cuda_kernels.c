@@ -11,6 +11,7 @@
 #include "tests/test.h"
 
 #include <dlfcn.h>
+#include <math.h>
 
 /* In the order of enum dim: 1, 2, N, M, D, H, B, E; P follows. */
 static const int64_t shapes[][DIMS] = {
@@ -63,6 +64,9 @@ enum {
     WIDE_SHAPES = 23  /* from this shape on, a device of two multiprocessors gains nothing but hours */
 };
 
+/* Of an entry computed in float, relative to it and to the usual one. */
+#define FLOAT_ERROR 1e-5
+
 struct op_on_device {
     enum op op;
     const struct opened_device *device;
@@ -84,24 +88,45 @@ static int shapes_for(const struct opened_device *d)
  */
 static double allowed(const struct kernel *k)
 {
-    return k->bits < 24 ? 1000 : 0.25;
+    return k->dtype == BF16 ? 1 : k->bits < 24 ? 1000 : 0.25;
+}
+
+/*
+ * Whether every output in BF16 is the exact one, rounded once, to the nearest: between those of what is off
+ * by what computing in float may be.
+ */
+static bool rounded_once(const struct operands *ours, const struct operands *oracle)
+{
+    for (const struct operand *p = NULL; (p = operands_output(oracle, p));) {
+        struct mat y = *operand_mat(p, &ours->args), exact = *operand_mat(p, &oracle->args);
+        double usual = mat_norm(exact) / sqrt((double)mat_size(exact));
+        for (int64_t i = 0; i < y.rows && y.dtype == BF16; i++)
+            for (int64_t k = 0; k < y.cols; k++) {
+                double got = mat_get(y, i, k), want = mat_get(exact, i, k);
+                double off = FLOAT_ERROR * fmax(usual, fabs(want));
+                if (!(float_of_bf16(bf16_of_double(want - off)) <= got &&
+                      got <= float_of_bf16(bf16_of_double(want + off))))
+                    return false;
+            }
+    }
+    return true;
 }
 
 static const char *label(const struct kernel *k, const struct sample *s, bool aligned)
 {
     static char text[300];
     snprintf(text, sizeof text,
-             "cuda/%s %s, N %d M %d D %d H %d B %d E %d, act %s, absent %x, acc %x, pad %d%s", k->variant,
-             op_info(k->op)->name, (int)s->dims[DIM_N], (int)s->dims[DIM_M], (int)s->dims[DIM_D],
-             (int)s->dims[DIM_H], (int)s->dims[DIM_B], (int)s->dims[DIM_E], activation_name(s->act),
-             s->absent, s->acc, (int)s->pad, aligned ? ", aligned" : "");
+             "cuda/%s %s %s, N %d M %d D %d H %d B %d E %d, act %s, absent %x, acc %x, pad %d%s", k->variant,
+             op_info(k->op)->name, dtype_name(k->dtype), (int)s->dims[DIM_N], (int)s->dims[DIM_M],
+             (int)s->dims[DIM_D], (int)s->dims[DIM_H], (int)s->dims[DIM_B], (int)s->dims[DIM_E],
+             activation_name(s->act), s->absent, s->acc, (int)s->pad, aligned ? ", aligned" : "");
     return text;
 }
 
 static struct operands *run_copy(const struct operands *inputs, const struct kernel *k,
                                  const struct opened_device *d, int64_t pad, bool aligned)
 {
-    struct operands *o = operands_copy(inputs, F32, pad);
+    struct operands *o = operands_copy(inputs, inputs->dtype, pad);
     if (!operands_run_on(o, k, d, aligned))
         fail_msg("%s: overruns its scratch", label(k, &o->sample, aligned));
     if (!operands_guarded(o))
@@ -112,7 +137,7 @@ static struct operands *run_copy(const struct operands *inputs, const struct ker
 /* Ops that round each entry once have the bits of the reference in float. */
 static void check_bits(const struct operands *inputs, const struct operands *ours, const struct kernel *k)
 {
-    if (k->op != OP_dropout && k->op != OP_dropout_backward)
+    if (k->dtype == BF16 || (k->op != OP_dropout && k->op != OP_dropout_backward))
         return;
     struct operands *ref = operands_copy(inputs, F32, 0);
     operands_run(ref, backend_kernel(&backend_ref, k->op, F32, NULL), 1, 0, 0);
@@ -132,6 +157,8 @@ static void check_way(const struct operands *inputs, const struct operands *orac
     struct operands *again = twice ? run_copy(inputs, k, d, pad, aligned) : NULL;
     if (again && !operands_same_bits(once, again))
         fail_msg("%s: two runs give different bits", label(k, &once->sample, aligned));
+    if (!rounded_once(once, oracle))
+        fail_msg("%s: results are not those in double, rounded once", label(k, &once->sample, aligned));
     check_bits(inputs, once, k);
     operands_free(once);
     if (again)
@@ -148,28 +175,46 @@ static bool is_supported(const struct operands *o, const struct backend *b)
     return any;
 }
 
-/* Checks one sample with every kernel of its op. Returns false if there is no such sample. */
+/* Checks every kernel of the op and the type of its operands. In BF16 addresses and bits are as in F32. */
+static void check_type(const struct operands *exact, enum dtype dtype, const struct opened_device *d)
+{
+    const struct sample *s = &exact->sample;
+    struct operands *inputs = operands_copy(exact, dtype, s->pad);
+    struct operands *oracle = operands_copy(inputs, F64, 0);
+    operands_run(oracle, backend_kernel(&backend_ref, s->op, F64, "ref"), 1, 0, 0);
+    for (int i = 0; i < d->backend->count; i++) {
+        const struct kernel *k = &d->backend->kernels[i];
+        if (k->op != s->op || k->dtype != dtype || !kernel_supports(k, op_options(s->op, &exact->args)))
+            continue;
+        check_way(inputs, oracle, k, d, s->pad, false, dtype == F32);
+        check_way(inputs, oracle, k, d, 0, true, true);
+        if (dtype == F32)
+            check_way(inputs, oracle, k, d, 4, true, false); /* the same kernels, other distances */
+    }
+    operands_free(inputs);
+    operands_free(oracle);
+}
+
+/*
+ * Checks one sample with every kernel of its op. Returns false if there is no such sample. In BF16 what a
+ * forward op saves is of operands that are BF16.
+ */
 static bool check_sample(const struct sample *s, const struct opened_device *d)
 {
+    struct sample narrow = *s;
     struct operands *exact = operands_new(s, F64);
     if (!exact || !is_supported(exact, d->backend)) {
         operands_free(exact);
         return false;
     }
-    struct operands *inputs = operands_copy(exact, F32, s->pad);
-    struct operands *oracle = operands_copy(inputs, F64, 0);
-    operands_run(oracle, backend_kernel(&backend_ref, s->op, F64, "ref"), 1, 0, 0);
-    for (int i = 0; i < d->backend->count; i++) {
-        const struct kernel *k = &d->backend->kernels[i];
-        if (k->op != s->op || !kernel_supports(k, op_options(s->op, &exact->args)))
-            continue;
-        check_way(inputs, oracle, k, d, s->pad, false, true);
-        check_way(inputs, oracle, k, d, 0, true, true);
-        check_way(inputs, oracle, k, d, 4, true, false); /* the same kernels, other distances */
-    }
+    check_type(exact, F32, d);
     operands_free(exact);
-    operands_free(inputs);
-    operands_free(oracle);
+    if (!backend_kernel(d->backend, s->op, BF16, NULL))
+        return true;
+    narrow.bits = 8;
+    exact = operands_new(&narrow, F64);
+    check_type(exact, BF16, d);
+    operands_free(exact);
     return true;
 }
 

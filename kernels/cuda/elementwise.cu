@@ -4,31 +4,31 @@
 
 namespace
 {
-struct add_entries {
+template <class T> struct add_entries {
     struct mat y, a, b;
 
     template <int V> __device__ void at(int64_t i, int64_t k) const
     {
-        store(entry(y, i, k), load<V>(entry(a, i, k)) + load<V>(entry(b, i, k)));
+        store(entry<T>(y, i, k), load<V>(entry<T>(a, i, k)) + load<V>(entry<T>(b, i, k)));
     }
 };
 
-struct copy_entries {
+template <class T> struct copy_entries {
     struct mat y, x;
 
     template <int V> __device__ void at(int64_t i, int64_t k) const
     {
-        put(entry(y, i, k), y.acc, load<V>(entry(x, i, k)));
+        put(entry<T>(y, i, k), y.acc, load<V>(entry<T>(x, i, k)));
     }
 };
 
-struct fill_entries {
+template <class T> struct fill_entries {
     struct mat y;
     float value;
 
     template <int V> __device__ void at(int64_t i, int64_t k) const
     {
-        store(entry(y, i, k), same<V>(value));
+        store(entry<T>(y, i, k), same<V>(value));
     }
 };
 } // namespace
@@ -38,8 +38,8 @@ extern "C" void cuda_add(const void *args)
     const struct add_args *a = (const struct add_args *)args;
     const struct mat all[] = {a->y, a->a, a->b};
     struct lines l = lines_of(all, 3);
-    const add_entries f = {lines_view(l, a->y), lines_view(l, a->a), lines_view(l, a->b)};
-    CUDA_CHECK(a->call, run_entries(a->call, l, f));
+    CUDA_CHECK(a->call, run_entries<add_entries>(a->call, a->y.dtype, l, lines_view(l, a->y),
+                                                 lines_view(l, a->a), lines_view(l, a->b)));
 }
 
 extern "C" void cuda_copy(const void *args)
@@ -47,14 +47,14 @@ extern "C" void cuda_copy(const void *args)
     const struct copy_args *a = (const struct copy_args *)args;
     const struct mat all[] = {a->y, a->x};
     struct lines l = lines_of(all, 2);
-    const copy_entries f = {lines_view(l, a->y), lines_view(l, a->x)};
-    CUDA_CHECK(a->call, run_entries(a->call, l, f));
+    CUDA_CHECK(a->call,
+               run_entries<copy_entries>(a->call, a->y.dtype, l, lines_view(l, a->y), lines_view(l, a->x)));
 }
 
 extern "C" void cuda_fill(const void *args)
 {
     const struct fill_args *a = (const struct fill_args *)args;
     struct lines l = lines_of(&a->y, 1);
-    const fill_entries f = {lines_view(l, a->y), (float)a->value};
-    CUDA_CHECK(a->call, run_entries(a->call, l, f));
+    CUDA_CHECK(a->call,
+               run_entries<fill_entries>(a->call, a->y.dtype, l, lines_view(l, a->y), (float)a->value));
 }

@@ -35,4 +35,15 @@ template <class F> static cuda_status run_entries(const struct call &call, struc
     return run(call, lines_launch(l), each_entry<1, F>, l, f);
 }
 
+/* The same for F<T> of these members, where T is the type of the entries (by_type). */
+template <template <class> class F, class... Members>
+static cuda_status run_entries(const struct call &call, enum dtype dtype, struct lines l,
+                               const Members &...members)
+{
+    return by_type(dtype, [&](auto zero) {
+        const F<decltype(zero)> f = {members...};
+        return run_entries(call, l, f);
+    });
+}
+
 #endif

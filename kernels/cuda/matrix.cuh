@@ -1,9 +1,24 @@
-/* Access to matrices in kernels, f32 unless they say otherwise, with several consecutive entries as one load
- * or store. */
+/*
+ * Access to matrices in kernels, f32 unless they say otherwise, with several consecutive entries as one load
+ * or store. Kernels compute in float: entries in BF16 are widened when they are loaded, and rounded once, to
+ * the nearest, when they are stored.
+ */
 #ifndef GTMARK_KERNELS_CUDA_MATRIX_CUH
 #define GTMARK_KERNELS_CUDA_MATRIX_CUH
 
+#include "kernels/cuda/mma.cuh"
 #include "kernels/mat.h"
+
+/* An entry of a matrix in BF16: the upper half of a float. */
+struct bf16 {
+    uint16_t bits;
+};
+
+/* f(zero), where zero has the type of a matrix's entries, F32 or BF16: for kernels over that type. */
+template <class F> static auto by_type(enum dtype dtype, const F &f)
+{
+    return dtype == BF16 ? f(bf16{}) : f(0.0f);
+}
 
 /* Whether an optional operand is given: mat_present, on the device. */
 static __device__ inline bool present(const struct mat &m)
@@ -12,9 +27,9 @@ static __device__ inline bool present(const struct mat &m)
 }
 
 /* The address of entry (i, k). */
-static __device__ inline float *entry(struct mat m, int64_t i, int64_t k)
+template <class T = float> static __device__ inline T *entry(struct mat m, int64_t i, int64_t k)
 {
-    return (float *)m.data + i * m.ld + k;
+    return (T *)m.data + i * m.ld + k;
 }
 
 static __device__ inline double *double_entry(struct mat m, int64_t i, int64_t k)
@@ -26,9 +41,9 @@ static __device__ inline double *double_entry(struct mat m, int64_t i, int64_t k
  * The same where a row, as of a node's features, has less than 2^31 entries: the product is one instruction
  * if the compiler sees that i has 32 bits too, as an end of an edge has.
  */
-static __device__ inline float *node_entry(struct mat m, int64_t i, int64_t k)
+template <class T = float> static __device__ inline T *node_entry(struct mat m, int64_t i, int64_t k)
 {
-    return (float *)m.data + i * (int32_t)m.ld + k;
+    return (T *)m.data + i * (int32_t)m.ld + k;
 }
 
 /* m_ik = value, or m_ik += value if m is accumulated. */
@@ -57,6 +72,25 @@ template <int V> __device__ inline vec<V> load(const float *from)
     return *(const vec<V> *)from;
 }
 
+/* The entries are words of two, the first in the lower half. */
+template <int V> __device__ inline vec<V> load(const bf16 *from)
+{
+    struct alignas(V * sizeof(bf16)) words {
+        uint32_t at[V / 2];
+    };
+    const words pairs = *(const words *)from;
+    vec<V> x;
+#pragma unroll
+    for (int v = 0; v < V; v++)
+        x.at[v] = __uint_as_float(v % 2 ? pairs.at[v / 2] & 0xffff0000 : pairs.at[v / 2] << 16);
+    return x;
+}
+
+template <> __device__ inline vec<1> load<1>(const bf16 *from)
+{
+    return {{__uint_as_float((uint32_t)from->bits << 16)}};
+}
+
 /* To shared memory. */
 template <int V> __device__ inline void store_shared(float *to, vec<V> x)
 {
@@ -72,6 +106,16 @@ template <int V> __device__ inline void store(float *to, vec<V> x)
         *(float2 *)to = float2{x.at[0], x.at[1]};
     else
         *to = x.at[0];
+}
+
+template <int V> __device__ inline void store(bf16 *to, vec<V> x)
+{
+    if constexpr (V == 4)
+        __stwb((uint2 *)to, uint2{round_bf16(x.at[0], x.at[1]), round_bf16(x.at[2], x.at[3])});
+    else if constexpr (V == 2)
+        *(uint32_t *)to = round_bf16(x.at[0], x.at[1]);
+    else
+        to->bits = (uint16_t)round_bf16(x.at[0], 0);
 }
 
 template <int V> __device__ inline vec<V> operator+(vec<V> a, vec<V> b)
@@ -109,7 +153,7 @@ template <int V> __device__ inline vec<V> operator*(vec<V> a, float b)
 }
 
 /* to (+)= x */
-template <int V> __device__ inline void put(float *to, bool acc, vec<V> x)
+template <int V, class T> __device__ inline void put(T *to, bool acc, vec<V> x)
 {
     store(to, acc ? load<V>(to) + x : x);
 }

@@ -3,11 +3,11 @@
  * of matrices. Plain C, from shapes and addresses, so that it is tested on the host.
  *
  * A grid has at most 2^31 - 1 blocks in x and 65535 in y; kernels whose work may exceed that loop over the
- * rest. A lane processes `width` consecutive floats of a row: 4 (one 16-byte load) if every row of every
- * operand is aligned to 16 bytes and has a multiple of 4 columns, otherwise 1; packed matrices (struct lines)
- * are one row in this, with a rest of less than 4 entries. A team is a power of two of consecutive lanes that
- * process one row, so that narrow rows leave no lane idle. Scratch is planned before addresses are known: if
- * it depends on the width, it is the larger of both.
+ * rest. A lane processes `width` consecutive entries of a row: 4 (one load of 16 bytes, 8 in BF16) if every
+ * row of every operand is aligned to these and has a multiple of 4 columns, otherwise 1; packed matrices
+ * (struct lines) are one row in this, with a rest of less than 4 entries. A team is a power of two of
+ * consecutive lanes that process one row, so that narrow rows leave no lane idle. Scratch is planned before
+ * addresses are known: if it depends on the width, it is the larger of both.
  */
 #ifndef GTMARK_KERNELS_CUDA_PLAN_H
 #define GTMARK_KERNELS_CUDA_PLAN_H
@@ -27,7 +27,7 @@ enum {
     LAUNCH_MAX_Y = MAX_GRID_Y,
     SCRATCH_ALIGNMENT = 256, /* bytes, of each part of the scratch buffer */
     WARP = 32,
-    WIDE = 4,    /* floats of a 16-byte load */
+    WIDE = 4,    /* entries of a load */
     BLOCK = 256, /* threads per block; dense attention has its own */
     LINE = 1024, /* entries per line of packed matrices */
 };
@@ -75,12 +75,18 @@ static inline struct mat scratch_mat(struct call call, int64_t before, int64_t r
     return m;
 }
 
-/* Floats per lane and load; absent matrices do not restrict it. */
+/* Whether WIDE entries from the first on can be one load; absent matrices do not restrict it. */
+static inline bool is_aligned(struct mat m)
+{
+    return !mat_present(m) || (uintptr_t)m.data % (WIDE * dtype_size(m.dtype)) == 0;
+}
+
+/* Entries per lane and load. */
 static inline int width_of(const struct mat *m, int count)
 {
     for (int i = 0; i < count; i++) {
         bool rows = m[i].rows <= 1 || m[i].ld % WIDE == 0;
-        if (!rows || m[i].cols % WIDE || (uintptr_t)m[i].data % (WIDE * sizeof(float)))
+        if (!rows || m[i].cols % WIDE || !is_aligned(m[i]))
             return 1;
     }
     return WIDE;
@@ -119,7 +125,7 @@ static inline struct lines lines_of(const struct mat *m, int count)
     bool packed = true, wide = true;
     for (int i = 0; i < count; i++) {
         packed = packed && (!mat_present(m[i]) || m[i].rows == 1 || m[i].ld == m[i].cols);
-        wide = wide && (uintptr_t)m[i].data % (WIDE * sizeof(float)) == 0;
+        wide = wide && is_aligned(m[i]);
     }
     if (!packed)
         return lines_by_row(m[0].rows, m[0].cols, width_of(m, count));

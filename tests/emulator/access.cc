@@ -2,10 +2,10 @@
  * Checks every access to memory by a kernel. The compiler calls these functions before each (the interface of
  * ThreadSanitizer's runtime, -fsanitize=thread, which is not linked).
  *
- * Each word knows the threads that last wrote and read it, and when. It is an error if two threads access one
- * without a barrier between, one of them writing; in device memory also if they are of different blocks. It
- * is an error to read shared memory that no thread of the block has written, to access what is in no
- * allocation, and to read a word of device memory that is still as cudaMalloc left it.
+ * Each word of two bytes knows the threads that last wrote and read it, and when. It is an error if two
+ * threads access one without a barrier between, one of them writing; in device memory also if they are of
+ * different blocks. It is an error to read shared memory that no thread of the block has written, to access
+ * what is in no allocation, and to read a word of device memory that is still as cudaMalloc left it.
  */
 #include "tests/emulator/block.h"
 #include "tests/emulator/emulator.h"
@@ -16,7 +16,7 @@
 
 namespace
 {
-enum { WORD = 4, SEVERAL = -1, BLOCKS = -2 };
+enum { WORD = 2, SEVERAL = -1, BLOCKS = -2 };
 enum place { SHARED, DEVICE };
 
 struct {
@@ -65,11 +65,15 @@ static void write_word(enum place place, word_access &w, const void *code)
 }
 
 /* The compiler reports no writes of results that a function returns in memory, so the value counts too. */
-static bool is_fresh(size_t index)
+static bool is_fresh(const char *at, size_t bytes)
 {
-    static const unsigned char fresh[WORD] = {POISON, POISON, POISON, POISON};
-    return shared.words[index].written < block_now.began &&
-           memcmp(shared.start + index * WORD, fresh, WORD) == 0;
+    static const unsigned char fresh[4] = {POISON, POISON, POISON, POISON};
+    size_t step = std::min(bytes, sizeof fresh);
+    for (size_t i = 0; i + step <= bytes; i += step)
+        if (shared.words[(size_t)(at + i - shared.start) / WORD].written < block_now.began &&
+            memcmp(at + i, fresh, step) == 0)
+            return true;
+    return false;
 }
 
 void access_shared(const char *at, size_t bytes, bool writes, const void *code)
@@ -78,12 +82,12 @@ void access_shared(const char *at, size_t bytes, bool writes, const void *code)
     if (at < shared.start || last >= shared.words.size())
         emulator_fail_at(code, "%s with an instruction for shared memory elsewhere",
                          writes ? "writes" : "reads");
+    if (!writes && is_fresh(at, bytes))
+        emulator_fail_at(code, "reads shared memory that no thread of the block has written");
     for (size_t i = first; i <= last; i++) {
         if (shared.copied[i] == block_now.began)
             emulator_fail_at(code, "%s shared memory that a copy writes, not waited for",
                              writes ? "writes" : "reads");
-        if (!writes && is_fresh(i))
-            emulator_fail_at(code, "reads shared memory that no thread of the block has written");
         (writes ? write_word : read_word)(SHARED, shared.words[i], code);
     }
 }

@@ -123,8 +123,8 @@ static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, v
         sizeof copies);
 }
 
-static inline void __stwb(float4 *to, float4 value, const char *file = __builtin_FILE(),
-                          int line = __builtin_LINE())
+template <class T>
+static inline void __stwb(T *to, T value, const char *file = __builtin_FILE(), int line = __builtin_LINE())
 {
     emulated_device_store(to, sizeof value, {file, line});
     *to = value;

@@ -39,7 +39,7 @@ struct memory {
 } memory;
 
 const size_t SIZE = (size_t)3 << 30; /* per device, at most */
-const size_t ADDRESSES = 2 * DEVICES * SIZE, PAGE = 4096, ALIGNMENT = 256, GAP = PAGE, WORD = 4;
+const size_t ADDRESSES = 2 * DEVICES * SIZE, PAGE = 4096, ALIGNMENT = 256, GAP = PAGE, WORD = 2;
 } // namespace
 
 void memory_open(void)
@@ -235,12 +235,14 @@ word_access *memory_word(const void *at)
     return &memory.words[(size_t)((const char *)at - memory.start) / WORD];
 }
 
-/* What copies and libraries wrote is not marked, but is hardly POISON. */
+/* What copies and libraries wrote is not marked, but is hardly POISON, unless it is the lower half of a
+ * float. */
 bool memory_fresh(const void *from, size_t bytes)
 {
     const char *at = (const char *)from;
-    for (size_t i = 0; i + WORD <= bytes; i += WORD)
-        if (!memory.written[(size_t)(at + i - memory.start) / WORD] && poisoned(at + i, at + i + WORD))
+    size_t step = std::min(bytes, sizeof(float));
+    for (size_t i = 0; i + step <= bytes; i += step)
+        if (!memory.written[(size_t)(at + i - memory.start) / WORD] && poisoned(at + i, at + i + step))
             return true;
     return false;
 }
