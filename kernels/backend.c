@@ -54,7 +54,8 @@ static const struct kernel oracle_kernels[] = {
 #define ROW(op, scratch_f32, scratch_f64)                                                                    \
     {OP_##op, "blas", TYPE_f64, oracle_##op##_f64, scratch_f64, NULL, drops_alone},                          \
         CONVERTED(OP_##op, "blas", TYPE_tf64, drops_alone),                                                  \
-        {OP_##op, "blas", TYPE_f32, oracle_##op##_f32, scratch_f32, NULL, drops_alone},
+        {OP_##op, "blas", TYPE_f32, oracle_##op##_f32, scratch_f32, NULL, drops_alone},                      \
+        CONVERTED(OP_##op, "blas", TYPE_bf16, drops_alone),
 #define ROW_PLAIN(op)   ROW(op, NULL, NULL)
 #define ROW_SCRATCH(op) ROW(op, oracle_##op##_scratch_f32, oracle_##op##_scratch_f64)
     ORACLE_OPS(ROW_PLAIN, ROW_SCRATCH)

@@ -376,16 +376,22 @@ static void test_checked_runs(void **state)
 static void test_moved_values(void **state)
 {
     (void)state;
-    int moves = 0;
-    for (uint64_t key = 1; key <= 100; key++) {
-        double value = 1 + (double)key / 128, by = check_moved(value, key) - value;
-        assert_true(fabs(by) == 0x1p-23 || by == 0);
-        assert_true(check_moved(value + by, key) == value + by);
-        moves += by != 0;
+    static const struct {
+        enum dtype dtype;
+        double unit;
+    } types[] = {{F32, 0x1p-23}, {BF16, 0x1p-7}};
+    for (int i = 0; i < 2; i++) {
+        int moves = 0;
+        for (uint64_t key = 1; key <= 100; key++) {
+            double value = 1 + (double)key / 128, by = check_moved(value, types[i].dtype, key) - value;
+            assert_true(fabs(by) == types[i].unit || by == 0);
+            assert_true(check_moved(value + by, types[i].dtype, key) == value + by);
+            moves += by != 0;
+        }
+        assert_true(moves > 20 && moves < 80);
     }
-    assert_true(moves > 20 && moves < 80);
-    assert_true(check_moved(0, 1) == 0 && check_moved(0, 2) == 0);
-    assert_true(check_moved(INFINITY, 1) == INFINITY && check_moved(INFINITY, 2) == INFINITY);
+    assert_true(check_moved(0, F32, 1) == 0 && check_moved(0, F32, 2) == 0);
+    assert_true(check_moved(INFINITY, F32, 1) == INFINITY && check_moved(INFINITY, F32, 2) == INFINITY);
 }
 
 /*

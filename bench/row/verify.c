@@ -145,8 +145,8 @@ static bool compare_whole(struct checked *v, const struct workload *w, enum prog
     struct rows_limit limit;
     check_whole(&once, r, oracle);
     struct recording moved = {0};
-    if (once.excess > 1 && tape_config(r->tape)->dtype != BF16)
-        moved = laid_out(w, workload_record_oracle(w, kind, F32));
+    if (once.excess > 1)
+        moved = laid_out(w, workload_record_oracle(w, kind, tape_config(r->tape)->dtype));
     bool measured = moved.tape && check_whole_again(&again, r, oracle, &moved);
     check_add(&v->check, measured ? &again : &once);
     tape_free(moved.tape);

@@ -83,12 +83,12 @@ void check_tensor(struct check *c, const char *name, struct mat ours, struct mat
     note_exception(c, by_floor ? EXCEPTION_FLOOR : rule.wide.by, name);
 }
 
-double check_moved(double value, uint64_t key)
+double check_moved(double value, enum dtype dtype, uint64_t key)
 {
     float moved = (float)value;
-    uint32_t bits;
+    uint32_t bits, last = dtype == BF16 ? 1 << 16 : 1;
     memcpy(&bits, &moved, sizeof bits);
-    bits ^= (bits ^ (uint32_t)rng_bits(key, bits >> 1)) & 1;
+    bits ^= (bits ^ (uint32_t)rng_bits(key, bits / last >> 1) * last) & last;
     memcpy(&moved, &bits, sizeof bits);
     return value == 0 || !isfinite(value) ? value : moved;
 }

@@ -66,10 +66,11 @@ void check_tensor(struct check *c, const char *name, struct mat ours, struct mat
                   int64_t count, struct rule rule);
 
 /*
- * A value with the last bit of a float drawn by `key` and the bits before it. So what was moved does not move
- * again, and equal values move equally, since some ops look for the largest of others. Zero stays.
+ * A value of this type, F32 or BF16, with the last bit drawn by `key` and the bits before it. So what was
+ * moved does not move again, and equal values move equally, since some ops look for the largest of others.
+ * Zero stays.
  */
-double check_moved(double value, uint64_t key);
+double check_moved(double value, enum dtype dtype, uint64_t key);
 
 /* The exceptions that were needed: "floor (2 tensors, first loss); cut operands (1 tensor, ...)"; or "". */
 enum { CHECK_EXCEPTIONS_TEXT = 512 };

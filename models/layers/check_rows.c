@@ -48,7 +48,7 @@ static double truncated(double x, int significand)
 static double copied_value(const struct shadow *s, enum dtype dtype, bool factor, double value)
 {
     if (s->jitter && dtype == F32)
-        value = check_moved(value, s->jitter);
+        value = check_moved(value, dtype, s->jitter);
     if (s->bits >= FLOAT_BITS)
         return value;
     if (s->by_library)

@@ -6,8 +6,9 @@
  * a largest entry flips, of which no small error warns. Rounding acts like a change of operands in the last
  * bit: what a right op computes is the exact result of operands moved a little (N. J. Higham, Accuracy and
  * Stability of Numerical Algorithms, 1.5). So it is measured how far results move: the program is run with
- * the oracle's kernels in float, and parameters, inputs and what every op writes get a random last bit (D. S.
- * Parker, Monte Carlo Arithmetic, 1997). Three times the largest distance from the exact result is allowed.
+ * the oracle's kernels in its own type, and parameters, inputs and what every op writes get a random last bit
+ * (D. S. Parker, Monte Carlo Arithmetic, 1997). Three times the largest distance from the exact result is
+ * allowed.
  *
  * The distance only grows with the number of runs. So they end when it is enough, with the verdict that all
  * would have. It says nothing about single ops where it is large; so what passes by it is checked by rows too
@@ -37,7 +38,7 @@ static const struct storage *counterpart(const struct tape *t, const struct stor
 
 /*
  * Copies parameters and inputs to another tape of the program, or the same, which is on the host; exactly, or
- * changed in the last bit of a float.
+ * changed in the last bit of its type.
  */
 static void hand_over(const struct tape *from, const struct tape *to, uint64_t jitter)
 {
@@ -59,7 +60,7 @@ static void hand_over(const struct tape *from, const struct tape *to, uint64_t j
         for (int64_t n = 0; n < s->rows * s->cols; n++) {
             double value = mat_get(x, 0, n);
             if (jitter)
-                value = check_moved(value, rng_bits(key, (uint64_t)n));
+                value = check_moved(value, m.dtype, rng_bits(key, (uint64_t)n));
             mat_set(y, 0, n, value);
         }
         free(copy);
@@ -252,9 +253,9 @@ static void move_outputs(const struct entry *e, uint64_t jitter)
         struct mat m = {0};
         if (operand_is_mat(operand) && operand_writes(operand))
             m = *operand_mat(operand, e->args);
-        for (int64_t i = 0; i < m.rows && m.dtype == F32; i++)
+        for (int64_t i = 0; i < m.rows && (m.dtype == F32 || m.dtype == BF16); i++)
             for (int64_t k = 0; k < m.cols; k++)
-                mat_set(m, i, k, check_moved(mat_get(m, i, k), jitter));
+                mat_set(m, i, k, check_moved(mat_get(m, i, k), m.dtype, jitter));
     }
 }
 
@@ -360,7 +361,8 @@ static double distance(const struct pair *p, const struct subject *s)
     return sqrt(sum);
 }
 
-/* Runs the program in float from parameters and inputs that are moved, and raises the largest movements. */
+/* Runs the program in its type from parameters and inputs that are moved, and raises the largest movements.
+ */
 static void move(double *largest, int count, struct pair *p, uint64_t jitter)
 {
     struct tape *t = p->program.is->tape;
