@@ -54,10 +54,16 @@ static int bits_of(enum dtype dtype)
 /* What is done with an operand. */
 enum change { NOTHING, WIDENS, ROUNDS };
 
+/* Rows that ranks exchange are sent in the type that they have. */
+static bool is_sent(const struct op_info *info, const struct operand *o)
+{
+    return info->exchange && !info->sums && o->role != ROLE_GRAD;
+}
+
 static enum change change_of(const struct operand *o, const void *args)
 {
     const struct kernel *k = ((const struct call *)args)->kernel;
-    if (!operand_is_mat(o) || !mat_present(*operand_mat(o, args)))
+    if (!operand_is_mat(o) || !mat_present(*operand_mat(o, args)) || is_sent(op_info(k->op), o))
         return NOTHING;
     enum dtype dtype = operand_mat(o, args)->dtype;
     return dtype == BF16 ? WIDENS : o->factor && k->bits < bits_of(dtype) ? ROUNDS : NOTHING;

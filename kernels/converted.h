@@ -2,7 +2,7 @@
  * Rows that run the row before them in a table that converts nothing, on converted operands, in scratch:
  *
  * - in BF16: operands in BF16 are widened to F32, and outputs are rounded to BF16, once; what is accumulated
- * is added in F32 before;
+ * is added in F32 before; rows that ranks exchange stay in BF16;
  * - with fewer bits than the type has (TF32): the factors of products are rounded to these.
  *
  * All roundings are to the nearest, and to the even one of two. The row must be in call.kernel, for `run` and

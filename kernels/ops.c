@@ -53,6 +53,12 @@ static wide known(struct mat m, wide bound)
     return m.data ? sum : bound;
 }
 
+/* Bytes of an element that ranks sum. */
+static wide sum_size(enum dtype dtype)
+{
+    return (wide)dtype_size(dtype == BF16 ? F32 : dtype);
+}
+
 /* clang-format off */
 #define SIZES                                                                                                   \
     const wide N = dims[DIM_N], M = dims[DIM_M], D = dims[DIM_D], H = dims[DIM_H], B = dims[DIM_B],             \

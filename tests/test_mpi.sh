@@ -146,6 +146,24 @@ check 'the maximum of nodes that ranks divide' \
     'status,reason,nodes,checked
 ok,,12,whole
 0'
+check 'rows of heads and keys have half the bytes in bf16' \
+    "$(bench 2 --ranks 2 --precision f32,tf32,bf16 --parallel ulysses,ring --batch 1 --task node --phase forward \
+        --format csv --columns dtype,ranks.parallel,checked,forward.communication.bytes)" \
+    'status,reason,dtype,ranks.parallel,checked,forward.communication.bytes
+ok,,f32,ulysses,whole,2048
+ok,,f32,ring,whole,2048
+ok,,tf32,ulysses,whole,2048
+ok,,tf32,ring,whole,2048
+ok,,bf16,ulysses,whole,1024
+ok,,bf16,ring,whole,1024
+0'
+check 'in a step sums keep theirs' \
+    "$(bench 2 --ranks 2 --precision bf16 --parallel halo --model gps_sparse --batch 1 --norm batch,graph --pool max \
+        --format csv --columns norm,checked)" \
+    'status,reason,norm,checked
+ok,,batch,whole
+ok,,graph,whole
+0'
 check 'norms of edges' "$(bench 2 --ranks 2 --model gps --mpnn gatedgcn)" 2
 check 'are refused' "$(said)" 'bench_rank_scaling: --ranks 2: not with batch norm of edges or features'
 check 'a part of a sweep' "$(bench 2 --ranks 1 --batch 2,4 --shard 1/2)" 2
@@ -230,6 +248,9 @@ bytes ulysses 2 --parallel ulysses --batch 3
 bytes ring 2 --parallel ring --batch 3
 bytes 'batch norm' 2 --batch 3 --norm batch
 bytes 'graph norm and maxima' 2 --parallel halo --model gps_sparse --batch 3 --norm graph --pool max
+bytes 'ghosts, graph norm and maxima in bf16' 2 --parallel halo --model gps_sparse --batch 3 --norm graph --pool max --precision bf16
+bytes 'heads in bf16' 2 --parallel ulysses --batch 3 --precision bf16
+bytes 'ring in bf16' 2 --parallel ring --batch 3 --precision bf16
 small="--nodes 2 ${small#--nodes 12 }"
 check 'keys and values go around where a rank has no nodes' \
     "$(bench 3 --ranks 3 --parallel ring --batch 1 --format csv --columns checked,ranks.nodes_min)" \

@@ -129,7 +129,6 @@ static bool check_ranks(const struct options *o, const struct config *c, struct 
         /* what is about this process alone */
         {o->device.backend->device, "a GPU"},
         {o->kernels, "single ops"},
-        {p->precision == PRECISION_BF16, "--precision bf16: what ranks exchange is f32"},
         {o->largest.kind || o->crossover.kind, "--find"},
         {o->against, "--against"},
         {o->output.dump, "--dump"},

@@ -1,4 +1,4 @@
-/* Exchanges between ranks (kernels/ranks.h) of the rows of matrices. */
+/* Exchanges between ranks (kernels/ranks.h) of the rows of matrices, which may be in BF16 for any `real`. */
 #ifndef GTMARK_KERNELS_REF_EXCHANGE_H
 #define GTMARK_KERNELS_REF_EXCHANGE_H
 
@@ -22,9 +22,14 @@ static inline int64_t *byte_bounds(const struct ranks *r, int64_t size,
     return bounds;
 }
 
+static inline char *place(struct mat m, int64_t i, int64_t k)
+{
+    return (char *)m.data + (i * m.ld + k) * (int64_t)dtype_size(m.dtype);
+}
+
 static inline void copy_row(struct mat to, int64_t i, struct mat from, int64_t j)
 {
-    memcpy(real_at(to, i, 0), real_at(from, j, 0), (size_t)to.cols * sizeof(real));
+    memcpy(place(to, i, 0), place(from, j, 0), (size_t)to.cols * dtype_size(to.dtype));
 }
 
 #endif

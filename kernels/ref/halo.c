@@ -37,9 +37,9 @@ static void exchange(const struct call *call, struct mat to, struct mat to_at, s
                      struct mat from_at)
 {
     const struct ranks *r = call->ranks;
-    int64_t row = to.cols * (int64_t)sizeof(real), request;
+    int64_t row = to.cols * (int64_t)dtype_size(to.dtype), request;
     if (!r) {
-        memset(to.data, 0, (size_t)mat_size(to) * sizeof(real));
+        memset(to.data, 0, (size_t)mat_bytes(to));
         return;
     }
     int64_t *to_bytes = byte_bounds(r, row, bound_at, &to_at);
@@ -69,9 +69,28 @@ static int64_t sent_row(struct mat send, int64_t e)
 
 #endif
 
+/* Rows to be sent, in the type of x. */
+static struct mat sent_rows(struct call call, struct mat send, struct mat x)
+{
+    struct mat m = scratch_rows(call, 0, send.rows, x.cols);
+    m.dtype = x.dtype;
+    return m;
+}
+
+/* y_i = x_j, or y_i += x_j if y is accumulated; x may be in BF16. */
+static void put_row(struct mat y, int64_t i, struct mat x, int64_t j)
+{
+    if (x.dtype == BF16)
+        for (int64_t k = 0; k < y.cols; k++)
+            put(y, i, k, bf16_at(x, j, k));
+    else
+        for (int64_t k = 0; k < y.cols; k++)
+            put(y, i, k, AT(x, j, k));
+}
+
 REF(halo, mat_size(a->send) * a->x.cols)
 {
-    struct mat packed = scratch_rows(a->call, 0, a->send.rows, a->x.cols);
+    struct mat packed = sent_rows(a->call, a->send, a->x);
     pack(packed, a->x, a->send);
     copy_rows(mat_rows(a->y, 0, a->x.rows), a->x);
     exchange(&a->call, mat_rows(a->y, a->x.rows, a->ghosts), a->get_at, packed, a->send_at);
@@ -79,15 +98,11 @@ REF(halo, mat_size(a->send) * a->x.cols)
 
 REF(halo_backward, mat_size(a->send) * a->dx.cols)
 {
-    struct mat got = scratch_rows(a->call, 0, a->send.rows, a->dx.cols);
+    struct mat got = sent_rows(a->call, a->send, a->dy), sum = a->dx;
     exchange(&a->call, got, a->send_at, mat_rows(a->dy, a->dx.rows, a->ghosts), a->get_at);
-    if (a->dx.acc) {
-        for (int64_t i = 0; i < a->dx.rows; i++)
-            for (int64_t k = 0; k < a->dx.cols; k++)
-                AT(a->dx, i, k) += AT(a->dy, i, k);
-    } else
-        copy_rows(a->dx, a->dy);
+    for (int64_t i = 0; i < a->dx.rows; i++)
+        put_row(a->dx, i, a->dy, i);
+    sum.acc = true;
     for (int64_t e = 0; e < got.rows; e++)
-        for (int64_t k = 0; k < a->dx.cols; k++)
-            AT(a->dx, sent_row(a->send, e), k) += AT(got, e, k);
+        put_row(sum, sent_row(a->send, e), got, e);
 }

@@ -53,17 +53,15 @@ static int64_t own_heads_at(const void *sizes, int p)
     return s->first[p] * (own.end - own.first);
 }
 
-/* Copies between the rows of x and the blocks of the ranks' heads. */
-static void move_blocks(const struct sizes *s, struct mat x, real *blocks, bool pack)
+/* Copies between the rows of x and the blocks of the ranks' heads, one after another. */
+static void move_blocks(const struct sizes *s, struct mat x, char *block, bool pack)
 {
     for (int p = 0; p < count_of(s); p++) {
         struct rows columns = columns_of(s->heads, s->d, p, count_of(s));
-        size_t bytes = (size_t)(columns.end - columns.first) * sizeof(real);
-        real *block = blocks + s->nodes * columns.first;
-        for (int64_t i = 0; i < s->nodes; i++) {
-            real *row = real_at(x, i, columns.first);
+        size_t bytes = (size_t)(columns.end - columns.first) * dtype_size(x.dtype);
+        for (int64_t i = 0; i < s->nodes; i++, block += bytes) {
+            char *row = place(x, i, columns.first);
             memcpy(pack ? block : row, pack ? row : block, bytes);
-            block += columns.end - columns.first;
         }
     }
 }
@@ -71,15 +69,15 @@ static void move_blocks(const struct sizes *s, struct mat x, real *blocks, bool 
 /* Blocks with the nodes of this rank become those with its heads, or, unless `scatters`, the reverse. */
 static void exchange(const struct sizes *s, bool scatters, struct mat to, struct mat from)
 {
-    int64_t request;
+    int64_t request, size = (int64_t)dtype_size(to.dtype);
     if (!s->ranks) {
         int64_t both = mat_size(to) < mat_size(from) ? mat_size(to) : mat_size(from);
-        memset(to.data, 0, (size_t)mat_size(to) * sizeof(real));
-        memcpy(to.data, from.data, (size_t)both * sizeof(real));
+        memset(to.data, 0, (size_t)mat_bytes(to));
+        memcpy(to.data, from.data, (size_t)(both * size));
         return;
     }
-    int64_t *nodes = byte_bounds(s->ranks, sizeof(real), own_nodes_at, s);
-    int64_t *heads = byte_bounds(s->ranks, sizeof(real), own_heads_at, s);
+    int64_t *nodes = byte_bounds(s->ranks, size, own_nodes_at, s);
+    int64_t *heads = byte_bounds(s->ranks, size, own_heads_at, s);
     s->ranks->exchange_start(s->ranks, to.data, scatters ? heads : nodes, from.data, scatters ? nodes : heads,
                              &request);
     s->ranks->wait(s->ranks, &request);
@@ -91,7 +89,8 @@ static void scatter(const struct scatter_heads_args *a)
 {
     struct sizes s = {a->call.ranks, (const int64_t *)a->first.data, a->nodes, a->x.cols, a->heads};
     struct mat packed = scratch_row(a->call, 0, mat_size(a->x));
-    move_blocks(&s, a->x, (real *)packed.data, true);
+    packed.dtype = a->x.dtype;
+    move_blocks(&s, a->x, (char *)packed.data, true);
     exchange(&s, true, a->y, packed);
 }
 
@@ -99,10 +98,11 @@ static void gather(const struct gather_heads_args *a)
 {
     struct sizes s = {a->call.ranks, (const int64_t *)a->first.data, a->nodes, a->y.cols, a->heads};
     struct mat got = scratch_row(a->call, 0, mat_size(a->y));
+    got.dtype = a->x.dtype;
     exchange(&s, false, got, a->x);
-    move_blocks(&s, a->y, (real *)got.data, false);
+    move_blocks(&s, a->y, (char *)got.data, false);
     for (int64_t i = a->nodes; i < a->y.rows; i++)
-        memset(real_at(a->y, i, 0), 0, (size_t)a->y.cols * sizeof(real));
+        memset(place(a->y, i, 0), 0, (size_t)a->y.cols * dtype_size(a->y.dtype));
 }
 
 #endif

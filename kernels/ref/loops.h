@@ -99,6 +99,11 @@ static inline double *double_at(struct mat, int64_t)
     return &one;
 }
 
+static inline real bf16_at(struct mat m, int64_t i, int64_t k)
+{
+    return *real_at(m, i, k);
+}
+
 static inline void put_double(struct mat, int64_t, int64_t, real)
 {
 }
@@ -138,6 +143,11 @@ static inline real *real_at(struct mat m, int64_t i, int64_t k)
 static inline double *double_at(struct mat m, int64_t k)
 {
     return (double *)m.data + k;
+}
+
+static inline real bf16_at(struct mat m, int64_t i, int64_t k)
+{
+    return (real)float_of_bf16(((const uint16_t *)m.data)[i * m.ld + k]);
 }
 
 /* Sets entry (i, k) of a matrix that is double regardless of `real`. */

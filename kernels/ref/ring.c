@@ -32,9 +32,9 @@ static int64_t rows_before(const void *parcel, int p)
 static void begin(const struct ring_start_args *a)
 {
     const struct ranks *r = a->call.ranks;
-    int64_t row = a->x.cols * (int64_t)sizeof(real);
+    int64_t row = a->x.cols * (int64_t)dtype_size(a->x.dtype);
     for (int64_t i = a->gets; i < a->y.rows; i++)
-        memset(real_at(a->y, i, 0), 0, (size_t)row);
+        memset(place(a->y, i, 0), 0, (size_t)row);
     if (!r)
         return;
     struct parcel from = {(r->rank + r->count - 1) % r->count, a->gets};

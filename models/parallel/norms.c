@@ -14,6 +14,12 @@ static double *entries(struct tape *t, struct mat *m, const char *name, int64_t 
     return at;
 }
 
+/* Statistics are wide. */
+static struct mat statistics(struct tape *t, int64_t rows, int64_t cols)
+{
+    return tape_storage(t, MEMORY_ACTIVATIONS, tape_wide(t), rows, cols, NULL);
+}
+
 /* Batch norm: all nodes as one graph. */
 static void of_batch(struct tape *t, struct peers *p, const struct batch *b)
 {
@@ -52,7 +58,7 @@ static void norm_rule(struct tape *t, const void *args)
 {
     const struct norm_by_sums_args *a = args;
     int64_t graphs = a->sum.rows;
-    struct mat sums = tape_matrix(t, 2 * graphs, a->sum.cols), dy = grad_from(t, a->y);
+    struct mat sums = statistics(t, 2 * graphs, a->sum.cols), dy = grad_from(t, a->y);
     op(t, norm_gradient_sums, .s = mat_rows(sums, 0, graphs), .t = mat_rows(sums, graphs, graphs),
        .dgain = grad_into(t, a->gain), .dbias = grad_into(t, a->bias), .dy = dy, .x = a->x, .gain = a->gain,
        .sum = a->sum, .squares = a->squares, .n = a->n, .graphs = a->graphs, .eps = a->eps);
@@ -68,7 +74,7 @@ struct mat norm_over_ranks(struct tape *t, struct mat x, struct mat gain, struct
     struct offsets rows = p->norm_rows;
     struct mat n = p->norm_entries;
     bool batch = mat_present(state.mean);
-    struct mat own = tape_matrix(t, n.rows, batch ? x.cols : 1), squares = tape_matrix(t, n.rows, own.cols);
+    struct mat own = statistics(t, n.rows, batch ? x.cols : 1), squares = statistics(t, n.rows, own.cols);
     op(t, norm_sums, .sum = own, .squares = squares, .x = x, .graphs = rows);
     struct mat sum = op(t, sum_ranks, .x = own)->y;
     squares = op(t, norm_shift, .sum = own, .squares = squares, .total = sum, .own = p->norm_own, .n = n)->y;

@@ -22,14 +22,11 @@ static void max_rule(struct tape *t, const void *args)
 {
     const struct max_ranks_args *a = args;
     const struct max_pool_args *own = t->main.entries[t->storages[a->x.storage].producer].args;
-    int64_t graphs = a->y.rows;
-    struct mat sums = tape_matrix(t, 2 * graphs, a->y.cols);
-    op(t, copy, .y = mat_rows(sums, 0, graphs), .x = grad_from(t, a->y));
-    op(t, count_largest, .count = mat_rows(sums, graphs, graphs), .x = own->x, .y = a->y,
+    struct mat dy = op(t, sum_ranks, .x = grad_from(t, a->y))->y;
+    struct mat own_count = op(t, count_largest, .x = own->x, .y = a->y, .graphs = own->graphs)->count;
+    struct mat count = op(t, sum_ranks, .x = own_count)->y;
+    op(t, share_largest, .dx = grad_into(t, own->x), .dy = dy, .count = count, .x = own->x, .y = a->y,
        .graphs = own->graphs);
-    sums = op(t, sum_ranks, .x = sums)->y;
-    op(t, share_largest, .dx = grad_into(t, own->x), .dy = mat_rows(sums, 0, graphs),
-       .count = mat_rows(sums, graphs, graphs), .x = own->x, .y = a->y, .graphs = own->graphs);
 }
 
 struct mat max_over_ranks(struct tape *t, const char *name, struct mat x, const struct peers *p)
