@@ -38,8 +38,8 @@ const char *row_label(const struct backend *b, const struct kernel *k, const str
     return text;
 }
 
-struct operands *run_copy(const struct operands *inputs, const struct backend *b, const struct kernel *k,
-                          int threads, int64_t row0, int64_t row1)
+struct operands *row_run(const struct operands *inputs, const struct backend *b, const struct kernel *k,
+                         int threads, int64_t row0, int64_t row1)
 {
     struct operands *o = operands_copy(inputs, k->dtype, inputs->sample.pad);
     if (!operands_run(o, k, threads, row0, row1))
@@ -58,13 +58,13 @@ static bool has_threads(const struct backend *b)
 void check_row(const struct backend *b, const struct kernel *k, const struct operands *inputs,
                const struct operands *oracle)
 {
-    struct operands *one = run_copy(inputs, b, k, 1, 0, 0);
+    struct operands *one = row_run(inputs, b, k, 1, 0, 0);
     const char *worst;
     double error = operands_error(one, oracle, &worst);
     if (!(error <= kernel_allowance(k)))
         fail_msg("%s: %s has %g times the allowed error", row_label(b, k, &one->sample), worst, error);
     for (int threads = one->sample.absent ? 3 : 2; threads <= 3 && has_threads(b); threads++) {
-        struct operands *many = run_copy(inputs, b, k, threads, 0, 0);
+        struct operands *many = row_run(inputs, b, k, threads, 0, 0);
         if (!operands_same_bits(one, many))
             fail_msg("%s: %d threads give other bits than 1", row_label(b, k, &one->sample), threads);
         operands_free(many);

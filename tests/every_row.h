@@ -21,8 +21,8 @@ void visit_all(enum op op, visitor *visit, const struct operands *inputs, const 
 const char *row_label(const struct backend *b, const struct kernel *k, const struct sample *s);
 
 /* A copy of the inputs on which the kernel ran; the test fails if it wrote outside of its operands. */
-struct operands *run_copy(const struct operands *inputs, const struct backend *b, const struct kernel *k,
-                          int threads, int64_t row0, int64_t row1);
+struct operands *row_run(const struct operands *inputs, const struct backend *b, const struct kernel *k,
+                         int threads, int64_t row0, int64_t row1);
 
 /* A visitor: the row's error beside the oracle is allowed, and 1 to 3 threads give the same bits. */
 void check_row(const struct backend *b, const struct kernel *k, const struct operands *inputs,

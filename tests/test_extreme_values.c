@@ -11,7 +11,7 @@ static void expect_finite(const struct backend *b, const struct kernel *k, const
                           const struct operands *oracle)
 {
     (void)oracle;
-    struct operands *o = run_copy(inputs, b, k, 2, 0, 0);
+    struct operands *o = row_run(inputs, b, k, 2, 0, 0);
     const struct op_info *info = op_info(k->op);
     for (int p = 0; p < info->operand_count; p++)
         if (operand_is_mat(&info->operands[p]) && operand_writes(&info->operands[p]) &&
@@ -24,7 +24,7 @@ static void expect_finite(const struct backend *b, const struct kernel *k, const
 static void expect_roughly(const struct backend *b, const struct kernel *k, const struct operands *inputs,
                            const struct operands *oracle)
 {
-    struct operands *o = run_copy(inputs, b, k, 2, 0, 0);
+    struct operands *o = row_run(inputs, b, k, 2, 0, 0);
     const char *worst;
     if (!(operands_error(o, oracle, &worst) <= 1000))
         fail_msg("%s: %s is off by more than 1 %%", row_label(b, k, &o->sample), worst);

@@ -46,7 +46,7 @@ static void check_row_ranges(const struct operands *inputs, const struct operand
     const int64_t ranges[][2] = {{0, 1}, {N / 2, N / 2 + 2}, {N - 1, N}, {0, 1000000}, {1000000, 1000001}};
     struct operands *wide = operands_copy(inputs, F64, inputs->sample.pad);
     for (size_t r = 0; r < sizeof ranges / sizeof *ranges; r++) {
-        struct operands *o = run_copy(wide, &backend_ref, k, 1, ranges[r][0], ranges[r][1]);
+        struct operands *o = row_run(wide, &backend_ref, k, 1, ranges[r][0], ranges[r][1]);
         expect_rows(o, oracle, wide, ranges[r][0], ranges[r][1], row_label(&backend_ref, k, &o->sample));
         operands_free(o);
     }
@@ -94,7 +94,7 @@ static void check_converted(const struct backend *b, const struct kernel *k, con
     assert_true(over->op == k->op && over->dtype == (k->dtype == BF16 ? F32 : k->dtype) &&
                 strcmp(over->variant, k->variant) == 0);
     struct operands *wide = converted(inputs, over, k->bits);
-    struct operands *ran = run_copy(wide, b, over, 2, 0, 0), *ours = run_copy(inputs, b, k, 2, 0, 0);
+    struct operands *ran = row_run(wide, b, over, 2, 0, 0), *ours = row_run(inputs, b, k, 2, 0, 0);
     const struct op_info *info = op_info(k->op);
     for (int p = 0; p < info->operand_count; p++) {
         const struct operand *o = &info->operands[p];
