@@ -114,3 +114,8 @@ double kernel_allowance(const struct kernel *k)
     bool rounds = k->dtype == F32 && k->bits < 24 && k->run != converted_run;
     return rounds ? ldexp(100, 11 - k->bits) : 1;
 }
+
+double kernel_rounding(const struct kernel *k)
+{
+    return k->dtype == BF16 && k->run != converted_run && op_has_factors(k->op) ? BF16_ROUNDING : 0;
+}

@@ -162,4 +162,7 @@ bool kernel_supports(const struct kernel *k, unsigned options);
  */
 double kernel_allowance(const struct kernel *k);
 
+/* What may be added to these limits: the rounding of factors that the kernel itself computes, in BF16. */
+double kernel_rounding(const struct kernel *k);
+
 #endif

@@ -228,6 +228,7 @@ bool operands_run(struct operands *o, const struct kernel *k, int threads, int64
 {
     o->args.call = (struct call){.kernel = k, .threads = threads, .eager = true, .row0 = row0, .row1 = row1};
     size_t size = k->scratch ? (size_t)k->scratch(&o->args) : 0;
+    o->rounding = kernel_rounding(k);
     bool intact = o->sample.guard ? run_guarded(o, k, size) : run_plain(o, k, size);
     o->args.call = (struct call){0};
     return intact;

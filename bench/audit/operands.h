@@ -48,6 +48,7 @@ struct operands {
     union any_args args;
     struct operand_block blocks[OPERANDS_MAX]; /* of operand i; empty unless it is a present matrix */
     struct guarded scratch, closed;            /* with guard pages: of this call, of the one before */
+    double rounding;                           /* of the kernel that ran (kernel_rounding) */
 };
 
 /*
@@ -89,9 +90,10 @@ double mat_norm(struct mat m);
 /*
  * The largest error of all outputs relative to its limit: outputs 1e-5 (of one number, a sum of up to N M
  * terms, 1.2e-7 sqrt(N M) if that is more), gradients 1e-4 in float, 1e-11 in double, one rounding more in
- * BF16; *worst is the operand's name. The error is |a - r| / |r|, for gradients |a - r| / max(|r|, s |g|
- * sqrt(n / n_all)): g is all of the op's gradients that have a row per node, or all others, which are sums
- * over N terms; s is 1e-2, for sums of N > 31 terms 1.8e-3 sqrt(N), as their rounding errors grow.
+ * BF16, and what kernel_rounding says; *worst is the operand's name. The error is |a - r| / |r|, for
+ * gradients |a - r| / max(|r|, s |g| sqrt(n / n_all)): g is all of the op's gradients that have a row per
+ * node, or all others, which are sums over N terms; s is 1e-2, for sums of N > 31 terms 1.8e-3 sqrt(N), as
+ * their rounding errors grow.
  */
 double operands_error(const struct operands *ours, const struct operands *oracle, const char **worst);
 

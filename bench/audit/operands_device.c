@@ -75,6 +75,7 @@ static void run_at(struct operands *o, const struct kernel *k, const struct plac
 bool operands_run_on(struct operands *o, const struct kernel *k, const struct opened_device *d, bool aligned)
 {
     const struct device *device = d->backend->device;
+    o->rounding = kernel_rounding(k);
     struct placement p = place(o, k, d, aligned);
     unsigned char *host = malloc((size_t)p.end);
     char *base = device->allocate(d->context, p.end);

@@ -4,7 +4,8 @@
  * The product is cuBLASLt's (matmul.h). Its epilogue adds the bias if b is suitably aligned, and applies the
  * activation if it is the same mathematics and z is not stored: ReLU; and in TF32 the tanh form of GELU, the
  * only form it has, in its own single-precision implementation. Everything else is one pass over z: bias, pre
- * and activation, two entries of traffic per entry of y.
+ * and activation, two entries of traffic per entry of y. If y is in BF16, z is in F32 in scratch until that
+ * pass, so that each output is rounded once.
  *
  * Variants: "cublaslt" computes in f32; "tf32" lets the product round its operands to TF32.
  */
@@ -15,19 +16,20 @@
 
 namespace
 {
-enum { BIAS_ALIGNMENT = 16 /* bytes, for the library's BIAS epilogue */ };
-
-/* The part of the work done by the product's epilogue. */
+/* The part of the work done by the product's epilogue: of the bias, the activation, or all. */
 struct fusion {
-    bool bias, act;
+    bool bias, act, all;
 };
 
+/* A bias in BF16 cannot be added to z in F32: the pass that rounds z adds it. */
 struct fusion fusion_of(const struct linear_args *a, bool tf32)
 {
     struct fusion f;
     f.bias = mat_present(a->b) && (uintptr_t)a->b.data % BIAS_ALIGNMENT == 0;
-    bool same = a->act == ACT_RELU || (tf32 && a->act == ACT_GELU_TANH);
-    f.act = same && !mat_present(a->pre) && f.bias == mat_present(a->b);
+    bool same = a->act == ACT_RELU || (tf32 && a->act == ACT_GELU_TANH), biased = f.bias == mat_present(a->b);
+    f.act = same && !mat_present(a->pre) && biased;
+    f.all = f.act || (!a->act && !mat_present(a->pre) && biased);
+    f.bias = f.bias && (f.all || a->y.dtype == F32);
     return f;
 }
 
@@ -40,29 +42,33 @@ cublasLtEpilogue_t epilogue_of(struct fusion f, int act)
     return f.bias ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
 }
 
-/* z is the product, stored in pre or y; b is absent if it was added already. */
-template <int ACT> struct finish_entries {
+/* b is absent if it was added to z already, and pre if that is z. */
+template <int ACT, class T> struct finish_entries {
     struct mat y, pre, z, b;
 
     template <int V> __device__ void at(int64_t i, int64_t k) const
     {
         vec<V> sum = load<V>(entry(z, i, k)), out;
         if (present(b))
-            sum = sum + load<V>(entry(b, 0, k));
+            sum = sum + load<V>(entry<T>(b, 0, k));
 #pragma unroll
         for (int v = 0; v < V; v++)
             out.at[v] = activation(ACT, sum.at[v]);
-        if (present(pre) && present(b))
-            store(entry(pre, i, k), sum);
-        store(entry(y, i, k), out);
+        if (present(pre))
+            store(entry<T>(pre, i, k), sum);
+        store(entry<T>(y, i, k), out);
     }
 };
 
 template <int ACT> cuda_status run_finish(const struct linear_args *a, struct mat z, struct mat b)
 {
-    const struct mat all[] = {a->y, z, b};
-    const finish_entries<ACT> f = {a->y, a->pre, z, b};
-    return run_entries(a->call, lines_by_row(a->y.rows, a->y.cols, width_of(all, 3)), f);
+    const struct mat absent = {}, pre = z.dtype == a->y.dtype && !mat_present(b) ? absent : a->pre;
+    const struct mat all[] = {a->y, pre, z, b};
+    struct lines l = lines_by_row(a->y.rows, a->y.cols, width_of(all, 4));
+    return by_type(a->y.dtype, [&](auto zero) {
+        const finish_entries<ACT, decltype(zero)> f = {a->y, pre, z, b};
+        return run_entries(a->call, l, f);
+    });
 }
 
 cuda_status finish(const struct linear_args *a, struct mat z, struct mat b)
@@ -79,25 +85,31 @@ cuda_status finish(const struct linear_args *a, struct mat z, struct mat b)
     }
 }
 
+/* Where the product is stored until the pass over it; scratch: the products' workspace, then z. */
+struct mat product_of(const struct linear_args *a, struct fusion f)
+{
+    if (a->y.dtype == BF16 && !f.all)
+        return scratch_mat(a->call, MATMUL_WORKSPACE, a->y.rows, a->y.cols);
+    return mat_present(a->pre) ? a->pre : a->y;
+}
+
+cublasStatus_t multiply(const struct linear_args *a, struct fusion f, bool tf32)
+{
+    const struct matmul m = {product_of(a, f),         a->x, a->w, false, true, tf32, epilogue_of(f, a->act),
+                             f.bias ? a->b.data : NULL};
+    return matmul(context_of(a->call), &m, a->call.scratch);
+}
+
 cuda_status linear(const struct linear_args *a, bool tf32)
 {
-    const struct cuda_context *c = context_of(a->call);
     const struct mat absent = {};
-    struct mat z = mat_present(a->pre) ? a->pre : a->y;
-    struct fusion f = fusion_of(a, tf32), none = {false, false};
-    struct matmul m = {
-        z, a->x, a->w, false, true, tf32, epilogue_of(f, a->act), f.bias ? (const float *)a->b.data : NULL};
-    cublasStatus_t status = matmul(c, &m, a->call.scratch);
-    if (status == CUBLAS_STATUS_NOT_SUPPORTED && m.epilogue != CUBLASLT_EPILOGUE_DEFAULT) {
+    struct fusion f = fusion_of(a, tf32), none = {false, false, false};
+    cublasStatus_t status = multiply(a, f, tf32);
+    if (status == CUBLAS_STATUS_NOT_SUPPORTED && (f.bias || f.act)) {
         f = none;
-        m.epilogue = CUBLASLT_EPILOGUE_DEFAULT;
-        m.bias = NULL;
-        status = matmul(c, &m, a->call.scratch);
+        status = multiply(a, f, tf32);
     }
-    bool add = mat_present(a->b) && !f.bias;
-    if (status || (!add && !mat_present(a->pre) && (!a->act || f.act)))
-        return status;
-    return finish(a, z, add ? a->b : absent);
+    return status || f.all ? cuda_status(status) : finish(a, product_of(a, f), f.bias ? absent : a->b);
 }
 } // namespace
 
@@ -113,7 +125,9 @@ extern "C" void cuda_linear_tf32(const void *args)
     CUDA_CHECK(a->call, linear(a, true));
 }
 
-extern "C" int64_t cuda_linear_scratch(const void *)
+extern "C" int64_t cuda_linear_scratch(const void *args)
 {
-    return MATMUL_WORKSPACE;
+    const struct linear_args *a = (const struct linear_args *)args;
+    bool apart = a->y.dtype == BF16 && (mat_present(a->b) || mat_present(a->pre) || a->act);
+    return MATMUL_WORKSPACE + (apart ? scratch_bytes(mat_size(a->y), sizeof(float)) : 0);
 }

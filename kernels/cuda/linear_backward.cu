@@ -2,8 +2,9 @@
  * Backward of the linear layer: dz = dy * act'(pre), dx (+)= dz w, dw (+)= dz' x, db (+)= column sums of dz.
  * dy: N x M, x: N x D, w: M x D.
  *
- * One pass computes dz if there is an activation, and its column sums (columns.cuh) if there is a db. The
- * products are cuBLASLt's (matmul.h), accumulating by beta.
+ * One pass computes dz if there is an activation, and its column sums (columns.cuh) if there is a db; without
+ * an activation these are left to the epilogue of the product dw, if it can. The products are cuBLASLt's
+ * (matmul.h), accumulating by beta; for those in BF16 dz is rounded.
  */
 #include "kernels/cuda/columns.cuh"
 #include "kernels/cuda/cuda.h"
@@ -14,19 +15,19 @@
 namespace
 {
 /* dz = dy act'(pre), stored unless ACT is none. */
-template <int ACT> struct slope_entries {
+template <int ACT, class T> struct slope_entries {
     struct mat dz, dy, pre;
 
     template <int V> __device__ vec<V> at(int64_t i, int64_t k) const
     {
-        vec<V> slope = load<V>(entry(dy, i, k));
+        vec<V> slope = load<V>(entry<T>(dy, i, k));
         if (ACT == ACT_NONE)
             return slope;
-        vec<V> z = load<V>(entry(pre, i, k));
+        vec<V> z = load<V>(entry<T>(pre, i, k));
 #pragma unroll
         for (int v = 0; v < V; v++)
             slope.at[v] = activation_backward(ACT, z.at[v], slope.at[v]);
-        store(entry(dz, i, k), slope);
+        store(entry<T>(dz, i, k), slope);
         return slope;
     }
     __device__ void enter(int64_t)
@@ -41,18 +42,20 @@ template <int ACT> struct slope_entries {
 /* Scratch: the products' workspace, dz if there is an activation, partial sums for db. */
 struct mat slopes_of(const struct linear_backward_args *a)
 {
-    return a->act ? scratch_mat(a->call, MATMUL_WORKSPACE, a->dy.rows, a->dy.cols) : a->dy;
+    struct mat dz = a->act ? scratch_mat(a->call, MATMUL_WORKSPACE, a->dy.rows, a->dy.cols) : a->dy;
+    dz.dtype = a->dy.dtype;
+    return dz;
 }
 
 int64_t sums_offset(const struct linear_backward_args *a)
 {
-    return MATMUL_WORKSPACE + (a->act ? scratch_bytes(mat_size(a->dy), sizeof(float)) : 0);
+    return MATMUL_WORKSPACE + (a->act ? scratch_bytes(mat_size(a->dy), dtype_size(a->dy.dtype)) : 0);
 }
 
-template <int ACT> cuda_status run_slopes(const struct linear_backward_args *a)
+template <int ACT, class T> cuda_status run_slopes(const struct linear_backward_args *a)
 {
     const struct mat all[] = {slopes_of(a), a->dy, a->pre};
-    const slope_entries<ACT> f = {all[0], a->dy, a->pre};
+    const slope_entries<ACT, T> f = {all[0], a->dy, a->pre};
     int width = width_of(all, ACT == ACT_NONE ? 2 : 3);
     if constexpr (ACT != ACT_NONE)
         if (!mat_present(a->db))
@@ -65,16 +68,30 @@ template <int ACT> cuda_status run_slopes(const struct linear_backward_args *a)
 
 cuda_status slopes(const struct linear_backward_args *a)
 {
-    switch (a->act) {
-    case ACT_GELU:
-        return run_slopes<ACT_GELU>(a);
-    case ACT_GELU_TANH:
-        return run_slopes<ACT_GELU_TANH>(a);
-    case ACT_RELU:
-        return run_slopes<ACT_RELU>(a);
-    default:
-        return mat_present(a->db) ? run_slopes<ACT_NONE>(a) : cuda_status(cudaSuccess);
-    }
+    return by_type(a->dy.dtype, [&](auto zero) {
+        typedef decltype(zero) T;
+        switch (a->act) {
+        case ACT_GELU:
+            return run_slopes<ACT_GELU, T>(a);
+        case ACT_GELU_TANH:
+            return run_slopes<ACT_GELU_TANH, T>(a);
+        case ACT_RELU:
+            return run_slopes<ACT_RELU, T>(a);
+        default:
+            return mat_present(a->db) ? run_slopes<ACT_NONE, T>(a) : cuda_status(cudaSuccess);
+        }
+    });
+}
+
+/* dw = dz' x and db, which the product stores rather than adds. Code is loaded for the other way too. */
+cublasStatus_t product_with_sums(const struct linear_backward_args *a, bool tf32)
+{
+    const struct cuda_context *c = context_of(a->call);
+    const struct matmul dw = {a->dw, a->dy, a->x, true, false, tf32, CUBLASLT_EPILOGUE_BGRADB, a->db.data};
+    if (a->act || !mat_present(a->dw) || !mat_present(a->db) || a->db.acc ||
+        (uintptr_t)a->db.data % BIAS_ALIGNMENT || cuda_is_idle(c))
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    return matmul(c, &dw, a->call.scratch);
 }
 
 cuda_status linear_backward(const struct linear_backward_args *a, bool tf32)
@@ -83,10 +100,11 @@ cuda_status linear_backward(const struct linear_backward_args *a, bool tf32)
     struct mat dz = slopes_of(a);
     struct matmul dx = {a->dx, dz, a->w, false, false, tf32, CUBLASLT_EPILOGUE_DEFAULT, NULL};
     struct matmul dw = {a->dw, dz, a->x, true, false, tf32, CUBLASLT_EPILOGUE_DEFAULT, NULL};
-    cuda_status status = slopes(a);
+    cublasStatus_t fused = product_with_sums(a, tf32);
+    cuda_status status = fused == CUBLAS_STATUS_NOT_SUPPORTED ? slopes(a) : cuda_status(fused);
     if (mat_present(a->dx) && !status.fault)
         status = matmul(c, &dx, a->call.scratch);
-    if (mat_present(a->dw) && !status.fault)
+    if (mat_present(a->dw) && fused && !status.fault)
         status = matmul(c, &dw, a->call.scratch);
     return status;
 }

@@ -8,7 +8,11 @@
  *   dx = dz w    a = dz, b = w
  *   dw = dz' x   a = dz transposed, b = x
  *
- * A bias per column of c is one per row of c', which the BIAS epilogue adds.
+ * A bias per column of c is one per row of c', which the BIAS epilogue adds. The sums of dz over its rows are
+ * those of the second operand over the product's depth, which the BGRADB epilogue stores. Both have the type
+ * of c ("Bias gradient vector elements are the same type as the output elements", cublasLt.h).
+ *
+ * Operands are F32, or BF16 with c in BF16 or F32. Sums are F32 ("cublasLtMatmul()", the table of types).
  *
  * Results are deterministic: split-K algorithms that write partial sums to a workspace and reduce them in a
  * second step are allowed; those that accumulate in place in the output or round partial sums are excluded.
@@ -24,21 +28,23 @@
 #include "kernels/cuda/context.h"
 #include "kernels/mat.h"
 
-/* Bytes; enough for 16 partial sums of 256 x 256 entries. */
-enum { MATMUL_WORKSPACE = 4 << 20 };
+enum {
+    MATMUL_WORKSPACE = 4 << 20, /* bytes; enough for 16 partial sums of 256 x 256 entries */
+    BIAS_ALIGNMENT = 16,        /* bytes, for epilogues */
+};
 
 struct matmul {
     struct mat c, a, b; /* c = op(a) op(b), or += if c is accumulated */
     bool a_transposed, b_transposed;
     bool tf32;
     cublasLtEpilogue_t epilogue;
-    const float *bias; /* 1 x columns of c, for a BIAS epilogue */
+    void *bias; /* 1 x columns of c, for an epilogue with one */
 };
 
 static inline cublasStatus_t matmul_layout(cublasLtMatrixLayoutOpaque_t *layout, struct mat m)
 {
-    return cublasLtMatrixLayoutInit(layout, CUDA_R_32F, (uint64_t)m.cols, (uint64_t)m.rows,
-                                    max_of(m.ld, m.cols));
+    return cublasLtMatrixLayoutInit(layout, m.dtype == BF16 ? CUDA_R_16BF : CUDA_R_32F, (uint64_t)m.cols,
+                                    (uint64_t)m.rows, max_of(m.ld, m.cols));
 }
 
 /* The alignment of an address, up to the largest that the library distinguishes. */

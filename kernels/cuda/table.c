@@ -32,8 +32,10 @@ static bool may_drop(unsigned options)
 
 static const struct kernel kernels[] = {
     ROW_SCRATCH(linear, "cublaslt", f32, linear),
+    ROW_SCRATCH(linear, "cublaslt", bf16, linear),
     KERNEL(linear, "tf32", tf32, linear_tf32, cuda_linear_scratch, NULL, NULL),
     ROW_SCRATCH(linear_backward, "cublaslt", f32, linear_backward),
+    ROW_SCRATCH(linear_backward, "cublaslt", bf16, linear_backward),
     KERNEL(linear_backward, "tf32", tf32, linear_backward_tf32, cuda_linear_backward_scratch, NULL, NULL),
     ROW(layer_norm, "cuda", f32, layer_norm),
     ROW_SCRATCH(layer_norm_backward, "cuda", f32, layer_norm_backward),

@@ -269,7 +269,7 @@ static void compare(struct check *c, const struct tape *t, const struct entry *e
             continue;
         int within = chosen_within(chosen, ours.rows);
         bool gradient = o->role == ROLE_GRAD;
-        double rounding = ours.dtype == BF16 ? BF16_ROUNDING : 0;
+        double rounding = (ours.dtype == BF16 ? BF16_ROUNDING : 0) + kernel_rounding(e->kernel);
         struct rule rule = {.limit = (gradient ? CHECK_LIMIT_GRADIENT : CHECK_LIMIT_OUTPUT) + rounding,
                             .floor = floor_of(e, o, exact, scale, within)};
         rule.wide.limit = rule.limit * kernel_allowance(e->kernel);

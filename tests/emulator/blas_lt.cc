@@ -1,15 +1,17 @@
 /*
- * cublasLt: descriptors in the callers' opaque structs, the heuristic, and products in float and TF32 with
- * epilogues.
+ * cublasLt: descriptors in the callers' opaque structs, the heuristic, and products in float, TF32 and BF16
+ * with epilogues, of the types in the table of "cublasLtMatmul()".
  *
  * Whether a product has an algorithm with a fused activation is not documented, so callers must be able to do
  * without. Here a number of rows (columns, for a caller with row-major matrices) that is not a multiple of 4
  * has none, so that both paths are tested.
  */
+#include "kernels/mat.h"
 #include "tests/emulator/emulator.h"
 
 #include <cmath>
 #include <cstring>
+#include <vector>
 
 #include <cublasLt.h>
 
@@ -22,10 +24,11 @@ namespace
 struct layout {
     uint64_t rows, cols;
     int64_t ld;
+    cudaDataType type;
 };
 
 struct operation {
-    const float *bias;
+    void *bias; /* of the type of the result */
     uint32_t epilogue;
     int32_t a_transposed, b_transposed;
     bool tf32;
@@ -81,14 +84,58 @@ static bool has_bias(uint32_t epilogue)
            epilogue == CUBLASLT_EPILOGUE_GELU_BIAS;
 }
 
-/* Adds a bias per row of the column-major result. */
-static void finish(const struct gemm *g, const struct operation *o)
+static size_t element(const struct layout *l)
+{
+    return l->type == CUDA_R_16BF ? sizeof(uint16_t) : sizeof(float);
+}
+
+static size_t bytes_of(const struct layout *l)
+{
+    return (size_t)((int64_t)(l->cols - 1) * l->ld + (int64_t)l->rows) * element(l);
+}
+
+static float read_entry(const void *from, int64_t at, const struct layout *l)
+{
+    return l->type == CUDA_R_16BF ? float_of_bf16(((const uint16_t *)from)[at]) : ((const float *)from)[at];
+}
+
+static void write_entry(void *to, int64_t at, const struct layout *l, float x)
+{
+    if (l->type == CUDA_R_16BF)
+        ((uint16_t *)to)[at] = bf16_of_float(x);
+    else
+        ((float *)to)[at] = x;
+}
+
+/* A matrix as floats. */
+static std::vector<float> widened(const void *from, const struct layout *l)
+{
+    std::vector<float> to(bytes_of(l) / element(l));
+    for (size_t i = 0; i < to.size(); i++)
+        to[i] = read_entry(from, (int64_t)i, l);
+    return to;
+}
+
+/* Adds a bias per row of the column-major result, and writes it. */
+static void finish(const struct gemm *g, const struct operation *o, void *to, const struct layout *l)
 {
     for (int64_t j = 0; j < g->cols; j++)
         for (int64_t i = 0; i < g->rows; i++) {
-            float *c = &g->c[i + j * g->ldc];
-            *c = activated(o->epilogue, *c + (has_bias(o->epilogue) ? o->bias[i] : 0));
+            float c = g->c[i + j * g->ldc] + (has_bias(o->epilogue) ? read_entry(o->bias, i, l) : 0);
+            write_entry(to, i + j * g->ldc, l, activated(o->epilogue, c));
         }
+}
+
+/* BGRADB: "the bias size corresponds to the number of columns of the matrix D; the reduction happens over the
+ * GEMM's k dimension". */
+static void store_sums(const struct gemm *g, const struct operation *o, const struct layout *l)
+{
+    for (int64_t j = 0; j < g->cols; j++) {
+        double sum = 0;
+        for (int64_t k = 0; k < g->inner; k++)
+            sum += (double)(g->b_transposed ? g->b[j + k * g->ldb] : g->b[k + j * g->ldb]);
+        write_entry(o->bias, j, l, (float)sum);
+    }
 }
 
 static cublasStatus_t take(void *to, size_t size, const void *from, size_t given)
@@ -121,9 +168,9 @@ cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle)
 cublasStatus_t cublasLtMatrixLayoutInit_internal(cublasLtMatrixLayout_t to, size_t, cudaDataType type,
                                                  uint64_t rows, uint64_t cols, int64_t ld)
 {
-    const struct layout l = {rows, cols, ld};
+    const struct layout l = {rows, cols, ld, type};
     memcpy(to, &l, sizeof l);
-    return type == CUDA_R_32F ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
+    return type == CUDA_R_32F || type == CUDA_R_16BF ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
 }
 
 cublasStatus_t cublasLtMatmulDescInit_internal(cublasLtMatmulDesc_t to, size_t, cublasComputeType_t compute,
@@ -153,6 +200,11 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t descriptor,
     default:
         emulator_fail("attribute %d of a product is not emulated", (int)which);
     }
+}
+
+static cudaDataType type_of(cublasLtMatrixLayout_t l)
+{
+    return ((const struct layout *)l)->type;
 }
 
 /* Defaults as documented. */
@@ -187,18 +239,21 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p
 }
 
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t descriptor,
-                                              cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
+                                              cublasLtMatrixLayout_t first, cublasLtMatrixLayout_t second,
                                               cublasLtMatrixLayout_t, cublasLtMatrixLayout_t result,
                                               cublasLtMatmulPreference_t preference, int,
                                               cublasLtMatmulHeuristicResult_t *found, int *count)
 {
     const struct operation *o = (const struct operation *)descriptor;
     const struct layout *l = (const struct layout *)result;
+    bool narrow = type_of(first) == CUDA_R_16BF;
     const struct preference *p = (const struct preference *)preference;
     bool fuses = l->rows % 4 == 0;
     *count = 0;
     if (p->schemes & CUBLASLT_REDUCTION_SCHEME_INPLACE)
         emulator_fail("a product may accumulate in place: its bits would change from run to run");
+    if (type_of(first) != type_of(second) || (narrow ? o->tf32 : l->type == CUDA_R_16BF))
+        return CUBLAS_STATUS_NOT_SUPPORTED;
     if (o->epilogue != CUBLASLT_EPILOGUE_DEFAULT && !fuses)
         return CUBLAS_STATUS_NOT_SUPPORTED;
     struct algorithm a = {p->workspace, {}};
@@ -206,11 +261,6 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
     memcpy(&found->algo, &a, sizeof a);
     *count = 1;
     return CUBLAS_STATUS_SUCCESS;
-}
-
-static size_t bytes_of(const struct layout *l)
-{
-    return (size_t)((int64_t)(l->cols - 1) * l->ld + (int64_t)l->rows) * sizeof(float);
 }
 
 static void expect_addresses(const void *const address[4], const struct layout *const layouts[4],
@@ -254,24 +304,32 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
     if ((uintptr_t)workspace % 256 || workspace_bytes < algorithm->workspace)
         return CUBLAS_STATUS_INVALID_VALUE;
     memory_expect(current_device(), workspace, workspace_bytes, "the workspace of a product");
-    const struct gemm g = {ta,
-                           tb,
-                           (int64_t)rows,
-                           (int64_t)cols,
-                           (int64_t)inner,
-                           *(const float *)alpha,
-                           *(const float *)beta,
-                           (const float *)a,
-                           (const float *)b,
-                           (float *)d,
-                           la->ld,
-                           lb->ld,
-                           ld->ld,
-                           o.tf32 ? to_tf32 : same};
+    bool sums = o.epilogue == CUBLASLT_EPILOGUE_BGRADB;
+    if (sums || has_bias(o.epilogue))
+        memory_expect(current_device(), o.bias, (sums ? cols : rows) * element(ld), "a bias");
+    const float scale = *(const float *)alpha, more = *(const float *)beta;
+    const struct layout of_a = *la, of_b = *lb, of_d = *ld;
     stream_queue(stream, [=] {
         memory_spoil(workspace, workspace_bytes);
+        std::vector<float> x = widened(a, &of_a), y = widened(b, &of_b), z = widened(d, &of_d);
+        const struct gemm g = {ta,
+                               tb,
+                               (int64_t)rows,
+                               (int64_t)cols,
+                               (int64_t)inner,
+                               scale,
+                               more,
+                               x.data(),
+                               y.data(),
+                               z.data(),
+                               of_a.ld,
+                               of_b.ld,
+                               of_d.ld,
+                               o.tf32 ? to_tf32 : same};
         gemm_run(&g);
-        finish(&g, &o);
+        finish(&g, &o, d, &of_d);
+        if (sums)
+            store_sums(&g, &o, &of_d);
     });
     return CUBLAS_STATUS_SUCCESS;
 }
