@@ -5,29 +5,29 @@
 
 namespace
 {
-template <int ACT> struct activate_entries {
+template <int ACT, class T> struct activate_entries {
     struct mat y, x;
 
     template <int V> __device__ void at(int64_t i, int64_t k) const
     {
-        vec<V> z = load<V>(entry(x, i, k));
+        vec<V> z = load<V>(entry<T>(x, i, k));
 #pragma unroll
         for (int v = 0; v < V; v++)
             z.at[v] = activation(ACT, z.at[v]);
-        store(entry(y, i, k), z);
+        store(entry<T>(y, i, k), z);
     }
 };
 
-template <int ACT> struct slope_entries {
+template <int ACT, class T> struct slope_entries {
     struct mat dx, dy, x;
 
     template <int V> __device__ void at(int64_t i, int64_t k) const
     {
-        vec<V> z = load<V>(entry(x, i, k)), d = load<V>(entry(dy, i, k));
+        vec<V> z = load<V>(entry<T>(x, i, k)), d = load<V>(entry<T>(dy, i, k));
 #pragma unroll
         for (int v = 0; v < V; v++)
             d.at[v] = activation_backward(ACT, z.at[v], d.at[v]);
-        put(entry(dx, i, k), dx.acc, d);
+        put(entry<T>(dx, i, k), dx.acc, d);
     }
 };
 
@@ -35,16 +35,21 @@ template <int ACT> cuda_status run_forward(const struct activate_args *a)
 {
     const struct mat all[] = {a->y, a->x};
     struct lines l = lines_of(all, 2);
-    const activate_entries<ACT> f = {lines_view(l, a->y), lines_view(l, a->x)};
-    return run_entries(a->call, l, f);
+    return by_type(a->y.dtype, [&](auto zero) {
+        const activate_entries<ACT, decltype(zero)> f = {lines_view(l, a->y), lines_view(l, a->x)};
+        return run_entries(a->call, l, f);
+    });
 }
 
 template <int ACT> cuda_status run_backward(const struct activate_backward_args *a)
 {
     const struct mat all[] = {a->dx, a->dy, a->x};
     struct lines l = lines_of(all, 3);
-    const slope_entries<ACT> f = {lines_view(l, a->dx), lines_view(l, a->dy), lines_view(l, a->x)};
-    return run_entries(a->call, l, f);
+    return by_type(a->dx.dtype, [&](auto zero) {
+        const slope_entries<ACT, decltype(zero)> f = {lines_view(l, a->dx), lines_view(l, a->dy),
+                                                      lines_view(l, a->x)};
+        return run_entries(a->call, l, f);
+    });
 }
 } // namespace
 

@@ -57,7 +57,7 @@ __device__ void write_moments(const welford<V> &mine, int lanes, int64_t rows, i
     __syncthreads(); /* before shared is written again */
 }
 
-template <int V>
+template <int V, class T>
 __global__ void __launch_bounds__(BLOCK, 1) column_moments(struct columns c, struct mat x, float *partial)
 {
     alignas(16) __shared__ float shared[2][V * BLOCK];
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(BLOCK, 1) column_moments(struct columns c, str
         int64_t first = strip * c.lanes * V, k = first + (int64_t)lane * V;
         welford<V> mine = {0, same<V>(0), same<V>(0)};
         for (int64_t i = begin + threadIdx.x / c.lanes; i < end && k < c.cols; i += teams)
-            follow(mine, load<V>(entry(x, i, k)));
+            follow(mine, load<V>(entry<T>(x, i, k)));
         write_moments<V>(mine, c.lanes, end - begin, first, c.cols, partial + blockIdx.x * 2 * c.cols,
                          shared);
     }
@@ -120,14 +120,14 @@ template <int V> __device__ vec<V> normalised(vec<V> x, vec<V> mean, vec<V> rstd
     return (x - mean) * rstd * gain + bias;
 }
 
-struct normal_entries {
+template <class T> struct normal_entries {
     struct mat y, x, statistics, gain, bias;
 
     template <int V> __device__ void at(int64_t i, int64_t k) const
     {
-        store(entry(y, i, k), normalised(load<V>(entry(x, i, k)), load<V>(entry(statistics, 0, k)),
-                                         load<V>(entry(statistics, 1, k)), load<V>(entry(gain, 0, k)),
-                                         load<V>(entry(bias, 0, k))));
+        store(entry<T>(y, i, k), normalised(load<V>(entry<T>(x, i, k)), load<V>(entry(statistics, 0, k)),
+                                            load<V>(entry(statistics, 1, k)), load<V>(entry<T>(gain, 0, k)),
+                                            load<V>(entry<T>(bias, 0, k))));
     }
 };
 
@@ -148,7 +148,7 @@ int64_t batch_scratch(struct mat x)
            columns_bytes(columns_of(x.rows, x.cols, WIDE).chunks, x.cols);
 }
 
-struct inference_entries {
+template <class T> struct inference_entries {
     struct mat y, x, gain, bias, mean, var;
     float eps;
 
@@ -158,13 +158,13 @@ struct inference_entries {
 #pragma unroll
         for (int v = 0; v < V; v++)
             rstd.at[v] = 1 / sqrtf(rstd.at[v] + eps);
-        store(entry(y, i, k), normalised(load<V>(entry(x, i, k)), load<V>(entry(mean, 0, k)), rstd,
-                                         load<V>(entry(gain, 0, k)), load<V>(entry(bias, 0, k))));
+        store(entry<T>(y, i, k), normalised(load<V>(entry<T>(x, i, k)), load<V>(entry(mean, 0, k)), rstd,
+                                            load<V>(entry<T>(gain, 0, k)), load<V>(entry<T>(bias, 0, k))));
     }
 };
 
 /* s = sum of dy and t = sum of dy n. */
-struct batch_sums {
+template <class T> struct batch_sums {
     struct mat dy, x, stats;
 
     __device__ void enter(int64_t)
@@ -172,21 +172,21 @@ struct batch_sums {
     }
     template <int V> __device__ void add(int64_t i, int64_t k, column_sums<V> &sums) const
     {
-        vec<V> slope = load<V>(entry(dy, i, k)), mean = load<V>(entry(stats, 0, k));
+        vec<V> slope = load<V>(entry<T>(dy, i, k)), mean = load<V>(entry(stats, 0, k));
         sums.s = sums.s + slope;
-        sums.t = sums.t + slope * ((load<V>(entry(x, i, k)) - mean) * load<V>(entry(stats, 1, k)));
+        sums.t = sums.t + slope * ((load<V>(entry<T>(x, i, k)) - mean) * load<V>(entry(stats, 1, k)));
     }
 };
 
-struct slope_entries {
+template <class T> struct slope_entries {
     struct mat dx, dy, x, stats, gain, means; /* means: of dy and of dy n, by column */
 
     template <int V> __device__ void at(int64_t i, int64_t k) const
     {
-        vec<V> slope = load<V>(entry(dy, i, k)), rstd = load<V>(entry(stats, 1, k));
-        vec<V> n = (load<V>(entry(x, i, k)) - load<V>(entry(stats, 0, k))) * rstd;
+        vec<V> slope = load<V>(entry<T>(dy, i, k)), rstd = load<V>(entry(stats, 1, k));
+        vec<V> n = (load<V>(entry<T>(x, i, k)) - load<V>(entry(stats, 0, k))) * rstd;
         vec<V> s = load<V>(entry(means, 0, k)), t = load<V>(entry(means, 1, k));
-        put(entry(dx, i, k), dx.acc, (slope - s - n * t) * (load<V>(entry(gain, 0, k)) * rstd));
+        put(entry<T>(dx, i, k), dx.acc, (slope - s - n * t) * (load<V>(entry<T>(gain, 0, k)) * rstd));
     }
 };
 } // namespace
@@ -200,12 +200,17 @@ extern "C" void cuda_batch_norm(const void *args)
     float *partial = chunk_sums(a->call, a->x.cols);
     const struct batch_results to = {statistics,     a->stats, a->running_mean,
                                      a->running_var, a->eps,   a->momentum};
-    CUDA_CHECK(a->call, run(a->call, columns_launch(c),
-                            c.width == WIDE ? column_moments<WIDE> : column_moments<1>, c, a->x, partial));
+    CUDA_CHECK(a->call, by_type(a->x.dtype, [&](auto zero) {
+                   typedef decltype(zero) T;
+                   return run(a->call, columns_launch(c),
+                              c.width == WIDE ? column_moments<WIDE, T> : column_moments<1, T>, c, a->x,
+                              partial);
+               }));
     CUDA_CHECK(a->call,
                run(a->call, launch_blocks(blocks_of(c.cols, WARP), 1), column_statistics, c, partial, to));
-    const normal_entries f = {a->y, a->x, statistics, a->gain, a->bias};
-    CUDA_CHECK(a->call, run_entries(a->call, lines_by_row(a->y.rows, a->y.cols, c.width), f));
+    CUDA_CHECK(a->call,
+               run_entries<normal_entries>(a->call, a->y.dtype, lines_by_row(a->y.rows, a->y.cols, c.width),
+                                           a->y, a->x, statistics, a->gain, a->bias));
 }
 
 extern "C" int64_t cuda_batch_norm_scratch(const void *args)
@@ -217,9 +222,9 @@ extern "C" void cuda_batch_norm_inference(const void *args)
 {
     const struct batch_norm_inference_args *a = (const struct batch_norm_inference_args *)args;
     const struct mat all[] = {a->y, a->x, a->gain, a->bias, a->running_mean, a->running_var};
-    const inference_entries f = {a->y,           a->x,         a->gain, a->bias, a->running_mean,
-                                 a->running_var, (float)a->eps};
-    CUDA_CHECK(a->call, run_entries(a->call, lines_by_row(a->y.rows, a->y.cols, width_of(all, 6)), f));
+    struct lines l = lines_by_row(a->y.rows, a->y.cols, width_of(all, 6));
+    CUDA_CHECK(a->call, run_entries<inference_entries>(a->call, a->y.dtype, l, a->y, a->x, a->gain, a->bias,
+                                                       a->running_mean, a->running_var, (float)a->eps));
 }
 
 extern "C" void cuda_batch_norm_backward(const void *args)
@@ -228,13 +233,16 @@ extern "C" void cuda_batch_norm_backward(const void *args)
     const struct mat all[] = {a->dx, a->dy, a->x, a->gain, a->stats};
     struct columns c = columns_of(a->x.rows, a->x.cols, width_of(all, 5));
     struct mat means = column_pairs(a->call, a->x.cols);
-    const batch_sums sums = {a->dy, a->x, a->stats};
     const struct column_results to = {a->dbias, a->dgain, means, c.rows};
-    CUDA_CHECK(a->call, run_columns(a->call, c, sums, chunk_sums(a->call, a->x.cols), to));
+    CUDA_CHECK(a->call, by_type(a->x.dtype, [&](auto zero) {
+                   const batch_sums<decltype(zero)> sums = {a->dy, a->x, a->stats};
+                   return run_columns(a->call, c, sums, chunk_sums(a->call, a->x.cols), to);
+               }));
     if (!mat_present(a->dx))
         return;
-    const slope_entries f = {a->dx, a->dy, a->x, a->stats, a->gain, means};
-    CUDA_CHECK(a->call, run_entries(a->call, lines_by_row(a->x.rows, a->x.cols, c.width), f));
+    CUDA_CHECK(a->call,
+               run_entries<slope_entries>(a->call, a->x.dtype, lines_by_row(a->x.rows, a->x.cols, c.width),
+                                          a->dx, a->dy, a->x, a->stats, a->gain, means));
 }
 
 extern "C" int64_t cuda_batch_norm_backward_scratch(const void *args)

@@ -17,7 +17,7 @@ struct dropout_work {
     float scale;
 };
 
-struct dropout_entries {
+template <class T> struct dropout_entries {
     const struct dropout_work &w;
     int64_t cols; /* of a line: packed or not, entry (i, k) of the lines has number i cols + k */
     uint64_t key;
@@ -25,7 +25,7 @@ struct dropout_entries {
     template <int V> __device__ void at(int64_t i, int64_t k) const
     {
         uint64_t n = (uint64_t)(i * cols + k), word = rng_bits(key, n >> 1);
-        vec<V> x = load<V>(entry(w.x, i, k));
+        vec<V> x = load<V>(entry<T>(w.x, i, k));
 #pragma unroll
         for (int v = 0; v < V; v++) {
             if (v > 0 && v % 2 == 0)
@@ -33,13 +33,14 @@ struct dropout_entries {
             uint32_t number = (uint32_t)((n + v) & 1 ? word >> 32 : word);
             x.at[v] = number >= w.least ? __fmul_rn(x.at[v], w.scale) : 0.0f; /* not fused with put's sum */
         }
-        put(entry(w.y, i, k), w.y.acc, x);
+        put(entry<T>(w.y, i, k), w.y.acc, x);
     }
 };
 
-template <int V> __global__ void __launch_bounds__(BLOCK, 1) drop(struct lines l, const struct dropout_work w)
+template <int V, class T>
+__global__ void __launch_bounds__(BLOCK, 1) drop(struct lines l, const struct dropout_work w)
 {
-    const dropout_entries entries = {w, l.cols, rng_bits(w.site, (uint64_t)*w.schedule)};
+    const dropout_entries<T> entries = {w, l.cols, rng_bits(w.site, (uint64_t)*w.schedule)};
     do_entries<V>(l, entries);
 }
 
@@ -51,7 +52,10 @@ cuda_status run_dropout(const struct call &call, struct mat y, struct mat x, str
     struct mask m = mask_of(key, 0, p);
     const dropout_work w = {lines_view(l, y), lines_view(l, x), (const double *)schedule.data, key,
                             m.least,          (float)m.scale};
-    return run(call, lines_launch(l), l.width == WIDE ? drop<WIDE> : drop<1>, l, w);
+    return by_type(y.dtype, [&](auto zero) {
+        typedef decltype(zero) T;
+        return run(call, lines_launch(l), l.width == WIDE ? drop<WIDE, T> : drop<1, T>, l, w);
+    });
 }
 } // namespace
 

@@ -1,4 +1,4 @@
-/* Elementwise: add y = a + b, copy y (+)= x, fill y = value. */
+/* Elementwise: add y = a + b, copy y (+)= x, fill y = value, narrow y = x, rounded to BF16. */
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/entries.cuh"
 
@@ -19,6 +19,15 @@ template <class T> struct copy_entries {
     template <int V> __device__ void at(int64_t i, int64_t k) const
     {
         put(entry<T>(y, i, k), y.acc, load<V>(entry<T>(x, i, k)));
+    }
+};
+
+struct narrow_entries {
+    struct mat y, x;
+
+    template <int V> __device__ void at(int64_t i, int64_t k) const
+    {
+        store(entry<bf16>(y, i, k), load<V>(entry(x, i, k)));
     }
 };
 
@@ -57,4 +66,13 @@ extern "C" void cuda_fill(const void *args)
     struct lines l = lines_of(&a->y, 1);
     CUDA_CHECK(a->call,
                run_entries<fill_entries>(a->call, a->y.dtype, l, lines_view(l, a->y), (float)a->value));
+}
+
+extern "C" void cuda_narrow(const void *args)
+{
+    const struct narrow_args *a = (const struct narrow_args *)args;
+    const struct mat all[] = {a->y, a->x};
+    struct lines l = lines_of(all, 2);
+    const narrow_entries f = {lines_view(l, a->y), lines_view(l, a->x)};
+    CUDA_CHECK(a->call, run_entries(a->call, l, f));
 }

@@ -6,7 +6,7 @@
 namespace
 {
 /* One thread for each node: k is 0. */
-struct node_weights {
+template <class T> struct node_weights {
     struct mat w;
     struct edge_visits in;
 
@@ -18,8 +18,8 @@ struct node_weights {
             loops += j == i;
         });
         float s = 1 / sqrtf((float)(1 + edges - loops));
-        *entry(w, i, 0) = s;
-        *entry(w, i, 1) = (float)(1 - loops) * s;
+        store<1>(entry<T>(w, i, 0), {s});
+        store<1>(entry<T>(w, i, 1), {(float)(1 - loops) * s});
     }
 };
 } // namespace
@@ -28,6 +28,9 @@ extern "C" void cuda_gcn_weights(const void *args)
 {
     const struct gcn_weights_args *a = (const struct gcn_weights_args *)args;
     struct lines l = lines_by_row(a->w.rows, 1, 1);
-    const node_weights f = {a->w, edges_received(a->adj)};
-    CUDA_CHECK(a->call, run(a->call, lines_launch(l), each_entry<1, node_weights>, l, f));
+    CUDA_CHECK(a->call, by_type(a->w.dtype, [&](auto zero) {
+                   typedef node_weights<decltype(zero)> weights;
+                   const weights f = {a->w, edges_received(a->adj)};
+                   return run(a->call, lines_launch(l), each_entry<1, weights>, l, f);
+               }));
 }

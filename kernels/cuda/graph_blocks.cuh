@@ -64,4 +64,15 @@ static cuda_status run_block_entries(const struct call &call, struct graph_block
     return run(call, plan, each_block_entry<1, F>, blocks, l, f);
 }
 
+/* The same for F<T> of these members, where T is the type of the entries (by_type). */
+template <template <class> class F, class... Members>
+static cuda_status run_block_entries(const struct call &call, enum dtype dtype, struct graph_blocks blocks,
+                                     struct lines l, const Members &...members)
+{
+    return by_type(dtype, [&](auto zero) {
+        const F<decltype(zero)> f = {members...};
+        return run_block_entries(call, blocks, l, f);
+    });
+}
+
 #endif

@@ -35,27 +35,27 @@ __device__ double sum_block(const struct lines &l, const struct row_block &b, co
     return block_sum((double)sum);
 }
 
-struct entry_sum {
+template <class T> struct entry_sum {
     struct mat x;
 
     template <int V> __device__ float at(int64_t i, int64_t k) const
     {
-        return sum_of(load<V>(entry(x, i, k)));
+        return sum_of(load<V>(entry<T>(x, i, k)));
     }
 };
 
-struct square_sum {
+template <class T> struct square_sum {
     struct mat x;
     float mean;
 
     template <int V> __device__ float at(int64_t i, int64_t k) const
     {
-        vec<V> centred = load<V>(entry(x, i, k)) - mean;
+        vec<V> centred = load<V>(entry<T>(x, i, k)) - mean;
         return sum_of(centred * centred);
     }
 };
 
-template <int V>
+template <int V, class T>
 __global__ void __launch_bounds__(BLOCK, 1)
     block_moments(struct graph_blocks blocks, struct lines l, struct mat x, struct moments *parts)
 {
@@ -64,9 +64,9 @@ __global__ void __launch_bounds__(BLOCK, 1)
         if (b.rows == 0)
             continue;
         double count = (double)(b.rows * l.cols);
-        const entry_sum sum = {x};
+        const entry_sum<T> sum = {x};
         double mean = sum_block<V>(l, b, sum) / count;
-        const square_sum squares = {x, (float)mean};
+        const square_sum<T> squares = {x, (float)mean};
         double m2 = sum_block<V>(l, b, squares), rounded = (float)mean - mean;
         if (threadIdx.x == 0)
             parts[number] = {count, mean, max(0.0, m2 - count * rounded * rounded)};
@@ -108,14 +108,14 @@ __global__ void __launch_bounds__(BLOCK, 1)
     }
 }
 
-struct graph_normal_entries {
+template <class T> struct graph_normal_entries {
     struct mat y, x, statistics, gain, bias;
 
     template <int V> __device__ void at(const struct row_block &b, int64_t i, int64_t k) const
     {
         float mean = *entry(statistics, b.graph, 0), rstd = *entry(statistics, b.graph, 1);
-        vec<V> factor = load<V>(entry(gain, 0, k)), shift = load<V>(entry(bias, 0, k));
-        store(entry(y, i, k), (load<V>(entry(x, i, k)) - mean) * rstd * factor + shift);
+        vec<V> factor = load<V>(entry<T>(gain, 0, k)), shift = load<V>(entry<T>(bias, 0, k));
+        store(entry<T>(y, i, k), (load<V>(entry<T>(x, i, k)) - mean) * rstd * factor + shift);
     }
 };
 
@@ -136,16 +136,16 @@ template <int V> struct graph_part {
     vec<V> n, g;
 };
 
-struct graph_slope {
+template <class T> struct graph_slope {
     struct mat dx, dy, x, gain, stats;
 };
 
-template <int V>
-__device__ graph_part<V> read_part(const struct graph_slope &w, int64_t graph, int64_t i, int64_t k)
+template <int V, class T>
+__device__ graph_part<V> read_part(const graph_slope<T> &w, int64_t graph, int64_t i, int64_t k)
 {
     float mean = *entry(w.stats, graph, 0), rstd = *entry(w.stats, graph, 1);
-    vec<V> slope = load<V>(entry(w.dy, i, k)), factor = load<V>(entry(w.gain, 0, k));
-    graph_part<V> part = {(load<V>(entry(w.x, i, k)) - mean) * rstd, {}};
+    vec<V> slope = load<V>(entry<T>(w.dy, i, k)), factor = load<V>(entry<T>(w.gain, 0, k));
+    graph_part<V> part = {(load<V>(entry<T>(w.x, i, k)) - mean) * rstd, {}};
 #pragma unroll
     for (int v = 0; v < V; v++)
         part.g.at[v] = __fmul_rn(slope.at[v], factor.at[v]);
@@ -157,9 +157,9 @@ struct graph_sums {
     double g, gn;
 };
 
-template <int V>
-__global__ void __launch_bounds__(BLOCK, 1) block_sums(struct graph_blocks blocks, struct lines l,
-                                                       const struct graph_slope w, struct graph_sums *parts)
+template <int V, class T>
+__global__ void __launch_bounds__(BLOCK, 1)
+    block_sums(struct graph_blocks blocks, struct lines l, const graph_slope<T> w, struct graph_sums *parts)
 {
     int lane = (int)threadIdx.x % l.lanes, team = (int)threadIdx.x / l.lanes, teams = BLOCK / l.lanes;
     for (int64_t number = blockIdx.x; number < blocks.count; number += gridDim.x) {
@@ -201,8 +201,8 @@ __global__ void __launch_bounds__(BLOCK, 1)
     }
 }
 
-struct graph_slope_entries {
-    struct graph_slope w;
+template <class T> struct graph_slope_entries {
+    graph_slope<T> w;
     struct mat means;
 
     template <int V> __device__ void at(const struct row_block &b, int64_t i, int64_t k) const
@@ -210,12 +210,12 @@ struct graph_slope_entries {
         float g = *entry(means, b.graph, 0), gn = *entry(means, b.graph, 1);
         float rstd = *entry(w.stats, b.graph, 1);
         graph_part<V> part = read_part<V>(w, b.graph, i, k);
-        put(entry(w.dx, i, k), w.dx.acc, (part.g - g - part.n * gn) * rstd);
+        put(entry<T>(w.dx, i, k), w.dx.acc, (part.g - g - part.n * gn) * rstd);
     }
 };
 
 /* Column sums of dy and dy n; the graph of a row is looked up when the previous row's graph ends. */
-struct gain_sums {
+template <class T> struct gain_sums {
     struct mat dy, x, stats;
     struct graph_blocks blocks;
     int64_t graph, end;
@@ -230,21 +230,22 @@ struct gain_sums {
     template <int V> __device__ void add(int64_t i, int64_t k, column_sums<V> &sums) const
     {
         float mean = *entry(stats, graph, 0), rstd = *entry(stats, graph, 1);
-        vec<V> slope = load<V>(entry(dy, i, k));
+        vec<V> slope = load<V>(entry<T>(dy, i, k));
         sums.s = sums.s + slope;
-        sums.t = sums.t + slope * ((load<V>(entry(x, i, k)) - mean) * rstd);
+        sums.t = sums.t + slope * ((load<V>(entry<T>(x, i, k)) - mean) * rstd);
     }
 };
 
+template <class T>
 cuda_status run_dx(const struct graph_norm_backward_args *a, struct graph_blocks blocks, int width)
 {
     struct lines l = lines_by_row(a->x.rows, a->x.cols, width);
-    const struct graph_slope w = {a->dx, a->dy, a->x, a->gain, a->stats};
+    const graph_slope<T> w = {a->dx, a->dy, a->x, a->gain, a->stats};
     struct mat means = graph_pairs(a->call, blocks.graphs);
     struct graph_sums *parts = (struct graph_sums *)scratch_at(a->call, graph_pairs_bytes(blocks.graphs));
-    const graph_slope_entries f = {w, means};
+    const graph_slope_entries<T> f = {w, means};
     cuda_status status = run(a->call, launch_blocks(blocks.count, 1),
-                             width == WIDE ? block_sums<WIDE> : block_sums<1>, blocks, l, w, parts);
+                             width == WIDE ? block_sums<WIDE, T> : block_sums<1, T>, blocks, l, w, parts);
     if (!status.fault)
         status = run(a->call, launch_blocks(blocks_of(blocks.graphs, BLOCK / WARP), 1), graph_means, blocks,
                      l.cols, parts, means);
@@ -260,13 +261,16 @@ extern "C" void cuda_graph_norm(const void *args)
     struct lines l = lines_by_row(a->x.rows, a->x.cols, width_of(all, 4));
     struct mat statistics = graph_pairs(a->call, blocks.graphs);
     struct moments *parts = (struct moments *)scratch_at(a->call, graph_pairs_bytes(blocks.graphs));
-    CUDA_CHECK(a->call,
-               run(a->call, launch_blocks(blocks.count, 1),
-                   l.width == WIDE ? block_moments<WIDE> : block_moments<1>, blocks, l, a->x, parts));
+    CUDA_CHECK(a->call, by_type(a->x.dtype, [&](auto zero) {
+                   typedef decltype(zero) T;
+                   return run(a->call, launch_blocks(blocks.count, 1),
+                              l.width == WIDE ? block_moments<WIDE, T> : block_moments<1, T>, blocks, l, a->x,
+                              parts);
+               }));
     CUDA_CHECK(a->call, run(a->call, launch_blocks(blocks_of(blocks.graphs, BLOCK / WARP), 1),
                             graph_statistics, blocks, parts, statistics, a->stats, a->eps));
-    const graph_normal_entries f = {a->y, a->x, statistics, a->gain, a->bias};
-    CUDA_CHECK(a->call, run_block_entries(a->call, blocks, l, f));
+    CUDA_CHECK(a->call, run_block_entries<graph_normal_entries>(a->call, a->y.dtype, blocks, l, a->y, a->x,
+                                                                statistics, a->gain, a->bias));
 }
 
 extern "C" int64_t cuda_graph_norm_scratch(const void *args)
@@ -284,12 +288,15 @@ extern "C" void cuda_graph_norm_backward(const void *args)
     int width = width_of(all, 4);
     if (mat_present(a->dgain) || mat_present(a->dbias)) {
         struct columns c = columns_of(a->x.rows, a->x.cols, width);
-        const gain_sums sums = {a->dy, a->x, a->stats, blocks, 0, 0};
         const struct column_results to = {a->dbias, a->dgain, {}, 0};
-        CUDA_CHECK(a->call, run_columns(a->call, c, sums, (float *)a->call.scratch, to));
+        CUDA_CHECK(a->call, by_type(a->x.dtype, [&](auto zero) {
+                       const gain_sums<decltype(zero)> sums = {a->dy, a->x, a->stats, blocks, 0, 0};
+                       return run_columns(a->call, c, sums, (float *)a->call.scratch, to);
+                   }));
     }
     if (mat_present(a->dx))
-        CUDA_CHECK(a->call, run_dx(a, blocks, width));
+        CUDA_CHECK(a->call,
+                   by_type(a->x.dtype, [&](auto zero) { return run_dx<decltype(zero)>(a, blocks, width); }));
 }
 
 /* dx is computed after dgain and dbias and reuses their scratch. */

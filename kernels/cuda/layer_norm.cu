@@ -12,29 +12,31 @@
 namespace
 {
 /* The input: x, or a + b, which is stored if `sum` is present. */
-struct one_row {
+template <class T> struct one_row {
+    typedef T type;
     struct mat x;
 
     template <int V> __device__ vec<V> read(int64_t i, int64_t k) const
     {
-        return load<V>(entry(x, i, k));
+        return load<V>(entry<T>(x, i, k));
     }
     template <int V> __device__ void keep(int64_t, int64_t, vec<V>) const
     {
     }
 };
 
-struct sum_of_rows {
+template <class T> struct sum_of_rows {
+    typedef T type;
     struct mat sum, a, b;
 
     template <int V> __device__ vec<V> read(int64_t i, int64_t k) const
     {
-        return load<V>(entry(a, i, k)) + load<V>(entry(b, i, k));
+        return load<V>(entry<T>(a, i, k)) + load<V>(entry<T>(b, i, k));
     }
     template <int V> __device__ void keep(int64_t i, int64_t k, vec<V> x) const
     {
         if (present(sum))
-            store(entry(sum, i, k), x);
+            store(entry<T>(sum, i, k), x);
     }
 };
 
@@ -48,12 +50,12 @@ template <int V> __device__ float squares_of(vec<V> x, float mean)
     return sum_of((x - mean) * (x - mean));
 }
 
-template <int V>
+template <class T, int V>
 __device__ void write_normalised(const struct norm_work &w, int64_t i, int64_t k, vec<V> x, float mean,
                                  float rstd)
 {
-    vec<V> gain = load<V>(entry(w.gain, 0, k)), bias = load<V>(entry(w.bias, 0, k));
-    store(entry(w.y, i, k), (x - mean) * rstd * gain + bias);
+    vec<V> gain = load<V>(entry<T>(w.gain, 0, k)), bias = load<V>(entry<T>(w.bias, 0, k));
+    store(entry<T>(w.y, i, k), (x - mean) * rstd * gain + bias);
 }
 
 __device__ float rstd_of(const struct norm_work &w, int64_t i, bool first_lane, float mean, float var)
@@ -92,7 +94,7 @@ __global__ void __launch_bounds__(BLOCK, 1)
             int64_t k = (int64_t)(n * t.lanes + lane) * V;
             if (k < t.cols) {
                 from.keep(i, k, x[n]);
-                write_normalised(w, i, k, x[n], mean, rstd);
+                write_normalised<typename F::type>(w, i, k, x[n], mean, rstd);
             }
         }
     }
@@ -115,7 +117,7 @@ __global__ void __launch_bounds__(BLOCK, 1)
         for (int64_t k = first; k < t.cols; k += WARP * V) {
             vec<V> x = from.template read<V>(i, k);
             from.keep(i, k, x);
-            write_normalised(w, i, k, x, mean, rstd);
+            write_normalised<typename F::type>(w, i, k, x, mean, rstd);
         }
     }
 }
@@ -151,16 +153,20 @@ extern "C" void cuda_layer_norm(const void *args)
 {
     const struct layer_norm_args *a = (const struct layer_norm_args *)args;
     const struct mat all[] = {a->y, a->x, a->gain, a->bias};
-    const one_row from = {a->x};
     const struct norm_work w = {a->y, a->stats, a->gain, a->bias, (float)a->eps};
-    CUDA_CHECK(a->call, run_normalise_wide(a->call, width_of(all, 4), from, w));
+    CUDA_CHECK(a->call, by_type(a->y.dtype, [&](auto zero) {
+                   const one_row<decltype(zero)> from = {a->x};
+                   return run_normalise_wide(a->call, width_of(all, 4), from, w);
+               }));
 }
 
 extern "C" void cuda_add_layer_norm(const void *args)
 {
     const struct add_layer_norm_args *a = (const struct add_layer_norm_args *)args;
     const struct mat all[] = {a->y, a->sum, a->a, a->b, a->gain, a->bias};
-    const sum_of_rows from = {a->sum, a->a, a->b};
     const struct norm_work w = {a->y, a->stats, a->gain, a->bias, (float)a->eps};
-    CUDA_CHECK(a->call, run_normalise_wide(a->call, width_of(all, 6), from, w));
+    CUDA_CHECK(a->call, by_type(a->y.dtype, [&](auto zero) {
+                   const sum_of_rows<decltype(zero)> from = {a->sum, a->a, a->b};
+                   return run_normalise_wide(a->call, width_of(all, 6), from, w);
+               }));
 }

@@ -16,7 +16,7 @@ namespace
 /* Blocks with column sums: enough to fill a large device, few enough that adding their sums is negligible. */
 enum { SUM_BLOCKS = 512 };
 
-struct slope_work {
+template <class T> struct slope_work {
     struct mat dx, dy, x, gain, stats;
     float *partial; /* column sums of each block, or null */
 };
@@ -26,12 +26,12 @@ template <int V> struct row_part {
 };
 
 /* Entries k .. k + V - 1 of row i; adds dy and dy n to sums. */
-template <int V>
-__device__ row_part<V> read_part(const struct slope_work &w, int64_t i, int64_t k, column_sums<V> *sums)
+template <int V, class T>
+__device__ row_part<V> read_part(const slope_work<T> &w, int64_t i, int64_t k, column_sums<V> *sums)
 {
     float mean = *entry(w.stats, i, 0), rstd = *entry(w.stats, i, 1);
-    vec<V> x = load<V>(entry(w.x, i, k)), dy = load<V>(entry(w.dy, i, k)),
-           gain = load<V>(entry(w.gain, 0, k));
+    vec<V> x = load<V>(entry<T>(w.x, i, k)), dy = load<V>(entry<T>(w.dy, i, k)),
+           gain = load<V>(entry<T>(w.gain, 0, k));
     row_part<V> part = {(x - mean) * rstd, dy * gain};
     if (sums) {
         sums->s = sums->s + dy;
@@ -40,15 +40,15 @@ __device__ row_part<V> read_part(const struct slope_work &w, int64_t i, int64_t 
     return part;
 }
 
-template <int V>
-__device__ void put_slope(const struct slope_work &w, int64_t i, int64_t k, row_part<V> part, float g_mean,
+template <int V, class T>
+__device__ void put_slope(const slope_work<T> &w, int64_t i, int64_t k, row_part<V> part, float g_mean,
                           float gn_mean)
 {
-    put(entry(w.dx, i, k), w.dx.acc, (part.g - g_mean - part.n * gn_mean) * *entry(w.stats, i, 1));
+    put(entry<T>(w.dx, i, k), w.dx.acc, (part.g - g_mean - part.n * gn_mean) * *entry(w.stats, i, 1));
 }
 
-template <int V, int ITEMS>
-__device__ void slope_row(const struct slope_work &w, const struct row_teams &t, int64_t i,
+template <int V, int ITEMS, class T>
+__device__ void slope_row(const slope_work<T> &w, const struct row_teams &t, int64_t i,
                           column_sums<V> sums[ITEMS])
 {
     unsigned mask = team_mask(t.lanes);
@@ -76,8 +76,8 @@ __device__ void slope_row(const struct slope_work &w, const struct row_teams &t,
     }
 }
 
-template <int V, int ITEMS>
-__global__ void __launch_bounds__(BLOCK, 1) norm_slopes(struct row_teams t, const struct slope_work w)
+template <int V, int ITEMS, class T>
+__global__ void __launch_bounds__(BLOCK, 1) norm_slopes(struct row_teams t, const slope_work<T> w)
 {
     alignas(16) __shared__ float shared[2 * V * BLOCK];
     int teams = BLOCK / t.lanes;
@@ -97,8 +97,8 @@ __global__ void __launch_bounds__(BLOCK, 1) norm_slopes(struct row_teams t, cons
 }
 
 /* dx of rows that do not fit in registers, one warp per row. */
-template <int V>
-__global__ void __launch_bounds__(BLOCK, 1) norm_slopes_long(struct row_teams t, const struct slope_work w)
+template <int V, class T>
+__global__ void __launch_bounds__(BLOCK, 1) norm_slopes_long(struct row_teams t, const slope_work<T> w)
 {
     int64_t first = (int64_t)(threadIdx.x % WARP) * V, step = (int64_t)gridDim.x * (BLOCK / WARP);
     for (int64_t i = (int64_t)blockIdx.x * (BLOCK / WARP) + threadIdx.x / WARP; i < t.rows; i += step) {
@@ -116,8 +116,8 @@ __global__ void __launch_bounds__(BLOCK, 1) norm_slopes_long(struct row_teams t,
 }
 
 /* The column sums of long rows. */
-struct row_sums {
-    struct slope_work w;
+template <class T> struct row_sums {
+    slope_work<T> w;
 
     __device__ void enter(int64_t)
     {
@@ -128,31 +128,31 @@ struct row_sums {
     }
 };
 
-cuda_status run_long(const struct call &call, struct row_teams t, const struct slope_work &w)
+template <class T> cuda_status run_long(const struct call &call, struct row_teams t, const slope_work<T> &w)
 {
     cuda_status status = cudaSuccess;
     if (mat_present(w.dx))
         status = run(call, row_teams_launch(t, LAUNCH_MAX_X),
-                     t.width == WIDE ? norm_slopes_long<WIDE> : norm_slopes_long<1>, t, w);
-    const row_sums sums = {w};
+                     t.width == WIDE ? norm_slopes_long<WIDE, T> : norm_slopes_long<1, T>, t, w);
+    const row_sums<T> sums = {w};
     if (status.fault || !w.partial)
         return status;
     return run_column_partials(call, columns_of(t.rows, t.cols, t.width), sums, w.partial);
 }
 
-template <int V>
-cuda_status run_slopes(const struct call &call, struct row_teams t, const struct slope_work &w)
+template <int V, class T>
+cuda_status run_slopes(const struct call &call, struct row_teams t, const slope_work<T> &w)
 {
     struct launch plan = row_teams_launch(t, SUM_BLOCKS);
     switch (t.items) {
     case 1:
-        return run(call, plan, norm_slopes<V, 1>, t, w);
+        return run(call, plan, norm_slopes<V, 1, T>, t, w);
     case 2:
-        return run(call, plan, norm_slopes<V, 2>, t, w);
+        return run(call, plan, norm_slopes<V, 2, T>, t, w);
     case 4:
-        return run(call, plan, norm_slopes<V, 4>, t, w);
+        return run(call, plan, norm_slopes<V, 4, T>, t, w);
     case 8:
-        return run(call, plan, norm_slopes<V, 8>, t, w);
+        return run(call, plan, norm_slopes<V, 8, T>, t, w);
     default:
         return run_long(call, t, w);
     }
@@ -177,8 +177,10 @@ extern "C" void cuda_layer_norm_backward(const void *args)
     struct row_teams t = teams_of(a, width_of(all, 4));
     bool sums = mat_present(a->dgain) || mat_present(a->dbias);
     float *partial = sums ? (float *)a->call.scratch : NULL;
-    const struct slope_work w = {a->dx, a->dy, a->x, a->gain, a->stats, partial};
-    CUDA_CHECK(a->call, t.width == WIDE ? run_slopes<WIDE>(a->call, t, w) : run_slopes<1>(a->call, t, w));
+    CUDA_CHECK(a->call, by_type(a->x.dtype, [&](auto zero) {
+                   const slope_work<decltype(zero)> w = {a->dx, a->dy, a->x, a->gain, a->stats, partial};
+                   return t.width == WIDE ? run_slopes<WIDE>(a->call, t, w) : run_slopes<1>(a->call, t, w);
+               }));
     const struct column_results to = {a->dbias, a->dgain, {}, 0};
     if (sums)
         CUDA_CHECK(a->call, run_column_totals(a->call, partial_count(t), t.cols, partial, to));

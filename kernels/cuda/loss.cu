@@ -50,13 +50,13 @@ __device__ int64_t label_of(const struct mat &label, int64_t i, int64_t k)
 }
 
 /* Sums squares, or magnitudes. */
-template <bool SQUARES> struct distance_entries {
+template <class T, bool SQUARES> struct distance_entries {
     struct mat y, target;
     float *sum; /* of this thread */
 
     template <int V> __device__ void at(int64_t i, int64_t k) const
     {
-        vec<V> apart = load<V>(entry(y, i, k)) - load<V>(entry(target, i, k));
+        vec<V> apart = load<V>(entry<T>(y, i, k)) - load<V>(entry<T>(target, i, k));
 #pragma unroll
         for (int v = 0; v < V; v++)
             *sum += SQUARES ? apart.at[v] * apart.at[v] : fabsf(apart.at[v]);
@@ -71,13 +71,13 @@ __device__ float log_above_one(float e)
 }
 
 /* Sums losses of binary_cross_entropy. */
-struct binary_entries {
+template <class T> struct binary_entries {
     struct mat y, label;
     float *sum;
 
     template <int V> __device__ void at(int64_t i, int64_t k) const
     {
-        vec<V> x = load<V>(entry(y, i, k));
+        vec<V> x = load<V>(entry<T>(y, i, k));
 #pragma unroll
         for (int v = 0; v < V; v++)
             *sum += fmaxf(x.at[v], 0) + log_above_one(expf(-fabsf(x.at[v]))) -
@@ -98,35 +98,36 @@ __global__ void __launch_bounds__(BLOCK, 1) sum_entries(struct lines l, const F 
 }
 
 /* The gradient of squares, or of magnitudes, which is 0 at 0. */
-template <bool SQUARES> struct error_entries {
+template <class T, bool SQUARES> struct error_entries {
     struct mat dy, y, target, dloss;
     float scale;
 
     template <int V> __device__ void at(int64_t i, int64_t k) const
     {
-        vec<V> apart = load<V>(entry(y, i, k)) - load<V>(entry(target, i, k));
+        vec<V> apart = load<V>(entry<T>(y, i, k)) - load<V>(entry<T>(target, i, k));
 #pragma unroll
         for (int v = 0; v < V && !SQUARES; v++)
             apart.at[v] = (float)((apart.at[v] > 0) - (apart.at[v] < 0));
-        put(entry(dy, i, k), dy.acc, apart * (*entry(dloss, 0, 0) * scale));
+        put(entry<T>(dy, i, k), dy.acc, apart * (*entry(dloss, 0, 0) * scale));
     }
 };
 
 /* log sum exp of row i, returned to every lane of the team. */
-template <int V> __device__ float log_sum_exp(const struct row_teams &t, const struct mat &y, int64_t i)
+template <int V, class T>
+__device__ float log_sum_exp(const struct row_teams &t, const struct mat &y, int64_t i)
 {
     unsigned mask = team_mask(t.lanes);
     int first = (int)threadIdx.x % t.lanes * V, step = t.lanes * V;
     float top = -INFINITY, sum = 0;
     for (int64_t k = first; k < t.cols; k += step) {
-        vec<V> x = load<V>(entry(y, i, k));
+        vec<V> x = load<V>(entry<T>(y, i, k));
 #pragma unroll
         for (int v = 0; v < V; v++)
             top = fmaxf(top, x.at[v]);
     }
     top = team_max(mask, t.lanes, top);
     for (int64_t k = first; k < t.cols; k += step) {
-        vec<V> x = load<V>(entry(y, i, k));
+        vec<V> x = load<V>(entry<T>(y, i, k));
 #pragma unroll
         for (int v = 0; v < V; v++)
             sum += exp2f((x.at[v] - top) * LOG2E);
@@ -134,7 +135,7 @@ template <int V> __device__ float log_sum_exp(const struct row_teams &t, const s
     return top + logf(team_sum(mask, t.lanes, sum));
 }
 
-template <int V>
+template <int V, class T>
 __global__ void __launch_bounds__(BLOCK, 1)
     sum_losses(struct row_teams t, struct mat y, struct mat label, struct mat lse, double *parts)
 {
@@ -142,10 +143,10 @@ __global__ void __launch_bounds__(BLOCK, 1)
     int64_t step = (int64_t)gridDim.x * teams;
     double mine = 0;
     for (int64_t i = (int64_t)blockIdx.x * teams + threadIdx.x / t.lanes; i < t.rows; i += step) {
-        float all = log_sum_exp<V>(t, y, i);
+        float all = log_sum_exp<V, T>(t, y, i);
         if (threadIdx.x % t.lanes > 0)
             continue;
-        mine += all - *entry(y, i, label_of(label, i, 0));
+        mine += all - load<1>(entry<T>(y, i, label_of(label, i, 0))).at[0];
         if (present(lse))
             *entry(lse, i, 0) = all;
     }
@@ -154,33 +155,33 @@ __global__ void __launch_bounds__(BLOCK, 1)
         parts[blockIdx.x] = sum;
 }
 
-struct binary_gradients {
+template <class T> struct binary_gradients {
     struct mat dy, y, label, dloss;
     float share; /* 1 / (N M) */
 
     template <int V> __device__ void at(int64_t i, int64_t k) const
     {
-        vec<V> slope = load<V>(entry(y, i, k));
+        vec<V> slope = load<V>(entry<T>(y, i, k));
 #pragma unroll
         for (int v = 0; v < V; v++)
             slope.at[v] = 1 / (1 + expf(-slope.at[v])) - (label_of(label, i, k + v) ? 1 : 0);
-        put(entry(dy, i, k), dy.acc, slope * (*entry(dloss, 0, 0) * share));
+        put(entry<T>(dy, i, k), dy.acc, slope * (*entry(dloss, 0, 0) * share));
     }
 };
 
-struct surprise_entries {
+template <class T> struct surprise_entries {
     struct mat dy, y, lse, label, dloss;
     float share; /* 1 / N */
 
     template <int V> __device__ void at(int64_t i, int64_t k) const
     {
-        vec<V> slope = load<V>(entry(y, i, k));
+        vec<V> slope = load<V>(entry<T>(y, i, k));
         float all = *entry(lse, i, 0), factor = share * *entry(dloss, 0, 0);
         int64_t which = label_of(label, i, 0) - k;
 #pragma unroll
         for (int v = 0; v < V; v++)
             slope.at[v] = (exp2f((slope.at[v] - all) * LOG2E) - (v == which ? 1 : 0)) * factor;
-        put(entry(dy, i, k), dy.acc, slope);
+        put(entry<T>(dy, i, k), dy.acc, slope);
     }
 };
 
@@ -199,8 +200,10 @@ cuda_status run_distance(const struct call &call, struct mat loss, struct mat y,
 {
     const struct mat all[] = {y, target};
     struct lines l = lines_of(all, 2);
-    const distance_entries<SQUARES> f = {lines_view(l, y), lines_view(l, target), NULL};
-    return run_mean_of(call, loss, l, f);
+    return by_type(y.dtype, [&](auto zero) {
+        const distance_entries<decltype(zero), SQUARES> f = {lines_view(l, y), lines_view(l, target), NULL};
+        return run_mean_of(call, loss, l, f);
+    });
 }
 
 template <bool SQUARES>
@@ -209,9 +212,12 @@ cuda_status run_distance_backward(const struct call &call, struct mat dy, struct
 {
     const struct mat all[] = {dy, y, target};
     struct lines l = lines_of(all, 3);
-    const error_entries<SQUARES> f = {lines_view(l, dy), lines_view(l, y), lines_view(l, target), dloss,
-                                      (float)((SQUARES ? 2 : 1) / (double)l.total)};
-    return run_entries(call, l, f);
+    float scale = (float)((SQUARES ? 2 : 1) / (double)l.total);
+    return by_type(y.dtype, [&](auto zero) {
+        const error_entries<decltype(zero), SQUARES> f = {lines_view(l, dy), lines_view(l, y),
+                                                          lines_view(l, target), dloss, scale};
+        return run_entries(call, l, f);
+    });
 }
 } // namespace
 
@@ -241,8 +247,11 @@ extern "C" void cuda_cross_entropy(const void *args)
     const struct cross_entropy_args *a = (const struct cross_entropy_args *)args;
     struct row_teams t = row_teams_of(a->y.rows, a->y.cols, width_of(&a->y, 1));
     struct launch plan = row_teams_launch(t, LOSS_BLOCKS);
-    CUDA_CHECK(a->call, run(a->call, plan, t.width == WIDE ? sum_losses<WIDE> : sum_losses<1>, t, a->y,
-                            a->label, a->lse, (double *)a->call.scratch));
+    CUDA_CHECK(a->call, by_type(a->y.dtype, [&](auto zero) {
+                   typedef decltype(zero) T;
+                   return run(a->call, plan, t.width == WIDE ? sum_losses<WIDE, T> : sum_losses<1, T>, t,
+                              a->y, a->label, a->lse, (double *)a->call.scratch);
+               }));
     CUDA_CHECK(a->call, run_mean(a->call, a->loss, plan, t.rows));
 }
 
@@ -256,8 +265,9 @@ extern "C" void cuda_cross_entropy_backward(const void *args)
 {
     const struct cross_entropy_backward_args *a = (const struct cross_entropy_backward_args *)args;
     const struct mat all[] = {a->dy, a->y};
-    const surprise_entries f = {a->dy, a->y, a->lse, a->label, a->dloss, (float)(1 / (double)a->y.rows)};
-    CUDA_CHECK(a->call, run_entries(a->call, lines_by_row(a->y.rows, a->y.cols, width_of(all, 2)), f));
+    struct lines l = lines_by_row(a->y.rows, a->y.cols, width_of(all, 2));
+    CUDA_CHECK(a->call, run_entries<surprise_entries>(a->call, a->y.dtype, l, a->dy, a->y, a->lse, a->label,
+                                                      a->dloss, (float)(1 / (double)a->y.rows)));
 }
 
 extern "C" void cuda_binary_cross_entropy(const void *args)
@@ -265,8 +275,11 @@ extern "C" void cuda_binary_cross_entropy(const void *args)
     const struct binary_cross_entropy_args *a = (const struct binary_cross_entropy_args *)args;
     const struct mat all[] = {a->y, a->label};
     struct lines l = lines_of(all, 2);
-    const binary_entries f = {lines_view(l, a->y), lines_view(l, a->label), NULL};
-    CUDA_CHECK(a->call, run_mean_of(a->call, a->loss, l, f));
+    CUDA_CHECK(
+        a->call, by_type(a->y.dtype, [&](auto zero) {
+            const binary_entries<decltype(zero)> f = {lines_view(l, a->y), lines_view(l, a->label), NULL};
+            return run_mean_of(a->call, a->loss, l, f);
+        }));
 }
 
 extern "C" int64_t cuda_binary_cross_entropy_scratch(const void *args)
@@ -281,7 +294,7 @@ extern "C" void cuda_binary_cross_entropy_backward(const void *args)
         (const struct binary_cross_entropy_backward_args *)args;
     const struct mat all[] = {a->dy, a->y, a->label};
     struct lines l = lines_of(all, 3);
-    const binary_gradients f = {lines_view(l, a->dy), lines_view(l, a->y), lines_view(l, a->label), a->dloss,
-                                (float)(1 / (double)l.total)};
-    CUDA_CHECK(a->call, run_entries(a->call, l, f));
+    CUDA_CHECK(a->call, run_entries<binary_gradients>(a->call, a->y.dtype, l, lines_view(l, a->dy),
+                                                      lines_view(l, a->y), lines_view(l, a->label), a->dloss,
+                                                      (float)(1 / (double)l.total)));
 }

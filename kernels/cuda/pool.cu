@@ -45,24 +45,24 @@ struct largest {
 };
 
 /* A reduction over the rows of each graph: of at(graph, i, k), by `rule`. */
-template <class RULE> struct all_rows {
+template <class RULE, class T> struct all_rows {
     typedef RULE rule;
     struct mat x;
 
     template <int V> __device__ vec<V> at(int64_t, int64_t i, int64_t k) const
     {
-        return load<V>(entry(x, i, k));
+        return load<V>(entry<T>(x, i, k));
     }
 };
 
 /* Counts the rows where x is the graph's largest. */
-struct count_rows {
+template <class T> struct count_rows {
     typedef sums rule;
     struct mat x, y;
 
     template <int V> __device__ vec<V> at(int64_t graph, int64_t i, int64_t k) const
     {
-        vec<V> is = load<V>(entry(x, i, k)), top = load<V>(entry(y, graph, k));
+        vec<V> is = load<V>(entry<T>(x, i, k)), top = load<V>(entry<T>(y, graph, k));
 #pragma unroll
         for (int v = 0; v < V; v++)
             is.at[v] = is.at[v] == top.at[v];
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(BLOCK, 1)
 }
 
 /* y of each graph: its rows of parts reduced, and divided by its number of rows if `mean`. */
-template <class F>
+template <class F, class T>
 __global__ void __launch_bounds__(BLOCK, 1)
     reduce_graphs(struct graph_blocks blocks, struct mat parts, struct mat y, bool mean)
 {
@@ -125,14 +125,14 @@ __global__ void __launch_bounds__(BLOCK, 1)
                 for (int other = 1; other < BLOCK / WARP; other++)
                     all = F::rule::unite(all, shared[other][lane]);
                 int64_t rows = blocks.at[(g + 1) * blocks.ld] - blocks.at[g * blocks.ld];
-                *entry(y, g, k) = mean ? all / (float)rows : all;
+                store<1>(entry<T>(y, g, k), {mean ? all / (float)rows : all});
             }
             __syncthreads(); /* before shared is written again */
         }
     }
 }
 
-template <class F>
+template <class T, class F>
 cuda_status run_pool(const struct call &call, struct graph_blocks blocks, int64_t rows, int width, const F &f,
                      struct mat y, struct mat parts, bool mean)
 {
@@ -143,16 +143,19 @@ cuda_status run_pool(const struct call &call, struct graph_blocks blocks, int64_
     if (status.fault)
         return status;
     plan = launch_blocks(blocks.graphs, blocks_of(y.cols, WARP));
-    return run(call, plan, reduce_graphs<F>, blocks, parts, y, mean);
+    return run(call, plan, reduce_graphs<F, T>, blocks, parts, y, mean);
 }
 
 template <class RULE>
 cuda_status pool(const struct call &call, struct offsets graphs, struct mat x, struct mat y, bool mean)
 {
     struct graph_blocks blocks = pool_blocks(graphs, x.rows);
-    const all_rows<RULE> f = {x};
-    return run_pool(call, blocks, x.rows, width_of(&x, 1), f, y, scratch_mat(call, 0, blocks.count, y.cols),
-                    mean);
+    struct mat parts = scratch_mat(call, 0, blocks.count, y.cols);
+    return by_type(x.dtype, [&](auto zero) {
+        typedef decltype(zero) T;
+        const all_rows<RULE, T> f = {x};
+        return run_pool<T>(call, blocks, x.rows, width_of(&x, 1), f, y, parts, mean);
+    });
 }
 
 int64_t pool_scratch(struct offsets graphs, struct mat x)
@@ -161,14 +164,14 @@ int64_t pool_scratch(struct offsets graphs, struct mat x)
 }
 
 /* dx (+)= dy, divided by the graph's number of rows if `mean`. */
-struct share_entries {
+template <class T> struct share_entries {
     struct mat dx, dy;
     bool mean;
 
     template <int V> __device__ void at(const struct row_block &b, int64_t i, int64_t k) const
     {
         float share = mean ? 1 / (float)b.graph_rows : 1;
-        put(entry(dx, i, k), dx.acc, load<V>(entry(dy, b.graph, k)) * share);
+        put(entry<T>(dx, i, k), dx.acc, load<V>(entry<T>(dy, b.graph, k)) * share);
     }
 };
 
@@ -176,22 +179,21 @@ cuda_status pool_backward(const struct call &call, struct offsets graphs, struct
                           bool mean)
 {
     const struct mat all[] = {dx, dy};
-    const share_entries f = {dx, dy, mean};
-    return run_block_entries(call, pool_blocks(graphs, dx.rows),
-                             lines_by_row(dx.rows, dx.cols, width_of(all, 2)), f);
+    struct lines l = lines_by_row(dx.rows, dx.cols, width_of(all, 2));
+    return run_block_entries<share_entries>(call, dx.dtype, pool_blocks(graphs, dx.rows), l, dx, dy, mean);
 }
 
-struct largest_entries {
+template <class T> struct largest_entries {
     struct mat dx, dy, x, y, counts;
 
     template <int V> __device__ void at(const struct row_block &b, int64_t i, int64_t k) const
     {
-        vec<V> x_ik = load<V>(entry(x, i, k)), top = load<V>(entry(y, b.graph, k));
-        vec<V> share = load<V>(entry(dy, b.graph, k)), count = load<V>(entry(counts, b.graph, k));
+        vec<V> x_ik = load<V>(entry<T>(x, i, k)), top = load<V>(entry<T>(y, b.graph, k));
+        vec<V> share = load<V>(entry<T>(dy, b.graph, k)), count = load<V>(entry(counts, b.graph, k));
 #pragma unroll
         for (int v = 0; v < V; v++)
             share.at[v] = x_ik.at[v] == top.at[v] ? share.at[v] / count.at[v] : 0;
-        put(entry(dx, i, k), dx.acc, share);
+        put(entry<T>(dx, i, k), dx.acc, share);
     }
 };
 
@@ -258,11 +260,13 @@ extern "C" void cuda_max_pool_backward(const void *args)
     struct graph_blocks blocks = pool_blocks(a->graphs, a->x.rows);
     struct mat counts = scratch_mat(a->call, 0, a->dy.rows, a->dy.cols);
     struct mat parts = scratch_mat(a->call, counts_bytes(a->dy), blocks.count, a->dy.cols);
-    const count_rows f = {a->x, a->y};
-    CUDA_CHECK(a->call, run_pool(a->call, blocks, a->x.rows, width, f, counts, parts, false));
-    const largest_entries slopes = {a->dx, a->dy, a->x, a->y, counts};
-    CUDA_CHECK(a->call,
-               run_block_entries(a->call, blocks, lines_by_row(a->x.rows, a->x.cols, width), slopes));
+    CUDA_CHECK(a->call, by_type(a->x.dtype, [&](auto zero) {
+                   const count_rows<decltype(zero)> f = {a->x, a->y};
+                   return run_pool<float>(a->call, blocks, a->x.rows, width, f, counts, parts, false);
+               }));
+    CUDA_CHECK(a->call, run_block_entries<largest_entries>(a->call, a->x.dtype, blocks,
+                                                           lines_by_row(a->x.rows, a->x.cols, width), a->dx,
+                                                           a->dy, a->x, a->y, counts));
 }
 
 extern "C" int64_t cuda_max_pool_backward_scratch(const void *args)

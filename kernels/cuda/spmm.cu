@@ -11,18 +11,7 @@
 
 namespace
 {
-/* Weights of node i. */
-__device__ float within(const struct mat &w, int64_t i)
-{
-    return *entry(w, i, 0);
-}
-
-__device__ float own_weight(const struct mat &w, int64_t i)
-{
-    return *entry(w, i, 1);
-}
-
-template <int V, bool WEIGHTS> struct aggregate {
+template <class T, int V, bool WEIGHTS> struct aggregate {
     enum { SUMS = V, UNROLL = 4 };
     struct state {
         float sums[SUMS];
@@ -30,6 +19,15 @@ template <int V, bool WEIGHTS> struct aggregate {
     struct mat y, x, w;
     float self;
 
+    /* Weights of node i: of what it sends, and of its own. */
+    __device__ float within(int64_t i) const
+    {
+        return load<1>(entry<T>(w, i, 0)).at[0];
+    }
+    __device__ float own_weight(int64_t i) const
+    {
+        return load<1>(entry<T>(w, i, 1)).at[0];
+    }
     static __device__ int64_t column(const struct team &t)
     {
         return (t.tile * t.lanes + t.lane) * V;
@@ -51,8 +49,8 @@ template <int V, bool WEIGHTS> struct aggregate {
         vec<V> other[UNROLL];
 #pragma unroll
         for (int u = 0; u < UNROLL; u++)
-            other[u] = WEIGHTS ? load<V>(node_entry(x, ends[u], k)) * within(w, ends[u])
-                               : load<V>(node_entry(x, ends[u], k));
+            other[u] = WEIGHTS ? load<V>(node_entry<T>(x, ends[u], k)) * within(ends[u])
+                               : load<V>(node_entry<T>(x, ends[u], k));
 #pragma unroll
         for (int u = 0; u < UNROLL; u++)
 #pragma unroll
@@ -70,12 +68,12 @@ template <int V, bool WEIGHTS> struct aggregate {
         int64_t k = column(t);
         if (k >= y.cols)
             return;
-        float share = WEIGHTS ? own_weight(w, row) : self, factor = WEIGHTS ? within(w, row) : 1;
-        vec<V> sum, own = share != 0 && row < x.rows ? load<V>(entry(x, row, k)) : same<V>(0);
+        float share = WEIGHTS ? own_weight(row) : self, factor = WEIGHTS ? within(row) : 1;
+        vec<V> sum, own = share != 0 && row < x.rows ? load<V>(entry<T>(x, row, k)) : same<V>(0);
 #pragma unroll
         for (int v = 0; v < V; v++)
             sum.at[v] = factor * (s.sums[v] + share * own.at[v]);
-        put(entry(y, row, k), y.acc, sum);
+        put(entry<T>(y, row, k), y.acc, sum);
     }
 };
 
@@ -85,13 +83,13 @@ struct edge_plan aggregate_plan(struct mat row, struct mat col, int64_t cols, in
     return edge_plan_of(row, col, lanes, blocks_of(cols, (int64_t)lanes * width));
 }
 
-template <int V>
+template <class T, int V>
 cuda_status run_aggregate(const struct call &call, struct mat y, struct mat x, struct mat w, struct mat row,
                           struct mat col, double self)
 {
     struct edge_plan p = aggregate_plan(row, col, y.cols, V);
-    const aggregate<V, false> plain = {y, x, w, (float)self};
-    const aggregate<V, true> weighted = {y, x, w, 0};
+    const aggregate<T, V, false> plain = {y, x, w, (float)self};
+    const aggregate<T, V, true> weighted = {y, x, w, 0};
     return mat_present(w) ? run_edges(call, weighted, edge_lists_of(row, col), p, 0)
                           : run_edges(call, plain, edge_lists_of(row, col), p, 0);
 }
@@ -100,9 +98,11 @@ cuda_status aggregate_rows(const struct call &call, struct mat y, struct mat x, 
                            struct mat col, double self)
 {
     const struct mat all[] = {y, x};
-    if (width_of(all, 2) == WIDE)
-        return run_aggregate<WIDE>(call, y, x, w, row, col, self);
-    return run_aggregate<1>(call, y, x, w, row, col, self);
+    return by_type(y.dtype, [&](auto zero) {
+        typedef decltype(zero) T;
+        return width_of(all, 2) == WIDE ? run_aggregate<T, WIDE>(call, y, x, w, row, col, self)
+                                        : run_aggregate<T, 1>(call, y, x, w, row, col, self);
+    });
 }
 
 int64_t aggregate_scratch(struct mat row, struct mat col, int64_t cols)

@@ -13,7 +13,7 @@
 
 namespace
 {
-struct uniform_entries {
+template <class T> struct uniform_entries {
     struct mat y;
     int64_t cols; /* of a line: packed or not, entry (i, k) of the lines has number i cols + k */
     uint64_t key;
@@ -25,7 +25,7 @@ struct uniform_entries {
 #pragma unroll
         for (int v = 0; v < V; v++)
             numbers.at[v] = (float)rng_int24(key, (uint64_t)(i * cols + k + v)) * scale;
-        store(entry(y, i, k), numbers);
+        store(entry<T>(y, i, k), numbers);
     }
 };
 
@@ -48,8 +48,8 @@ extern "C" void cuda_uniform(const void *args)
 {
     const struct uniform_args *a = (const struct uniform_args *)args;
     struct lines l = lines_of(&a->y, 1);
-    const uniform_entries f = {lines_view(l, a->y), l.cols, a->key, (float)(a->bound * 0x1p-23)};
-    CUDA_CHECK(a->call, run_entries(a->call, l, f));
+    CUDA_CHECK(a->call, run_entries<uniform_entries>(a->call, a->y.dtype, l, lines_view(l, a->y), l.cols,
+                                                     a->key, (float)(a->bound * 0x1p-23)));
 }
 
 extern "C" void cuda_uniform_index(const void *args)
