@@ -15,32 +15,29 @@ struct subject {
     struct model_config parts;
     const struct opened_device *device;
     const char *spmm; /* variant of both aggregations; null: the default */
+    enum dtype dtype; /* none: F32 */
 };
 
 static struct subject subjects[] = {
-    {"gps", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN}, NULL, NULL},
-    {"gps, graph norm, sum",
-     {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN, .norm = NORM_GRAPH, .pool = POOL_SUM},
-     NULL,
-     NULL},
-    {"gps, batch norm, checkpoints",
-     {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN, .norm = NORM_BATCH, .checkpoint = "layer"},
-     NULL,
-     NULL},
-    {"gps_sparse, no norm, max",
-     {.attention = ATTENTION_SPARSE, .mpnn = MPNN_GIN, .norm = NORM_NONE, .pool = POOL_MAX},
-     NULL,
-     NULL},
-    {"gps unfused", {.attention = ATTENTION_UNFUSED, .mpnn = MPNN_GIN}, NULL, NULL},
-    {"graph_transformer, nodes", {.attention = ATTENTION_DENSE, .task = TASK_NODE}, NULL, NULL},
-    {"sparse_transformer", {.attention = ATTENTION_SPARSE}, NULL, NULL},
-    {"gin, nodes, graph norm", {.mpnn = MPNN_GIN, .norm = NORM_GRAPH, .task = TASK_NODE}, NULL, NULL},
-    {"gps, gine, dropout", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GINE, .dropout = 0.2}, NULL, NULL},
-    {"gatedgcn, nodes, graph norm, dropout",
-     {.mpnn = MPNN_GATEDGCN, .norm = NORM_GRAPH, .task = TASK_NODE, .dropout = 0.1},
-     NULL,
-     NULL},
-    {"gin by cuSPARSE", {.mpnn = MPNN_GIN}, NULL, "cusparse"},
+    {.name = "gps", .parts = {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN}},
+    {.name = "gps, graph norm, sum",
+     .parts = {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN, .norm = NORM_GRAPH, .pool = POOL_SUM}},
+    {.name = "gps, batch norm, checkpoints",
+     .parts = {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN, .norm = NORM_BATCH, .checkpoint = "layer"}},
+    {.name = "gps_sparse, no norm, max",
+     .parts = {.attention = ATTENTION_SPARSE, .mpnn = MPNN_GIN, .norm = NORM_NONE, .pool = POOL_MAX}},
+    {.name = "gps unfused", .parts = {.attention = ATTENTION_UNFUSED, .mpnn = MPNN_GIN}},
+    {.name = "graph_transformer, nodes", .parts = {.attention = ATTENTION_DENSE, .task = TASK_NODE}},
+    {.name = "sparse_transformer", .parts = {.attention = ATTENTION_SPARSE}},
+    {.name = "gin, nodes, graph norm", .parts = {.mpnn = MPNN_GIN, .norm = NORM_GRAPH, .task = TASK_NODE}},
+    {.name = "gps, gine, dropout",
+     .parts = {.attention = ATTENTION_DENSE, .mpnn = MPNN_GINE, .dropout = 0.2}},
+    {.name = "gatedgcn, nodes, graph norm, dropout",
+     .parts = {.mpnn = MPNN_GATEDGCN, .norm = NORM_GRAPH, .task = TASK_NODE, .dropout = 0.1}},
+    {.name = "gin, graph norm, max, bf16",
+     .parts = {.mpnn = MPNN_GIN, .norm = NORM_GRAPH, .pool = POOL_MAX},
+     .dtype = BF16},
+    {.name = "gin by cuSPARSE", .parts = {.mpnn = MPNN_GIN}, .spmm = "cusparse"},
 };
 
 static struct model_config sized(const struct subject *s, enum activation act)
@@ -58,7 +55,7 @@ static struct tape_config on_device(const struct subject *s)
 {
     return (struct tape_config){.backend = s->device->backend,
                                 .context = s->device->context,
-                                .dtype = F32,
+                                .dtype = s->dtype ? s->dtype : F32,
                                 .threads = 1,
                                 .seed = 42,
                                 .variant = {[OP_spmm][0] = s->spmm, [OP_spmm_backward][0] = s->spmm}};
