@@ -158,6 +158,7 @@ const struct {
     {"cvt.u64.u32", each<same, u64, u32>()},
     {"cvt.u32.u64", each<same, u32, u64>()},
     {"cvt.u16.u32", unary<lower_half, u32>()},
+    {"cvt.u32.u16", unary<lower_half, u32>()},
     {"cvt.f64.f32", each<same, double, float>()},
     {"cvt.sat.f32.f32", unary<saturated, float>()},
     {"cvt.rn.f32.f64", each<same, float, double>()},
