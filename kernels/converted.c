@@ -16,6 +16,7 @@ void mat_widen(struct mat to, struct mat from, int threads)
     for (int64_t i = 0; i < to.rows; i++) {
         float *restrict y = (float *)to.data + i * to.ld;
         const uint16_t *restrict x = (const uint16_t *)from.data + i * from.ld;
+#pragma omp simd
         for (int64_t k = 0; k < to.cols; k++)
             y[k] = float_of_bf16(x[k]);
     }
@@ -27,6 +28,7 @@ void mat_narrow(struct mat to, struct mat from, int threads)
     for (int64_t i = 0; i < to.rows; i++) {
         uint16_t *restrict y = (uint16_t *)to.data + i * to.ld;
         const float *restrict x = (const float *)from.data + i * from.ld;
+#pragma omp simd
         for (int64_t k = 0; k < to.cols; k++)
             y[k] = bf16_of_float(x[k]);
     }
