@@ -60,12 +60,18 @@ static const int64_t shapes[][DIMS] = {
 
 enum {
     SMALL_SHAPES = 17,
-    LARGE_SHAPES = 5, /* from this shape on, only accumulation and options are varied, not absent operands */
+    LARGE_SHAPES = 5, /* from this shape on, absent operands are not varied, and distances less */
     WIDE_SHAPES = 23  /* from this shape on, a device of two multiprocessors gains nothing but hours */
 };
 
 /* Of an entry computed in float, relative to it and to the usual one. */
 #define FLOAT_ERROR 1e-5
+
+/* The arithmetic of a row: the type of its operands, and the significant bits of factors. */
+static const struct arithmetic {
+    enum dtype dtype;
+    int bits;
+} arithmetics[] = {{TYPE_f32}, {TYPE_tf32}, {TYPE_bf16}};
 
 struct op_on_device {
     enum op op;
@@ -81,13 +87,33 @@ static int shapes_for(const struct opened_device *d)
     return narrow ? WIDE_SHAPES : (int)(sizeof shapes / sizeof *shapes);
 }
 
+static bool is_dense_attention(enum op op)
+{
+    return op == OP_attention || op == OP_attention_backward;
+}
+
+/*
+ * What dense attention on tensor cores rounds besides operands adds to its error in the 2-norm:
+ * probabilities, in the gradient these, ds, and in TF32 y, in BF16 each output. Rounding to `bits` bits is
+ * off by at most 2^-bits of a significand of 1 or more, in the mean of squares by 2^-bits / sqrt(3); terms
+ * with independent errors add as squares, as the terms themselves do if their signs are random.
+ */
+static double rounding_error(const struct kernel *k)
+{
+    int roundings = k->dtype == BF16 || k->op == OP_attention_backward ? 2 : 1;
+    return sqrt(roundings / 3.0) * ldexp(1, -k->bits);
+}
+
 /*
  * A quarter of the limits for all devices. Where 2500 terms are added in float, one after the other, the
- * error is 0.08 of these; in attention over as many keys, with an exp2 that is off by 2^-22, it is 0.06. TF32
- * rounds operands to 2^-11 rather than 2^-24.
+ * error is 0.08 of these; in attention over as many keys, with an exp2 that is off by 2^-22, it is 0.06.
+ * Products of a library in TF32 round what they read.
  */
 static double allowed(const struct kernel *k)
 {
+    double limit = k->op == OP_attention ? 1e-5 : 1e-4; /* operands_error */
+    if (k->bits < 24 && is_dense_attention(k->op))
+        return k->dtype == BF16 ? rounding_error(k) / BF16_ROUNDING : 0.25 + rounding_error(k) / limit;
     return k->dtype == BF16 ? 1 : k->bits < 24 ? 1000 : 0.25;
 }
 
@@ -116,7 +142,7 @@ static bool rounded_once(const struct operands *ours, const struct operands *ora
  */
 static bool rounds_factors(const struct sample *s)
 {
-    return s->op == OP_attention || s->op == OP_attention_backward || (s->op == OP_linear_backward && s->act);
+    return is_dense_attention(s->op) || (s->op == OP_linear_backward && s->act);
 }
 
 static const char *label(const struct kernel *k, const struct sample *s, bool aligned)
@@ -130,10 +156,29 @@ static const char *label(const struct kernel *k, const struct sample *s, bool al
     return text;
 }
 
+/* Adds to factors of so many bits what our kernels' rounding to these takes away: nearly half of the last
+ * one. */
+static void add_to_factors(struct operands *o, int bits)
+{
+    const struct op_info *info = op_info(o->sample.op);
+    const uint32_t most = (1u << (23 - bits)) - 1;
+    for (int p = 0; p < info->operand_count; p++) {
+        struct mat m =
+            info->operands[p].factor ? *operand_mat(&info->operands[p], &o->args) : (struct mat){0};
+        for (int64_t i = 0; i < m.rows; i++)
+            for (int64_t k = 0; k < m.cols; k++) {
+                uint32_t *x = (uint32_t *)m.data + i * m.ld + k;
+                *x += *x << 1 == 0 ? 0 : (i + k) % 2 ? most : -most;
+            }
+    }
+}
+
 static struct operands *run_copy(const struct operands *inputs, const struct kernel *k,
                                  const struct opened_device *d, int64_t pad, bool aligned)
 {
     struct operands *o = operands_copy(inputs, inputs->dtype, pad);
+    if (k->dtype == F32 && k->bits < 24 && is_dense_attention(k->op))
+        add_to_factors(o, k->bits);
     if (!operands_run_on(o, k, d, aligned))
         fail_msg("%s: overruns its scratch", label(k, &o->sample, aligned));
     if (!operands_guarded(o))
@@ -172,56 +217,45 @@ static void check_way(const struct operands *inputs, const struct operands *orac
         operands_free(again);
 }
 
-/* Whether a kernel of its op has the options of a sample. */
-static bool is_supported(const struct operands *o, const struct backend *b)
+/* The row after `after`, or the first, of the op in this arithmetic, with the options of these operands. */
+static const struct kernel *next_row(const struct operands *o, const struct backend *b, struct arithmetic a,
+                                     const struct kernel *after)
 {
-    bool any = false;
-    for (int i = 0; i < b->count; i++)
-        any = any || (b->kernels[i].op == o->sample.op &&
-                      kernel_supports(&b->kernels[i], op_options(o->sample.op, &o->args)));
-    return any;
-}
-
-/* Checks every kernel of the op and the type of its operands. In BF16 addresses and bits are as in F32. */
-static void check_type(const struct operands *exact, enum dtype dtype, const struct opened_device *d)
-{
-    const struct sample *s = &exact->sample;
-    struct operands *inputs = operands_copy(exact, dtype, s->pad);
-    struct operands *oracle = operands_copy(inputs, F64, 0);
-    operands_run(oracle, backend_kernel(&backend_ref, s->op, F64, "ref"), 1, 0, 0);
-    for (int i = 0; i < d->backend->count; i++) {
-        const struct kernel *k = &d->backend->kernels[i];
-        if (k->op != s->op || k->dtype != dtype || !kernel_supports(k, op_options(s->op, &exact->args)))
-            continue;
-        check_way(inputs, oracle, k, d, s->pad, false, dtype == F32);
-        check_way(inputs, oracle, k, d, 0, true, true);
-        if (dtype == F32)
-            check_way(inputs, oracle, k, d, 4, true, false); /* the same kernels, other distances */
-    }
-    operands_free(inputs);
-    operands_free(oracle);
+    for (const struct kernel *k = after ? after + 1 : b->kernels; k < b->kernels + b->count; k++)
+        if (k->op == o->sample.op && k->dtype == a.dtype && k->bits == a.bits &&
+            kernel_supports(k, op_options(k->op, &o->args)))
+            return k;
+    return NULL;
 }
 
 /*
- * Checks one sample with every kernel of its op. Returns false if there is no such sample. In BF16 what a
- * forward op saves is of operands that are BF16.
+ * Checks one sample with every row of its op in this arithmetic, of whose bits random values are, and so is
+ * what a forward op saves of them. Only f32 has all distances between rows, at the shapes where all is
+ * varied: they matter to addresses. Returns false if there is no such sample.
  */
-static bool check_sample(const struct sample *s, const struct opened_device *d)
+static bool check_sample(const struct sample *s, struct arithmetic a, bool all, const struct opened_device *d)
 {
     struct sample narrow = *s;
-    struct operands *exact = operands_new(s, F64);
-    if (!exact || !is_supported(exact, d->backend)) {
+    narrow.bits = a.bits < 24 ? a.bits : 0;
+    struct operands *exact = operands_new(&narrow, F64);
+    const struct kernel *k = exact ? next_row(exact, d->backend, a, NULL) : NULL;
+    if (!k) {
         operands_free(exact);
         return false;
     }
-    check_type(exact, F32, d);
+    struct operands *inputs = operands_copy(exact, a.dtype, s->pad);
+    struct operands *oracle = operands_copy(inputs, F64, 0);
+    operands_run(oracle, backend_kernel(&backend_ref, s->op, F64, "ref"), 1, 0, 0);
+    all = all && a.bits == 24;
+    for (; k; k = next_row(exact, d->backend, a, k)) {
+        check_way(inputs, oracle, k, d, s->pad, false, all);
+        check_way(inputs, oracle, k, d, !all && s->seed % 2 ? 4 : 0, true, true);
+        if (all)
+            check_way(inputs, oracle, k, d, 4, true, false);
+    }
     operands_free(exact);
-    if (!backend_kernel(d->backend, s->op, BF16, NULL))
-        return true;
-    narrow.bits = 8;
-    exact = operands_new(&narrow, F64);
-    check_type(exact, BF16, d);
-    operands_free(exact);
+    operands_free(inputs);
+    operands_free(oracle);
     return true;
 }
 
@@ -256,8 +290,8 @@ static bool is_slow(enum op op)
 static bool too_wide(const struct sample *s)
 {
     int64_t columns = s->dims[DIM_D] / s->dims[DIM_H];
-    bool dense = s->op == OP_attention || s->op == OP_attention_backward;
-    return (dense && !attention_width(columns)) || (s->op == OP_gatv2_backward && columns > 260) ||
+    return (is_dense_attention(s->op) && !attention_width(columns)) ||
+           (s->op == OP_gatv2_backward && columns > 260) ||
            (is_slow(s->op) && (columns > 100 || s->dims[DIM_N] > 40));
 }
 
@@ -273,9 +307,11 @@ static void test_op(void **state)
         memcpy(base.dims, shapes[i], sizeof base.dims);
         if (too_wide(&base))
             continue;
-        int variations = operands_cases(&base, i < (is_slow(on->op) ? 2 : LARGE_SHAPES), cases);
+        bool all = i < (is_slow(on->op) ? 2 : LARGE_SHAPES);
+        int variations = operands_cases(&base, all, cases);
         for (int c = 0; c < variations; c++)
-            checked += check_sample(&cases[c], on->device);
+            for (size_t a = 0; a < sizeof arithmetics / sizeof *arithmetics; a++)
+                checked += check_sample(&cases[c], arithmetics[a], all, on->device);
     }
     if (!checked)
         fail_msg("%s: no operands could be made", op_info(on->op)->name);

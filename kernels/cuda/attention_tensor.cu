@@ -1,6 +1,6 @@
 /*
- * Dense attention (attention.cu) on tensor cores: operands of products in TF32, that is, q, k, v and the
- * softmax's exponentials; all else, the sums among it, in f32 (attention_tensor.cuh). Dao,
+ * Dense attention (attention.cu) on tensor cores: operands of products in TF32 or bf16, that is, q, k, v and
+ * the softmax's exponentials; all else, the sums among it, in f32 (attention_tensor.cuh). Dao,
  * "FlashAttention-2", 2023.
  */
 #include "kernels/cuda/attention_tensor.cuh"
@@ -9,11 +9,9 @@
 namespace
 {
 /* A warp's queries and the state of their online softmax; sums are those of the lane's columns. */
-template <int DH> struct tensor_softmax {
-    static constexpr int ROWS = tensor_tile<DH>::ROWS;
-
-    strip<DH> q;
-    strip_sums<DH> y;
+template <class L> struct tensor_softmax {
+    strip<L> q;
+    strip_sums<L> y;
     float top[2], sum[2], scale; /* top: before scores are scaled, to exponents of 2 */
 
     __device__ void begin(int64_t, int, int)
@@ -28,7 +26,7 @@ template <int DH> struct tensor_softmax {
             float weight = softmax_weight(top[r] * scale, larger[r] * scale);
             sum[r] *= weight;
 #pragma unroll
-            for (int c = 0; c < DH / STEP; c++) {
+            for (int c = 0; c < L::DH / STEP; c++) {
                 y.at[c][2 * r] *= weight;
                 y.at[c][2 * r + 1] *= weight;
             }
@@ -36,17 +34,18 @@ template <int DH> struct tensor_softmax {
         }
     }
 
-    __device__ void tile(const float *keys, const float *values, int rows, int)
+    __device__ void tile(const typename L::type *keys, const typename L::type *values, int rows, int)
     {
-        float scores[ROWS / STEP][4] = {}, larger[2] = {top[0], top[1]};
+        float scores[L::ROWS / L::DEPTH][L::PARTS][4] = {}, larger[2] = {top[0], top[1]};
 #pragma unroll
-        for (int j = 0; j < ROWS / STEP; j++) {
-            add_dots<DH>(scores[j], q, keys + j * STEP * tensor_tile<DH>::LD);
-            if (rows < ROWS)
-                set_beyond(scores[j], rows - j * STEP, -INFINITY);
+        for (int j = 0; j < L::ROWS; j += L::DEPTH) {
+            float(&part)[L::PARTS][4] = scores[j / L::DEPTH];
+            add_dots<L>(part, q, keys + j * L::LD);
+            if (rows < L::ROWS)
+                set_beyond(part, rows - j, -INFINITY);
 #pragma unroll
-            for (int i = 0; i < 4; i++)
-                larger[i / 2] = fmaxf(larger[i / 2], scores[j][i]);
+            for (int i = 0; i < L::PARTS * 4; i++)
+                larger[i / 2 % 2] = fmaxf(larger[i / 2 % 2], part[i / 4][i % 4]);
         }
 #pragma unroll
         for (int r = 0; r < 2; r++)
@@ -55,32 +54,34 @@ template <int DH> struct tensor_softmax {
             raise(larger);
         const float base[2] = {top[0] * scale, top[1] * scale};
 #pragma unroll
-        for (int j = 0; j < ROWS / STEP; j++) {
+        for (int j = 0; j < L::ROWS; j += L::DEPTH) {
+            float(&part)[L::PARTS][4] = scores[j / L::DEPTH];
 #pragma unroll
-            for (int i = 0; i < 4; i++) {
-                scores[j][i] = exp2_flushed(scores[j][i] * scale - base[i / 2]);
-                sum[i / 2] += scores[j][i];
+            for (int i = 0; i < L::PARTS * 4; i++) {
+                float &weight = part[i / 4][i % 4];
+                weight = exp2_flushed(weight * scale - base[i / 2 % 2]);
+                sum[i / 2 % 2] += weight;
             }
-            add_products<DH>(&y, scores[j], values + j * STEP * tensor_tile<DH>::LD);
+            add_products<L>(&y, part, values + j * L::LD);
         }
     }
 };
 
-template <int DH>
-__global__ void __launch_bounds__(ATTENTION_THREADS, DH <= 32 ? 4 : 1)
+template <class L>
+__global__ void __launch_bounds__(ATTENTION_THREADS, L::BLOCKS)
     tensor_attend(struct attention_args a, struct head_columns h, float scale)
 {
-    alignas(16) __shared__ float shared[tensor_tile<DH>::SHARED];
+    alignas(16) __shared__ typename L::type shared[L::SHARED];
     const lane_place p;
     struct row_block b = tensor_block(a.graphs);
     if (b.rows == 0)
         return;
     h.number = (int)blockIdx.y;
-    tensor_softmax<DH> s = {};
+    tensor_softmax<L> s = {};
     s.scale = scale;
     s.top[0] = s.top[1] = -INFINITY;
-    load_strip<DH>(&s.q, shared, a.q, b, h);
-    sweep_tiles<DH>(&s, shared, a.k, a.v, b, h);
+    load_strip<L>(&s.q, shared, a.q, b, h);
+    sweep_tiles<L>(&s, shared, a.k, a.v, b, h);
     float inverse[2];
 #pragma unroll
     for (int r = 0; r < 2; r++) {
@@ -89,16 +90,16 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, DH <= 32 ? 4 : 1)
         if (a.lse.rows > 0 && p.in_group == 0 && p.row(2 * r) < b.rows)
             *double_entry(a.lse, b.first + p.row(2 * r), h.number) = softmax_lse(s.top[r] * scale, sum);
     }
-    put_strip<DH>(a.y, b, h, s.y, inverse);
+    put_strip<L>(a.y, b, h, s.y, inverse);
 }
 
 struct forward {
-    template <int DH> static cuda_status launch(const struct attention_args *a)
+    template <class L> static cuda_status launch(const struct attention_args *a)
     {
         const struct mat all[] = {a->y, a->q, a->k, a->v};
         int64_t dh = a->q.cols / a->heads;
         struct head_columns h = {0, (int)dh, heads_aligned(all, 4, dh)};
-        return run(a->call, launch_strips(a->q.rows, a->graphs, a->heads), tensor_attend<DH>, *a, h,
+        return run(a->call, launch_strips(a->q.rows, a->graphs, a->heads), tensor_attend<L>, *a, h,
                    (float)(1 / sqrt((double)dh)) * LOG2E);
     }
 };
@@ -107,7 +108,13 @@ struct forward {
 extern "C" void cuda_attention_tf32(const void *args)
 {
     const struct attention_args *a = (const struct attention_args *)args;
-    int64_t dh = a->q.cols / a->heads;
-    CUDA_REQUIRE(attention_width(dh), "a head has more than 128 columns");
-    CUDA_CHECK(a->call, launch_tensor<forward>(dh, a));
+    CUDA_REQUIRE(attention_width(a->q.cols / a->heads), "a head has more than 128 columns");
+    CUDA_CHECK(a->call, (launch_tensor<float, forward>(a)));
+}
+
+extern "C" void cuda_attention_bf16(const void *args)
+{
+    const struct attention_args *a = (const struct attention_args *)args;
+    CUDA_REQUIRE(attention_width(a->q.cols / a->heads), "a head has more than 128 columns");
+    CUDA_CHECK(a->call, (launch_tensor<bf16, forward>(a)));
 }

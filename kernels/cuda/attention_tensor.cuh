@@ -6,9 +6,10 @@
  * multiplies its strip with the rows of a tile (dots), and weights that follow from these with the tile's
  * columns (sums). So each result has one owner and a fixed order, and none needs atomics.
  *
- * Operands of products are rounded to TF32: those in shared memory by the thread that copied them. What lies
- * between rows in shared memory puts eight consecutive rows, and four pairs of rows, in different banks. DH
- * is the head width dh, rounded up to one for which there is a kernel; columns beyond dh are zero.
+ * Operands of products are bf16, or floats rounded to TF32: those in shared memory by the thread that copied
+ * them. In bytes, products and fragments of both are the same. What lies between rows in shared memory puts
+ * eight consecutive rows, and four pairs of rows, in different banks. DH is the head width dh, rounded up to
+ * one for which there is a kernel; columns beyond dh are zero.
  */
 #ifndef GTMARK_KERNELS_CUDA_ATTENTION_TENSOR_CUH
 #define GTMARK_KERNELS_CUDA_ATTENTION_TENSOR_CUH
@@ -21,32 +22,45 @@
 enum {
     STRIP = 16,
     BLOCK_ROWS = ATTENTION_THREADS / WARP * STRIP,
-    STEP = 8, /* columns of a head, or rows of a tile, in a product */
-    QUAD = 4, /* lanes that share a row of a product */
+    STEP = 8,   /* columns of a product */
+    QUAD = 4,   /* lanes that share a row of a product */
+    CHUNK = 16, /* bytes of a copy, and of a row of what ldmatrix reads */
+    TILE_BYTES = 8192,
 };
 
-template <int DH> struct tensor_tile {
-    static constexpr int ROWS = DH <= 32 ? 64 : 2048 / DH;
-    static constexpr int LD = DH + 4;
-    static constexpr int FLOATS = ROWS * LD;
-    static constexpr int SHARED = 4 * FLOATS; /* two of each matrix */
-    static_assert(SHARED >= BLOCK_ROWS * LD, "the block's own rows fit");
+/* What follows from the type of the operands and the columns of a head. */
+template <class T, int COLUMNS> struct tensor_tile {
+    typedef T type;
+    static constexpr bool ROUNDS = sizeof(T) == sizeof(float);
+    static constexpr int DH = COLUMNS;
+    static constexpr int PIECE = CHUNK / sizeof(T);
+    static constexpr int DEPTH = 2 * PIECE;    /* columns of a head, or rows of a tile, in a product */
+    static constexpr int PARTS = DEPTH / STEP; /* products for so many rows of a tile, as columns */
+    static constexpr int FIT = TILE_BYTES / (DH * sizeof(T));
+    static constexpr int ROWS = FIT < BLOCK_ROWS ? FIT : BLOCK_ROWS;
+    static constexpr int LD = DH + PIECE;
+    static constexpr int ENTRIES = ROWS * LD;
+    static constexpr int SHARED = 4 * ENTRIES; /* two of each matrix */
+    /* Of a multiprocessor, if its threads hold two strips and a sum; for more, ptxas would spill registers.
+     */
+    static constexpr int BLOCKS = DH * sizeof(T) <= 128 ? 4 : 1;
+    static_assert(ROWS >= STRIP && SHARED >= BLOCK_ROWS * LD, "the block's own rows fit");
 };
 
 /* The columns of one head in a matrix with `dh` columns per head. */
 struct head_columns {
     int number, dh;
-    bool aligned; /* four of them, in every matrix */
+    bool aligned; /* chunks of them, in every matrix */
 };
 
 /* Left factors: a strip's rows; [0] and [2] are of row `group` of the lane, [1] and [3] of row group + 8. */
-template <int DH> struct strip {
-    uint32_t at[DH / STEP][4];
+template <class L> struct strip {
+    uint32_t at[L::DH / L::DEPTH][4];
 };
 
 /* A strip's sums: [0] and [1] are columns of row `group`, [2] and [3] of row group + 8. */
-template <int DH> struct strip_sums {
-    float at[DH / STEP][4];
+template <class L> struct strip_sums {
+    float at[L::DH / STEP][4];
 };
 
 /* The thread's position. */
@@ -69,147 +83,205 @@ struct lane_place {
 };
 
 /*
- * A thread's pieces of rows in shared memory: the same columns of each APART-th row. Of the narrowest heads
- * two rows have all banks if they are 4 apart, so that lanes have rows in the order 0, 4, 1, 5, 2, 6, 3, 7.
+ * A thread's pieces of rows in shared memory: the same columns of each APART-th row. Chunks of eight lanes
+ * have all banks if short rows, 8 / IN_ROW of them, are in this order: 0, 4, 1, 5, 2, 6, 3, 7 or 0, 2, 4, 6,
+ * 1, 3, 5, 7.
  */
-template <int DH, int PIECE> struct thread_pieces {
-    static constexpr int IN_ROW = DH / PIECE, APART = ATTENTION_THREADS / IN_ROW;
+template <class L, int PIECE> struct thread_pieces {
+    static constexpr int IN_ROW = L::DH / PIECE, APART = ATTENTION_THREADS / IN_ROW;
     int row, column;
     __device__ thread_pieces() : row(threadIdx.x / IN_ROW), column(threadIdx.x % IN_ROW * PIECE)
     {
-        if (DH == 16)
-            row = (row & ~7) | (row & 1) << 2 | (row & 6) >> 1;
+        const int by = 4 / IN_ROW;
+        row = (row & ~7) | (row << (3 - by) & 7) | (row & 7) >> by;
     }
 };
 
-template <int DH, int SIZE, int PIECE>
-__device__ static inline void copy_pieces(float *to, struct mat m, int64_t first, int rows,
-                                          struct head_columns h)
+/* Begins to copy a piece, all of it or its first entry, or zeros unless `inside`. */
+template <int PIECE> __device__ static inline void copy_piece(float *to, const float *from, bool inside, bool)
 {
-    typedef thread_pieces<DH, PIECE> pieces;
-    const pieces p;
-    const float *from = entry(m, first + p.row, (int64_t)h.number * h.dh + p.column);
-    int inside = p.column < h.dh ? rows - p.row : 0;
-    to += p.row * tensor_tile<DH>::LD + p.column;
-#pragma unroll
-    for (int n = 0; n < SIZE; n += pieces::APART, from += pieces::APART * m.ld)
-        copy_async<PIECE * sizeof(float)>(to + n * tensor_tile<DH>::LD, from, n < inside);
+    copy_async<PIECE * sizeof(float)>(to, from, inside);
 }
 
-/* Begins to copy rows first .. first + rows - 1 of m, followed by zeros, to SIZE rows. */
-template <int DH, int SIZE>
-__device__ static inline void begin_rows(float *to, struct mat m, int64_t first, int rows,
+template <int PIECE>
+__device__ static inline void copy_piece(bf16 *to, const bf16 *from, bool inside, bool all)
+{
+    if constexpr (PIECE * sizeof(bf16) == CHUNK)
+        copy_async<CHUNK>(to, from, inside);
+    else
+        *(uint32_t *)to = (inside ? from[0].bits : 0) | (uint32_t)(inside && all ? from[1].bits : 0) << 16;
+}
+
+template <class L, int SIZE, int PIECE>
+__device__ static inline void copy_pieces(typename L::type *to, struct mat m, int64_t first, int rows,
+                                          struct head_columns h)
+{
+    typedef thread_pieces<L, PIECE> pieces;
+    const pieces p;
+    const typename L::type *from =
+        entry<typename L::type>(m, first + p.row, (int64_t)h.number * h.dh + p.column);
+    int inside = p.column < h.dh ? rows - p.row : 0;
+    to += p.row * L::LD + p.column;
+#pragma unroll
+    for (int n = 0; n < SIZE; n += pieces::APART, from += pieces::APART * m.ld)
+        copy_piece<PIECE>(to + n * L::LD, from, n < inside, p.column + 1 < h.dh);
+}
+
+/* Begins to copy rows first .. first + rows - 1 of m, in chunks or in words, then zeros, to SIZE rows. */
+template <class L, int SIZE>
+__device__ static inline void begin_rows(typename L::type *to, struct mat m, int64_t first, int rows,
                                          struct head_columns h)
 {
     if (h.aligned)
-        copy_pieces<DH, SIZE, 4>(to, m, first, rows, h);
+        copy_pieces<L, SIZE, L::PIECE>(to, m, first, rows, h);
     else
-        copy_pieces<DH, SIZE, 1>(to, m, first, rows, h);
+        copy_pieces<L, SIZE, L::PIECE / 4>(to, m, first, rows, h);
 }
 
-template <int DH, int SIZE, int PIECE> __device__ static inline void round_pieces(float *rows)
+template <class L, int SIZE, int PIECE> __device__ static inline void round_pieces(float *rows)
 {
-    typedef thread_pieces<DH, PIECE> pieces;
+    typedef thread_pieces<L, PIECE> pieces;
     const pieces p;
-    rows += p.row * tensor_tile<DH>::LD + p.column;
+    rows += p.row * L::LD + p.column;
 #pragma unroll
     for (int n = 0; n < SIZE; n += pieces::APART) {
-        vec<PIECE> v = load<PIECE>(rows + n * tensor_tile<DH>::LD);
+        vec<PIECE> v = load<PIECE>(rows + n * L::LD);
 #pragma unroll
         for (int i = 0; i < PIECE; i++)
             v.at[i] = __uint_as_float(round_tf32(v.at[i]));
-        store_shared(rows + n * tensor_tile<DH>::LD, v);
+        store_shared(rows + n * L::LD, v);
     }
 }
 
-/* Rounds what this thread copied. */
-template <int DH, int SIZE> __device__ static inline void round_rows(float *rows, bool aligned)
+/* Rounds what this thread copied, unless it is bf16. */
+template <class L, int SIZE> __device__ static inline void round_rows(typename L::type *rows, bool aligned)
 {
-    if (aligned)
-        round_pieces<DH, SIZE, 4>(rows);
-    else
-        round_pieces<DH, SIZE, 1>(rows);
+    if constexpr (L::ROUNDS) {
+        if (aligned)
+            round_pieces<L, SIZE, L::PIECE>(rows);
+        else
+            round_pieces<L, SIZE, 1>(rows);
+    }
+}
+
+/* The lane's row of four matrices (load_matrices) that are two by two, as a left factor is. */
+template <class L> __device__ static inline const typename L::type *two_by_two(const typename L::type *rows)
+{
+    const lane_place p;
+    return rows + p.lane % 16 * L::LD + p.lane / 16 * L::PIECE;
 }
 
 /* The warp's strip of block b of m, by way of shared memory. */
-template <int DH>
-__device__ static inline void load_strip(strip<DH> *to, float *shared, struct mat m, struct row_block b,
-                                         struct head_columns h)
+template <class L>
+__device__ static inline void load_strip(strip<L> *to, typename L::type *shared, struct mat m,
+                                         struct row_block b, struct head_columns h)
 {
-    const lane_place p;
-    begin_rows<DH, BLOCK_ROWS>(shared, m, b.first, (int)b.rows, h);
+    begin_rows<L, BLOCK_ROWS>(shared, m, b.first, (int)b.rows, h);
     copies_commit();
     copies_wait<0>();
-    round_rows<DH, BLOCK_ROWS>(shared, h.aligned);
+    round_rows<L, BLOCK_ROWS>(shared, h.aligned);
     __syncthreads();
-    const float *at = shared + (p.first + p.lane % 16) * tensor_tile<DH>::LD + p.lane / 16 * 4;
+    const typename L::type *at = two_by_two<L>(shared + lane_place().first * L::LD);
 #pragma unroll
-    for (int s = 0; s < DH / STEP; s++)
-        load_matrices(to->at[s], at + s * STEP);
+    for (int s = 0; s < L::DH / L::DEPTH; s++)
+        load_matrices(to->at[s], at + s * L::DEPTH);
     __syncthreads();
 }
 
-/* d += the strip times the transpose of STEP rows of a tile. */
-template <int DH> __device__ static inline void add_dots(float (&d)[4], const strip<DH> &x, const float *rows)
+/* d += a b, of TF32 or of bf16. */
+template <class L>
+__device__ static inline void multiply(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2])
+{
+    if constexpr (L::ROUNDS)
+        mma_tf32(d, a, b);
+    else
+        mma_bf16(d, a, b);
+}
+
+/*
+ * d += the strip times the transpose of DEPTH rows of a tile. Four matrices are two steps of 8 rows in TF32,
+ * and in bf16 one of 16.
+ */
+template <class L>
+__device__ static inline void add_dots(float (&d)[L::PARTS][4], const strip<L> &x,
+                                       const typename L::type *rows)
 {
     const lane_place p;
-    const float *at = rows + p.lane % 8 * tensor_tile<DH>::LD + p.lane / 8 * 4;
+    const int STEPS = 2 / L::PARTS, in_row = p.lane / STEP % (2 * STEPS);
+    const typename L::type *at =
+        rows + (p.lane / STEP / (2 * STEPS) * STEP + p.lane % STEP) * L::LD + in_row * L::PIECE;
 #pragma unroll
-    for (int s = 0; s < DH / STEP; s += 2) {
+    for (int s = 0; s < L::DH / L::DEPTH; s += STEPS) {
         uint32_t b[4];
-        load_matrices(b, at + s * STEP);
-        mma_tf32(d, x.at[s], {b[0], b[1]});
-        mma_tf32(d, x.at[s + 1], {b[2], b[3]});
+        load_matrices(b, at + s * L::DEPTH);
+        multiply<L>(d[0], x.at[s], {b[0], b[1]});
+        multiply<L>(d[L::PARTS - 1], x.at[s + STEPS - 1], {b[2], b[3]});
     }
 }
 
 /* Sums of columns from `columns` on become `value`. */
-__device__ static inline void set_beyond(float (&d)[4], int columns, float value)
+template <int PARTS> __device__ static inline void set_beyond(float (&d)[PARTS][4], int columns, float value)
 {
     const lane_place p;
 #pragma unroll
-    for (int i = 0; i < 4; i++)
-        d[i] = p.column(i) < columns ? d[i] : value;
+    for (int i = 0; i < PARTS * 4; i++)
+        d[i / 4][i % 4] = i / 4 * STEP + p.column(i) < columns ? d[i / 4][i % 4] : value;
 }
 
 /*
- * y += w, STRIP x STEP as sums of a product are, times STEP rows of a tile. A lane's w are those of rows 2
- * in_group and the next of the tile; as left factors they would be of rows in_group and in_group + 4, so
- * those rows are taken in that order.
+ * y += w, STRIP x DEPTH as sums of products are, times DEPTH rows of a tile, with w rounded. In bf16 a lane's
+ * w are those that it has of a left factor. In TF32 they are those of rows 2 in_group and the next of the
+ * tile; as left factors they would be of rows in_group and in_group + 4, so those rows are taken in that
+ * order.
  */
-template <int DH>
-__device__ static inline void add_products(strip_sums<DH> *y, const float (&w)[4], const float *rows)
+template <class L>
+__device__ static inline void add_products(strip_sums<L> *y, const float (&w)[L::PARTS][4],
+                                           const typename L::type *rows)
 {
-    const lane_place p;
-    const float *at = rows + 2 * p.in_group * tensor_tile<DH>::LD + p.group;
-    const uint32_t a[4] = {round_tf32(w[0]), round_tf32(w[2]), round_tf32(w[1]), round_tf32(w[3])};
+    if constexpr (L::ROUNDS) {
+        const lane_place p;
+        const float *at = rows + 2 * p.in_group * L::LD + p.group;
+        const uint32_t a[4] = {round_tf32(w[0][0]), round_tf32(w[0][2]), round_tf32(w[0][1]),
+                               round_tf32(w[0][3])};
 #pragma unroll
-    for (int c = 0; c < DH / STEP; c++)
-        mma_tf32(y->at[c], a,
-                 {__float_as_uint(at[c * STEP]), __float_as_uint(at[c * STEP + tensor_tile<DH>::LD])});
+        for (int c = 0; c < L::DH / STEP; c++)
+            mma_tf32(y->at[c], a, {__float_as_uint(at[c * STEP]), __float_as_uint(at[c * STEP + L::LD])});
+    } else {
+        const bf16 *at = two_by_two<L>(rows);
+        const uint32_t a[4] = {round_bf16(w[0][0], w[0][1]), round_bf16(w[0][2], w[0][3]),
+                               round_bf16(w[1][0], w[1][1]), round_bf16(w[1][2], w[1][3])};
+#pragma unroll
+        for (int c = 0; c < L::DH / STEP; c += 2) {
+            uint32_t b[4];
+            load_transposed(b, at + c * STEP);
+            mma_bf16(y->at[c], a, {b[0], b[1]});
+            mma_bf16(y->at[c + 1], a, {b[2], b[3]});
+        }
+    }
 }
 
 /* m (+)= scale[i / 2] times sum i, for rows of the block and columns of the head. */
-template <int DH>
+template <class L>
 __device__ static inline void put_strip(struct mat m, struct row_block b, struct head_columns h,
-                                        const strip_sums<DH> &y, const float (&scale)[2])
+                                        const strip_sums<L> &y, const float (&scale)[2])
 {
     const lane_place p;
 #pragma unroll
     for (int i = 0; i < 4; i += 2) {
         if (p.row(i) >= b.rows)
             continue;
-        float *row = entry(m, b.first + p.row(i), (int64_t)h.number * h.dh + p.column(i));
+        typename L::type *row =
+            entry<typename L::type>(m, b.first + p.row(i), (int64_t)h.number * h.dh + p.column(i));
 #pragma unroll
-        for (int c = 0; c < DH / STEP; c++) {
+        for (int c = 0; c < L::DH / STEP; c++) {
             float first = scale[i / 2] * y.at[c][i], second = scale[i / 2] * y.at[c][i + 1];
             int column = c * STEP + p.column(i);
             if (h.aligned && column < h.dh)
-                put<2>(row + c * STEP, m.acc, {first, second});
+                put(row + c * STEP, m.acc, vec<2>{first, second});
             else if (column < h.dh) {
-                put<1>(row + c * STEP, m.acc, {first});
+                put(row + c * STEP, m.acc, vec<1>{first});
                 if (column + 1 < h.dh)
-                    put<1>(row + c * STEP + 1, m.acc, {second});
+                    put(row + c * STEP + 1, m.acc, vec<1>{second});
             }
         }
     }
@@ -220,15 +292,15 @@ __device__ static inline void put_strip(struct mat m, struct row_block b, struct
  * those beyond `rows` are zero, in the warps that have rows. S::begin(from, stage) loads further data of the
  * tile that begins with row `from`; it is used after a barrier.
  */
-template <int DH, class S>
-__device__ static inline void sweep_tiles(S *state, float *shared, struct mat first, struct mat second,
-                                          struct row_block b, struct head_columns h)
+template <class L, class S>
+__device__ static inline void sweep_tiles(S *state, typename L::type *shared, struct mat first,
+                                          struct mat second, struct row_block b, struct head_columns h)
 {
-    const int ROWS = tensor_tile<DH>::ROWS, FLOATS = tensor_tile<DH>::FLOATS;
+    const int ROWS = L::ROWS, ENTRIES = L::ENTRIES;
     auto begin = [&](int64_t from, int rows, int stage) {
-        float *tile = shared + 2 * stage * FLOATS;
-        begin_rows<DH, ROWS>(tile, first, from, rows, h);
-        begin_rows<DH, ROWS>(tile + FLOATS, second, from, rows, h);
+        typename L::type *tile = shared + 2 * stage * ENTRIES;
+        begin_rows<L, ROWS>(tile, first, from, rows, h);
+        begin_rows<L, ROWS>(tile + ENTRIES, second, from, rows, h);
         state->begin(from, rows, stage);
         copies_commit();
     };
@@ -236,15 +308,15 @@ __device__ static inline void sweep_tiles(S *state, float *shared, struct mat fi
     int stage = 0, left = (int)b.graph_rows;
     begin(from, left, stage);
     for (; left > 0; from += ROWS, left -= ROWS, stage = 1 - stage) {
-        float *tile = shared + 2 * stage * FLOATS;
+        typename L::type *tile = shared + 2 * stage * ENTRIES;
         copies_wait<0>();
-        round_rows<DH, ROWS>(tile, h.aligned);
-        round_rows<DH, ROWS>(tile + FLOATS, h.aligned);
+        round_rows<L, ROWS>(tile, h.aligned);
+        round_rows<L, ROWS>(tile + ENTRIES, h.aligned);
         __syncthreads();
         if (left > ROWS)
             begin(from + ROWS, left - ROWS, 1 - stage);
         if (lane_place().first < b.rows)
-            state->tile(tile, tile + FLOATS, left, stage);
+            state->tile(tile, tile + ENTRIES, left, stage);
     }
 }
 
@@ -260,25 +332,29 @@ static inline struct launch launch_strips(int64_t rows, struct offsets graphs, i
     return launch_heads(rows, graph_count(graphs), heads, BLOCK_ROWS, ATTENTION_THREADS);
 }
 
-/* Whether four columns are aligned in every head. */
+/* Whether chunks are aligned in every head. */
 static inline bool heads_aligned(const struct mat *m, int count, int64_t dh)
 {
-    return dh % WIDE == 0 && width_of(m, count) == WIDE;
+    const int64_t piece = CHUNK / (int64_t)dtype_size(m->dtype);
+    bool aligned = dh % piece == 0;
+    for (int i = 0; i < count; i++)
+        aligned = aligned && (m[i].rows <= 1 || m[i].ld % piece == 0) && (uintptr_t)m[i].data % CHUNK == 0;
+    return aligned;
 }
 
-/* OP::launch<DH>(args) with the DH for heads of dh columns; there must be one (attention_width). */
-template <class OP, class ARGS> static inline cuda_status launch_tensor(int64_t dh, const ARGS *args)
+/* OP::launch<tensor_tile<T, DH>>(args) with the DH for these heads; there must be one (attention_width). */
+template <class T, class OP, class ARGS> static inline cuda_status launch_tensor(const ARGS *args)
 {
-    switch (attention_width(dh)) {
+    switch (attention_width(args->q.cols / args->heads)) {
     case 8:
     case 16:
-        return OP::template launch<16>(args);
+        return OP::template launch<tensor_tile<T, 16>>(args);
     case 32:
-        return OP::template launch<32>(args);
+        return OP::template launch<tensor_tile<T, 32>>(args);
     case 64:
-        return OP::template launch<64>(args);
+        return OP::template launch<tensor_tile<T, 64>>(args);
     default:
-        return OP::template launch<128>(args);
+        return OP::template launch<tensor_tile<T, 128>>(args);
     }
 }
 
