@@ -29,6 +29,12 @@ static void assert_launchable(struct launch l)
     assert_int_equal(l.shared, 0);
 }
 
+static struct mat in_bf16(struct mat m)
+{
+    m.dtype = BF16;
+    return m;
+}
+
 static void test_width(void **state)
 {
     (void)state;
@@ -36,10 +42,18 @@ static void test_width(void **state)
         struct mat m;
         int width;
     } cases[] = {
-        {view(3, 8, 8, 4096), WIDE}, {view(3, 8, 12, 4112), WIDE}, {view(3, 8, 9, 4096), 1},
-        {view(1, 8, 9, 4096), WIDE}, {view(3, 6, 8, 4096), 1},     {view(3, 8, 8, 4100), 1},
-        {view(3, 8, 16, 4104), 1},   {(struct mat){0}, WIDE},      {view(1, 1, 1, 4096), 1},
+        {view(3, 8, 8, 4096), WIDE},
+        {view(3, 8, 12, 4112), WIDE},
+        {view(3, 8, 9, 4096), 1},
+        {view(1, 8, 9, 4096), WIDE},
+        {view(3, 6, 8, 4096), 1},
+        {view(3, 8, 8, 4100), 1},
+        {view(3, 8, 16, 4104), 1},
+        {(struct mat){0}, WIDE},
+        {view(1, 1, 1, 4096), 1},
         {view(2, 4, 4, 4096), WIDE},
+        {in_bf16(view(3, 8, 8, 4104)), WIDE},
+        {in_bf16(view(3, 8, 8, 4100)), 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(width_of(&cases[i].m, 1), cases[i].width);
