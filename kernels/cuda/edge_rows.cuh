@@ -45,10 +45,21 @@ static cuda_status run_nodes(const struct call &call, int64_t nodes, int64_t col
     return run_entries(call, lines_by_row(nodes, cols, width_of(all, count)), f);
 }
 
-/* What a sum begins with: the contents of an accumulated output, otherwise zero. */
-template <int V> static __device__ inline vec<V> begin_sum(const struct mat &m, int64_t i, int64_t k)
+/* The same for F<T> of these members, where T is the type of the entries (by_type); columns are those of
+ * all[0]. */
+template <template <class> class F, class... Members>
+static cuda_status run_nodes(const struct call &call, int64_t nodes, const struct mat *all, int count,
+                             const Members &...members)
 {
-    return m.acc ? load<V>(entry(m, i, k)) : same<V>(0);
+    struct lines l = lines_by_row(nodes, all->cols, width_of(all, count));
+    return run_entries<F>(call, all->dtype, l, members...);
+}
+
+/* What a sum begins with: the contents of an accumulated output, otherwise zero. */
+template <int V, class T = float>
+static __device__ inline vec<V> begin_sum(const struct mat &m, int64_t i, int64_t k)
+{
+    return m.acc ? load<V>(entry<T>(m, i, k)) : same<V>(0);
 }
 
 #endif

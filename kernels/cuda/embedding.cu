@@ -13,7 +13,7 @@
 
 namespace
 {
-struct named_rows {
+template <class T> struct named_rows {
     struct mat y, table, index;
 
     __device__ int64_t named(int64_t i, int64_t t) const
@@ -22,10 +22,10 @@ struct named_rows {
     }
     template <int V> __device__ void at(int64_t i, int64_t k) const
     {
-        vec<V> sum = load<V>(entry(table, named(i, 0), k));
+        vec<V> sum = load<V>(entry<T>(table, named(i, 0), k));
         for (int64_t t = 1; t < index.cols; t++)
-            sum = sum + load<V>(entry(table, named(i, t), k));
-        store(entry(y, i, k), sum);
+            sum = sum + load<V>(entry<T>(table, named(i, t), k));
+        store(entry<T>(y, i, k), sum);
     }
 };
 
@@ -52,7 +52,7 @@ struct table_plan table_plan_of(struct mat dtable, struct mat index)
 }
 
 /* The sums of one chunk in rows `first` .. first + TABLE_ROWS - 1 of the table, columns k .. k + V - 1. */
-template <int V> struct chunk_sums {
+template <int V, class T> struct chunk_sums {
     vec<V> at[TABLE_ROWS];
     int64_t first;
 
@@ -67,7 +67,7 @@ template <int V> struct chunk_sums {
             int64_t from = __shfl_sync(WHOLE_WARP, row, lane);
             if (which < 0 || k >= dy.cols)
                 continue;
-            vec<V> x = load<V>(entry(dy, from, k));
+            vec<V> x = load<V>(entry<T>(dy, from, k));
 #pragma unroll
             for (int r = 0; r < TABLE_ROWS; r++)
                 at[r] = r == which ? at[r] + x : at[r];
@@ -76,7 +76,7 @@ template <int V> struct chunk_sums {
 };
 
 /* Chunk c of row r is row c M + r of `parts`. */
-template <int V>
+template <int V, class T>
 __global__ void __launch_bounds__(BLOCK, 1)
     sum_named(struct table_plan p, int64_t rows, struct mat dy, struct mat index, struct mat parts)
 {
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(BLOCK, 1)
              first += (int64_t)gridDim.y * WARP * V) {
             int64_t chunk = n / p.ranges, end = min_of(p.entries, (chunk + 1) * p.chunk),
                     k = first + lane * V;
-            chunk_sums<V> sums = {};
+            chunk_sums<V, T> sums = {};
             sums.first = n % p.ranges * TABLE_ROWS;
             for (int64_t e = chunk * p.chunk + lane; e - lane < end; e += WARP) {
                 int64_t row = e / index.cols;
@@ -127,8 +127,8 @@ extern "C" void cuda_embedding(const void *args)
 {
     const struct embedding_args *a = (const struct embedding_args *)args;
     const struct mat all[] = {a->y, a->table};
-    const named_rows f = {a->y, a->table, a->index};
-    CUDA_CHECK(a->call, run_entries(a->call, lines_by_row(a->y.rows, a->y.cols, width_of(all, 2)), f));
+    struct lines l = lines_by_row(a->y.rows, a->y.cols, width_of(all, 2));
+    CUDA_CHECK(a->call, run_entries<named_rows>(a->call, a->y.dtype, l, a->y, a->table, a->index));
 }
 
 extern "C" void cuda_embedding_backward(const void *args)
@@ -143,8 +143,11 @@ extern "C" void cuda_embedding_backward(const void *args)
     struct launch plan =
         launch_blocks(blocks_of(p.ranges * p.chunks, BLOCK / WARP), blocks_of(a->dy.cols, WARP * width));
     const chunk_totals f = {a->dtable, parts, p.chunks};
-    CUDA_CHECK(a->call, run(a->call, plan, width == WIDE ? sum_named<WIDE> : sum_named<1>, p, a->dtable.rows,
-                            a->dy, a->index, parts));
+    CUDA_CHECK(a->call, by_type(a->dy.dtype, [&](auto zero) {
+                   typedef decltype(zero) T;
+                   return run(a->call, plan, width == WIDE ? sum_named<WIDE, T> : sum_named<1, T>, p,
+                              a->dtable.rows, a->dy, a->index, parts);
+               }));
     CUDA_CHECK(a->call, run_entries(a->call, lines_by_row(a->dtable.rows, a->dtable.cols, width), f));
 }
 

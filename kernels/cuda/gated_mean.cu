@@ -15,7 +15,7 @@ __device__ inline float gate(float h)
     return 1 / (1 + expf(-h));
 }
 
-struct gated_nodes {
+template <class T> struct gated_nodes {
     struct mat y, sum, h, b;
     struct edge_visits in;
     float eps;
@@ -24,7 +24,7 @@ struct gated_nodes {
     {
         vec<V> gates = same<V>(eps), values = same<V>(0);
         each_edge(in, i, [&](int64_t number, int64_t j) {
-            vec<V> s = load<V>(entry(h, number, k)), x = load<V>(node_entry(b, j, k));
+            vec<V> s = load<V>(entry<T>(h, number, k)), x = load<V>(node_entry<T>(b, j, k));
 #pragma unroll
             for (int v = 0; v < V; v++) {
                 s.at[v] = gate(s.at[v]);
@@ -35,22 +35,22 @@ struct gated_nodes {
 #pragma unroll
         for (int v = 0; v < V; v++)
             values.at[v] /= gates.at[v];
-        store(entry(y, i, k), values);
+        store(entry<T>(y, i, k), values);
         if (present(sum))
             store(entry(sum, i, k), gates);
     }
 };
 
-struct gated_senders {
+template <class T> struct gated_senders {
     struct mat dh, db, dy, y, h, b, sum;
     struct edge_visits out;
 
     template <int V> __device__ void at(int64_t j, int64_t k) const
     {
-        vec<V> own = load<V>(entry(b, j, k)), total = begin_sum<V>(db, j, k);
+        vec<V> own = load<V>(entry<T>(b, j, k)), total = begin_sum<V, T>(db, j, k);
         each_edge(out, j, [&](int64_t number, int64_t i) {
-            vec<V> s = load<V>(entry(h, number, k)), g = load<V>(node_entry(dy, i, k));
-            vec<V> mean = load<V>(node_entry(y, i, k)), gates = load<V>(node_entry(sum, i, k)), d;
+            vec<V> s = load<V>(entry<T>(h, number, k)), g = load<V>(node_entry<T>(dy, i, k));
+            vec<V> mean = load<V>(node_entry<T>(y, i, k)), gates = load<V>(node_entry(sum, i, k)), d;
 #pragma unroll
             for (int v = 0; v < V; v++) {
                 s.at[v] = gate(s.at[v]);
@@ -58,9 +58,9 @@ struct gated_senders {
                 d.at[v] = g.at[v] * (own.at[v] - mean.at[v]) * s.at[v] * (1 - s.at[v]);
                 total.at[v] += s.at[v] * g.at[v];
             }
-            put(entry(dh, number, k), dh.acc, d);
+            put(entry<T>(dh, number, k), dh.acc, d);
         });
-        store(entry(db, j, k), total);
+        store(entry<T>(db, j, k), total);
     }
 };
 } // namespace
@@ -69,14 +69,14 @@ extern "C" void cuda_gated_mean(const void *args)
 {
     const struct gated_mean_args *a = (const struct gated_mean_args *)args;
     const struct mat all[] = {a->y, a->sum, a->h, a->b};
-    const gated_nodes f = {a->y, a->sum, a->h, a->b, edges_received(a->adj), (float)a->eps};
-    CUDA_CHECK(a->call, run_nodes(a->call, a->y.rows, a->y.cols, all, 4, f));
+    CUDA_CHECK(a->call, run_nodes<gated_nodes>(a->call, a->y.rows, all, 4, a->y, a->sum, a->h, a->b,
+                                               edges_received(a->adj), (float)a->eps));
 }
 
 extern "C" void cuda_gated_mean_backward(const void *args)
 {
     const struct gated_mean_backward_args *a = (const struct gated_mean_backward_args *)args;
-    const struct mat all[] = {a->dh, a->db, a->dy, a->y, a->h, a->b, a->sum};
-    const gated_senders f = {a->dh, a->db, a->dy, a->y, a->h, a->b, a->sum, edges_sent(a->adj)};
-    CUDA_CHECK(a->call, run_nodes(a->call, a->db.rows, a->db.cols, all, 7, f));
+    const struct mat all[] = {a->db, a->dh, a->dy, a->y, a->h, a->b, a->sum};
+    CUDA_CHECK(a->call, run_nodes<gated_senders>(a->call, a->db.rows, all, 7, a->dh, a->db, a->dy, a->y, a->h,
+                                                 a->b, a->sum, edges_sent(a->adj)));
 }
