@@ -144,22 +144,28 @@ void tape_wait(const struct tape *t)
         device_of(t)->wait(t->config.context);
 }
 
-/* Tapes in double or BF16 run on the host. */
 static void convert(struct mat to, const float *from)
 {
     for (int64_t i = 0; i < mat_size(to); i++)
         mat_set(to, 0, i, (double)from[i]);
 }
 
+/* What is converted goes to a device by way of the host. */
 static void upload(struct tape *t, const struct storage *s)
 {
-    void *to = (char *)t->arena + s->offset;
-    if (s->converted)
-        convert((struct mat){.data = to, .rows = 1, .cols = s->rows * s->cols, .dtype = s->dtype}, s->from);
-    else if (device_of(t))
-        device_of(t)->write(t->config.context, to, s->from, s->bytes);
-    else
+    void *to = (char *)t->arena + s->offset, *copy = NULL;
+    if (s->converted) {
+        copy = device_of(t) ? malloc((size_t)s->bytes) : to;
+        if (!copy)
+            abort();
+        convert((struct mat){.data = copy, .rows = 1, .cols = s->rows * s->cols, .dtype = s->dtype}, s->from);
+    }
+    if (device_of(t))
+        device_of(t)->write(t->config.context, to, copy ? copy : s->from, s->bytes);
+    else if (!copy)
         memcpy(to, s->from, (size_t)s->bytes);
+    if (copy != to)
+        free(copy);
 }
 
 /* An op that makes one matrix from nothing (orthogonal), which is then copied to the device. */
