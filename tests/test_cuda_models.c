@@ -37,8 +37,8 @@ static struct subject subjects[] = {
     {.name = "gin, graph norm, max, bf16",
      .parts = {.mpnn = MPNN_GIN, .norm = NORM_GRAPH, .pool = POOL_MAX},
      .dtype = BF16},
-    {.name = "gatedgcn, nodes, batch norm, dropout, bf16",
-     .parts = {.mpnn = MPNN_GATEDGCN, .norm = NORM_BATCH, .task = TASK_NODE, .dropout = 0.1},
+    {.name = "gatedgcn, edges, batch norm, dropout, bf16",
+     .parts = {.mpnn = MPNN_GATEDGCN, .norm = NORM_BATCH, .task = TASK_EDGE, .dropout = 0.1},
      .dtype = BF16},
     {.name = "gin by cuSPARSE", .parts = {.mpnn = MPNN_GIN}, .spmm = "cusparse"},
 };

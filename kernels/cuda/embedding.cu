@@ -102,16 +102,20 @@ __global__ void __launch_bounds__(BLOCK, 1)
         }
 }
 
+/* The gradient of a table of parameters is F32, that of rows of nodes has their type. */
 struct chunk_totals {
     struct mat dtable, parts;
     int64_t chunks;
 
     template <int V> __device__ void at(int64_t i, int64_t k) const
     {
-        vec<V> sum = dtable.acc ? load<V>(entry(dtable, i, k)) : same<V>(0);
+        vec<V> sum = same<V>(0);
         for (int64_t c = 0; c < chunks; c++)
             sum = sum + load<V>(entry(parts, c * dtable.rows + i, k));
-        store(entry(dtable, i, k), sum);
+        if (dtable.dtype == BF16)
+            put(entry<bf16>(dtable, i, k), dtable.acc, sum);
+        else
+            put(entry(dtable, i, k), dtable.acc, sum);
     }
 };
 
