@@ -67,17 +67,29 @@ void list_graphs(void)
     put_name("unique:PATH", "as undirected:PATH, each edge once");
 }
 
-static void put_variants(FILE *out, const struct backend *b, struct form f)
+/* The rows of this type, without those that convert; after the text, if there are any. */
+static bool put_typed(FILE *out, const struct backend *b, struct form f, enum dtype dtype, const char *text)
 {
-    fprintf(out, "    %s:", f.options ? form_name(f) : "variants");
-    int count = 0;
+    bool any = false;
     for (; b; b = b->base)
         for (int i = 0; i < b->count; i++) {
             const struct kernel *k = &b->kernels[i];
-            if (k->op == f.op && k->dtype == F32 && k == converted_over(k) && kernel_supports(k, f.options))
-                count += fprintf(out, " %s", k->variant) > 0;
+            if (k->op != f.op || k->dtype != dtype || k != converted_over(k) ||
+                !kernel_supports(k, f.options))
+                continue;
+            fprintf(out, "%s %s", any ? "" : text, k->variant);
+            any = true;
         }
-    fputs(count ? "\n" : " none\n", out);
+    return any;
+}
+
+static void put_variants(FILE *out, const struct backend *b, struct form f)
+{
+    fprintf(out, "    %s:", f.options ? form_name(f) : "variants");
+    bool any = put_typed(out, b, f, F32, "");
+    fputs(any ? "\n" : " none\n", out);
+    if (put_typed(out, b, f, BF16, "    in bf16 without conversion:"))
+        fputc('\n', out);
 }
 
 void list_ops(const struct backend *b)
