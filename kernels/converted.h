@@ -25,9 +25,8 @@ int64_t converted_scratch(const void *args);
 /* The row that such a row runs; of another row itself. */
 const struct kernel *converted_over(const struct kernel *k);
 
-/* BF16 to F32, and F32 to BF16, of matrices of the same shape, on up to `threads` threads. */
+/* BF16 to F32, of matrices of the same shape, on up to `threads` threads. */
 void mat_widen(struct mat to, struct mat from, int threads);
-void mat_narrow(struct mat to, struct mat from, int threads);
 
 /* to = from, of the same type, F32 or F64, with this many significant bits. */
 void mat_round(struct mat to, struct mat from, int bits, int threads);
