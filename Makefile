@@ -86,8 +86,10 @@ $(BUILD)/probed: tests/machine.sh tests/machine_cuda.sh $(look_again)
 
 # Objects. kernels/ref is compiled as float, as double and as the C++ counting type, kernels/oracle as float and as
 # double, kernels/cpu for each instruction set; all else once. FILE.WAY.o is FILE.c compiled that way.
-# Under sanitizers the baseline and the largest set that this machine has: others would repeat their loops, or never run.
-isas    := $(if $(san),$(filter-out $(if $(shell grep -m1 avx512vl /proc/cpuinfo),avx2,avx512),$(ISAS)),$(ISAS))
+# Under sanitizers the baseline is compiled for AVX2, if this machine has it, and AVX-512 only for a machine that has it:
+# others would repeat their loops, or never run.
+cpu_has  = $(and $(filter $1,$(ISAS)),$(shell grep -om1 '$2' /proc/cpuinfo))
+isas    := $(if $(san),base $(if $(call cpu_has,avx512,avx512vl),avx512),$(ISAS))
 mains   := $(wildcard bench/*.c)
 checks  := $(patsubst %.c,%,$(wildcard tests/test_*.c))
 dumps   := $(patsubst %.c,%,$(wildcard tests/dump_*.c))
@@ -120,7 +122,7 @@ $(OBJ)/%.count.o:        language := -x c++
 $(OBJ)/%.f32.o:          way := -DREF_F32
 $(OBJ)/%.f64.o:          way := -DREF_F64
 $(OBJ)/%.count.o:        way := -DREF_COUNT -O2 $(CXX_FLAGS)
-$(OBJ)/%.base.o:         way := $(fast) -DISA=base
+$(OBJ)/%.base.o:         way := $(fast) -DISA=base $(if $(and $(san),$(call cpu_has,avx2,avx2)),-march=x86-64-v3)
 $(OBJ)/%.avx2.o:         way := $(fast) -DISA=avx2 -march=x86-64-v3
 $(OBJ)/%.avx512.o:       way := $(fast) -DISA=avx512 -march=x86-64-v4 -mprefer-vector-width=512
 $(OBJ)/kernels/isa.o $(OBJ)/kernels/peak.o: way := $(foreach way,AVX2 AVX512,-DISA_$(way)=$(words $(filter $(way:AVX%=avx%),$(isas))))
