@@ -391,6 +391,12 @@ static void test_roofline_bounds(void **state)
     assert_string_equal(bound_name(r.bound), "compute");
     assert_close(r.attainable, 1000);
     assert_close(r.percent, 10);
+    /* Of products in bf16 the half at ten times the peak: 1e9 FLOPs in 0.55 ms. In tf32 none is faster. */
+    struct cost cost = {.flops = 1000000000, .bf16 = 500000000, .tf32 = 500000000, .bytes = 1, .written = 1};
+    assert_close(roofline_place(&c, &cost, 0.01, 1 << 20).attainable, 1000);
+    c.bf16 = 10000;
+    assert_close(roofline_place(&c, &cost, 0.01, 1 << 20).attainable, 1 / 0.55e-3);
+    assert_close(roofline_bound(&c, &cost), 0.55e-3 / BOUND_ARITHMETIC);
     /* Only copying: 1 GB in 100 ms is half of 20 GB/s. */
     r = placed(&c, 0, 1000000000, 0.1, INT64_MAX);
     assert_int_equal(r.bound, BOUND_MEMORY);

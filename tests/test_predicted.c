@@ -98,6 +98,32 @@ static void test_row(void **state)
     record_free(record);
 }
 
+/* Products of bf16 and tf32 have rates of their own, if these are given; what is no product has the peak. */
+static void test_precision(void **state)
+{
+    enum { PLAIN, GIVEN, WAYS };
+    static const char *const rates[WAYS] = {"", ",tf32=200GFLOP/s,bf16=400GFLOP/s"};
+    struct record *record[WAYS];
+    for (int way = 0; way < WAYS; way++) {
+        char words[256];
+        snprintf(words, sizeof words,
+                 PLAN "--precision f32,tf32,bf16 --phase forward --ceilings peak=50GFLOP/s,dram=9TB/s%s",
+                 rates[way]);
+        record[way] = run_json(*state, words, 0);
+    }
+    double time[WAYS][3];
+    for (int i = 0; i < WAYS * 3; i++)
+        time[i / 3][i % 3] = real_at(row_at(record[i / 3], (size_t)i % 3), "forward.predicted.time");
+    double all = time[PLAIN][0], products = (all - time[GIVEN][1]) / (1 - 1 / 4.0);
+    assert_true(time[PLAIN][1] == all && time[PLAIN][2] == all && time[GIVEN][0] == all);
+    assert_true(products > 0.9 * all && products < 0.99 * all);
+    assert_true(fabs(time[GIVEN][2] - (all - products * (1 - 1 / 8.0))) <= 1e-9 * all);
+    assert_string_equal(text_at(row_at(record[GIVEN], 0), "forward.predicted.ceilings"),
+                        "50.0 GFLOP/s, tf32 200 GFLOP/s, bf16 400 GFLOP/s, DRAM 9.00 TB/s");
+    record_free(record[PLAIN]);
+    record_free(record[GIVEN]);
+}
+
 /* Where a solver iterates, FLOPs have no bound, and the table says why. */
 static void test_iterating_solver(void **state)
 {
@@ -259,6 +285,8 @@ static void test_refused(void **state)
                                       "peak=0FLOP/s,dram=10GB/s",
                                       "peak=-1GFLOP/s,dram=10GB/s",
                                       "peak=50GFLOP/s,dram=10GB/s,",
+                                      "peak=50GFLOP/s,bf16=90GFLOP/s",
+                                      "peak=50GFLOP/s,dram=10GB/s,bf16=0FLOP/s",
                                       "dram=10GB/s,llc=100GB/s",
                                       "missing.json",
                                       "broken.json",
@@ -287,6 +315,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_row),
+        cmocka_unit_test(test_precision),
         cmocka_unit_test(test_without_ceilings),
         cmocka_unit_test(test_iterating_solver),
         cmocka_unit_test(test_tables),

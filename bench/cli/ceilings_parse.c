@@ -8,24 +8,32 @@
 #include "analysis/record/result_file.h"
 #include "bench/base/quantity.h"
 
-enum { PEAK, DRAM, RATES };
+enum { PEAK, DRAM, TENSOR_TF32, TENSOR_BF16, RATES };
 
 static const struct {
     const char *name;
     enum quantity_kind kind;
-} rates[RATES] = {
-    [PEAK] = {"peak=", QUANTITY_FLOP_PER_SECOND}, [DRAM] = {"dram=", QUANTITY_BYTES_PER_SECOND}};
+} rates[RATES] = {[PEAK] = {"peak=", QUANTITY_FLOP_PER_SECOND},
+                  [DRAM] = {"dram=", QUANTITY_BYTES_PER_SECOND},
+                  [TENSOR_TF32] = {"tf32=", QUANTITY_FLOP_PER_SECOND},
+                  [TENSOR_BF16] = {"bf16=", QUANTITY_FLOP_PER_SECOND}};
 
 /*
- * Published rates of GPUs: TFLOP/s of f32 outside tensor cores, and GB/s, from NVIDIA's data sheets of each
- * (V100 2020, A100 2022, H100 2023, L40S 2023, H200 2024).
+ * Published rates of GPUs, as in `rates`: TFLOP/s of f32 outside tensor cores, GB/s, and TFLOP/s of tensor
+ * cores in TF32 and BF16 for dense matrices, from NVIDIA's data sheets of each (V100 2020, A100 2022, H100
+ * 2023, L40S 2023, H200 2024).
  */
 static const struct {
     const char *name;
-    double tflops, dram;
+    double rate[RATES];
 } published[] = {
-    {"V100", 15.7, 900},       {"A100-40GB", 19.5, 1555}, {"A100", 19.5, 2039}, {"L40S", 91.6, 864},
-    {"H100-PCIe", 51.2, 2000}, {"H100", 66.9, 3350},      {"H200", 66.9, 4800},
+    {"V100", {15.7, 900}},
+    {"A100-40GB", {19.5, 1555, 156, 312}},
+    {"A100", {19.5, 2039, 156, 312}},
+    {"L40S", {91.6, 864, 183, 362}},
+    {"H100-PCIe", {51.2, 2000, 378, 756}},
+    {"H100", {66.9, 3350, 494.7, 989.4}},
+    {"H200", {66.9, 4800, 494.7, 989.4}},
 };
 
 /* The rate with which the text begins; RATES if there is none. */
@@ -45,16 +53,19 @@ static void add_ceilings(struct given_ceilings *g, const struct calibration *c)
     g->list[g->count++] = *c;
 }
 
-/* GFLOP/s and GB/s. */
-static void add_rates(struct given_ceilings *g, const char *source, double peak, double gb)
+/* GFLOP/s in a unit of the rates, and GB/s in that of DRAM's. */
+static void add_rates(struct given_ceilings *g, const char *source, const double rate[RATES], double gflops,
+                      double gbs)
 {
-    struct calibration c = {.peak = peak};
+    double gb = gbs * rate[DRAM];
+    struct calibration c = {
+        .peak = gflops * rate[PEAK], .tf32 = gflops * rate[TENSOR_TF32], .bf16 = gflops * rate[TENSOR_BF16]};
     snprintf(c.cpu, sizeof c.cpu, "%s", source);
     c.level[MEMORY_DRAM] = c.sweep[c.points++] = (struct bandwidth){INT64_MAX, INT64_MAX, gb, gb, gb, gb};
     add_ceilings(g, &c);
 }
 
-/* Both rates, once each. */
+/* Those of arithmetic and memory and, perhaps, of tensor cores, once each. */
 static bool read_rates(const char *text, struct given_ceilings *g)
 {
     double rate[RATES] = {0};
@@ -65,12 +76,12 @@ static bool read_rates(const char *text, struct given_ceilings *g)
     for (char *item; good && (item = strsep(&next, ",")) != NULL;) {
         int i = rate_of(item);
         good = i < RATES && rate[i] == 0 &&
-               quantity_parse(item + strlen(rates[i].name), rates[i].kind, &rate[i]);
+               quantity_parse(item + strlen(rates[i].name), rates[i].kind, &rate[i]) && rate[i] > 0;
     }
     free(copy);
     if (!good || !(rate[PEAK] > 0) || !(rate[DRAM] > 0))
         return false;
-    add_rates(g, "given", 1e-9 * rate[PEAK], 1e-9 * rate[DRAM]);
+    add_rates(g, "given", rate, 1e-9, 1e-9);
     return true;
 }
 
@@ -81,7 +92,7 @@ static bool find_published(const char *text, struct given_ceilings *g)
         if (strcasecmp(text, published[i].name) == 0) {
             char source[64];
             snprintf(source, sizeof source, "published for %s", published[i].name);
-            add_rates(g, source, 1e3 * published[i].tflops, published[i].dram);
+            add_rates(g, source, published[i].rate, 1e3, 1);
             return true;
         }
     return false;

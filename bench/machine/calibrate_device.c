@@ -1,8 +1,8 @@
 /*
- * The ceilings of a GPU: the best rates that ops of its backend reach, by the GPU's own clock. Arithmetic is
- * the largest product of f32 matrices that takes a few milliseconds (`linear`, cublasLt's); bandwidth is that
- * of fill, copy and add over working sets from a part of its cache to many times the cache. A rate is that of
- * the best of several repetitions, each long enough that launches do not matter.
+ * The ceilings of a GPU: the best rates that ops of its backend reach, by the GPU's own clock. Arithmetic is,
+ * in each precision, the largest product that takes a few milliseconds (`linear`, cublasLt's); bandwidth is
+ * that of fill, copy and add over working sets from a part of its cache to many times the cache. A rate is
+ * that of the best of several repetitions, each long enough that launches do not matter.
  */
 #include "bench/machine/calibrate_device.h"
 
@@ -30,16 +30,21 @@ struct measured {
     int64_t bytes;
 };
 
-static struct mat part_of(const struct measured *m, int64_t offset, int64_t rows, int64_t cols)
+static struct mat part_in(enum dtype dtype, const struct measured *m, int64_t offset, int64_t rows,
+                          int64_t cols)
 {
-    return (struct mat){(char *)m->memory + offset, rows, cols, cols, 0, 0, F32, false};
+    return (struct mat){(char *)m->memory + offset, rows, cols, cols, 0, 0, dtype, false};
 }
 
-/* Seconds of one of `count` calls of an op; NAN after a fault. */
-static double seconds_of(const struct measured *m, enum op op, const void *args, int count)
+static struct mat part_of(const struct measured *m, int64_t offset, int64_t rows, int64_t cols)
+{
+    return part_in(F32, m, offset, rows, cols);
+}
+
+/* Seconds of one of `count` calls of a kernel; NAN after a fault. */
+static double seconds_of(const struct measured *m, const struct kernel *k, const void *args, int count)
 {
     const struct device *device = m->d->backend->device;
-    const struct kernel *k = backend_kernel(m->d->backend, op, F32, NULL);
     device->event_record(m->d->context, m->from);
     for (int i = 0; i < count; i++)
         k->run(args);
@@ -49,14 +54,19 @@ static double seconds_of(const struct measured *m, enum op op, const void *args,
 }
 
 /* The fewest seconds of a call, over repetitions of enough calls; the first call, which loads code, apart. */
-static double best_of(const struct measured *m, enum op op, const void *args)
+static double best_of(const struct measured *m, const struct kernel *k, const void *args)
 {
-    double best = seconds_of(m, op, args, 1);
-    best = seconds_of(m, op, args, 1);
+    double best = seconds_of(m, k, args, 1);
+    best = seconds_of(m, k, args, 1);
     int count = best > 0 ? (int)fmin(1000, ceil(repetition_seconds / best)) : 1;
     for (int i = 0; i < REPETITIONS && best < slow_seconds; i++)
-        best = fmin(best, seconds_of(m, op, args, count));
+        best = fmin(best, seconds_of(m, k, args, count));
     return best;
+}
+
+static double best_of_op(const struct measured *m, enum op op, const void *args)
+{
+    return best_of(m, backend_kernel(m->d->backend, op, F32, NULL), args);
 }
 
 /* `fill` over the first bytes, which gives them values. */
@@ -65,25 +75,37 @@ static double best_fill(const struct measured *m, int64_t bytes)
     const struct fill_args fill = {.call = {.context = m->d->context, .threads = 1},
                                    .y = part_of(m, 0, bytes / (4 * ROW), ROW),
                                    .value = 1};
-    return best_of(m, OP_fill, &fill);
+    return best_of_op(m, OP_fill, &fill);
 }
 
-/* GFLOP/s of the largest product that fits, of those of at most product_seconds but for the last. */
-static double best_product(const struct measured *m)
+/* The kernel of `linear` of this type; null if there is none. */
+static const struct kernel *product_of(const struct backend *b, enum dtype dtype, int bits)
 {
+    const struct kernel *k = b->kernels, *end = k + b->count;
+    while (k < end && (k->op != OP_linear || k->dtype != dtype || k->bits != bits))
+        k++;
+    return k < end ? k : NULL;
+}
+
+/*
+ * GFLOP/s of the largest product that fits, of those of at most product_seconds but for the last; 0 without a
+ * kernel.
+ */
+static double best_product(const struct measured *m, enum dtype dtype, int bits)
+{
+    const struct kernel *k = product_of(m->d->backend, dtype, bits);
     double rate = 0, seconds = 0;
-    for (int64_t n = SIDE_FIRST; n <= SIDE_LAST && seconds < product_seconds; n *= 2) {
-        int64_t one = n * n * 4;
+    for (int64_t n = SIDE_FIRST; k && n <= SIDE_LAST && seconds < product_seconds; n *= 2) {
+        int64_t one = n * n * (int64_t)dtype_size(dtype);
         struct linear_args a = {.call = {.context = m->d->context, .threads = 1},
-                                .y = part_of(m, 0, n, n),
-                                .x = part_of(m, one, n, n),
-                                .w = part_of(m, 2 * one, n, n)};
-        const struct kernel *k = backend_kernel(m->d->backend, OP_linear, F32, NULL);
+                                .y = part_in(dtype, m, 0, n, n),
+                                .x = part_in(dtype, m, one, n, n),
+                                .w = part_in(dtype, m, 2 * one, n, n)};
         a.call.scratch = (char *)m->memory + 3 * one;
         if (3 * one + (k->scratch ? k->scratch(&a) : 0) > m->bytes)
             break;
         best_fill(m, 3 * one);
-        seconds = best_of(m, OP_linear, &a);
+        seconds = best_of(m, k, &a);
         rate = fmax(rate, 2e-9 * (double)n * (double)n * (double)n / seconds);
     }
     return rate;
@@ -101,17 +123,19 @@ static struct bandwidth best_bandwidth(const struct measured *m, int64_t bytes)
                            .y = part_of(m, 2 * at, third, ROW),
                            .a = part_of(m, 0, third, ROW),
                            .b = part_of(m, at, third, ROW)};
-    double gb = 4e-9 * ROW, copied = 2 * gb * (double)half / best_of(m, OP_copy, &copy);
+    double gb = 4e-9 * ROW, copied = 2 * gb * (double)half / best_of_op(m, OP_copy, &copy);
     return (struct bandwidth){.working_set = bytes,
                               .read = copied,
                               .write = 1e-9 * (double)bytes / filled,
                               .update = copied,
-                              .triad = 3 * gb * (double)third / best_of(m, OP_add, &add)};
+                              .triad = 3 * gb * (double)third / best_of_op(m, OP_add, &add)};
 }
 
 static void measure_device(const struct measured *m, const struct device_facts *f, struct calibration *c)
 {
-    c->peak = best_product(m);
+    c->peak = best_product(m, TYPE_f32);
+    c->tf32 = best_product(m, TYPE_tf32);
+    c->bf16 = best_product(m, TYPE_bf16);
     for (int64_t bytes = SWEEP_FIRST; bytes <= m->bytes && c->points < SWEEP_MOST; bytes *= 2) {
         struct bandwidth b = best_bandwidth(m, bytes);
         c->sweep[c->points++] = b;

@@ -6,9 +6,8 @@
 #include "bench/machine/device.h"
 
 /*
- * Measures an open GPU, in about a second: `cpu` is its card, `isa` is cuda, and there are no probes. A
- * program of several precisions is compared with the peak of f32. False with a message, without memory or
- * after a fault, from which the device has recovered.
+ * Measures an open GPU, in about a second: `cpu` is its card, `isa` is cuda, and there are no probes. False
+ * with a message, without memory or after a fault, from which the device has recovered.
  */
 bool calibrate_device(const struct device_choice *d, int threads, struct calibration *c,
                       struct message *error);

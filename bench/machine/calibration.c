@@ -62,6 +62,8 @@ void calibration_merge(struct calibration *c, const struct calibration *earlier)
         if (c->points != earlier->points || c->sweep[i].working_set != earlier->sweep[i].working_set)
             return;
     c->peak = fmax(c->peak, earlier->peak);
+    c->tf32 = fmax(c->tf32, earlier->tf32);
+    c->bf16 = fmax(c->bf16, earlier->bf16);
     for (int i = 0; i < c->points; i++)
         bandwidth_raise(&c->sweep[i], &earlier->sweep[i]);
     levels_find(c->level, c->sweep, c->points, caches_find(NULL, c->threads).l2, c->memory);
@@ -110,6 +112,10 @@ struct value *calibration_json(const struct calibration *c)
     value_set_real(json, "load", c->load);
     value_set_text(json, "time", c->time);
     value_set_real(json, "peak", c->peak);
+    if (c->tf32 > 0)
+        value_set_real(json, "tf32", c->tf32);
+    if (c->bf16 > 0)
+        value_set_real(json, "bf16", c->bf16);
     value_set(json, "bandwidth", levels);
     value_set(json, "sweep", sweep);
     value_set(json, "probes", probes_json(c));
@@ -117,16 +123,26 @@ struct value *calibration_json(const struct calibration *c)
     return json;
 }
 
+/* ", bf16 312 TFLOP/s"; empty without a rate. */
+static void say_products(char text[2 * UNITS_TEXT], const char *type, double rate)
+{
+    char number[UNITS_TEXT];
+    units_format(number, 1e9 * rate, UNITS_SI, "FLOP/s");
+    snprintf(text, rate > 0 ? 2 * UNITS_TEXT : 1, ", %s %s", type, number);
+}
+
 void calibration_text(const struct calibration *c, char *text, size_t size)
 {
-    char peak[UNITS_TEXT], dram[UNITS_TEXT];
+    char peak[UNITS_TEXT], tf32[2 * UNITS_TEXT], bf16[2 * UNITS_TEXT], dram[UNITS_TEXT];
     units_format(peak, 1e9 * c->peak, UNITS_SI, "FLOP/s");
+    say_products(tf32, "tf32", c->tf32);
+    say_products(bf16, "bf16", c->bf16);
     units_format(dram, 1e9 * bandwidth_highest(&c->level[MEMORY_DRAM]), UNITS_SI, "B/s");
     if (c->threads > 0)
-        snprintf(text, size, "%s, DRAM %s; %s, %d thread%s, calibrated %s", peak, dram, c->cpu, c->threads,
-                 c->threads == 1 ? "" : "s", c->time);
+        snprintf(text, size, "%s%s%s, DRAM %s; %s, %d thread%s, calibrated %s", peak, tf32, bf16, dram,
+                 c->cpu, c->threads, c->threads == 1 ? "" : "s", c->time);
     else
-        snprintf(text, size, "%s, DRAM %s", peak, dram);
+        snprintf(text, size, "%s%s%s, DRAM %s", peak, tf32, bf16, dram);
 }
 
 static bool read_integer(const struct value *json, const char *key, int64_t *value)
@@ -201,6 +217,8 @@ bool calibration_read(const struct value *json, struct calibration *c)
         return false;
     c->threads = (int)threads;
     value_get_real(json, "load", &c->load);
+    value_get_real(json, "tf32", &c->tf32);
+    value_get_real(json, "bf16", &c->bf16);
     value_get_real(json, "exceeded", &c->exceeded);
     return read_levels(value_get(json, "bandwidth"), c) && read_sweep(value_get(json, "sweep"), c) &&
            (strcmp(c->isa, "cuda") == 0 || read_probes(value_get(json, "probes"), c));

@@ -29,6 +29,7 @@ struct calibration {
     double load;         /* load average when it was measured */
     char time[UTC_TEXT]; /* when it was measured: UTC, ISO 8601 */
     double peak; /* GFLOP/s of all threads: multiply-adds in float, fused if the instruction set has them */
+    double tf32, bf16; /* of products in these, where units of their own multiply them; 0: at the peak */
     struct bandwidth sweep[SWEEP_MOST]; /* by working set, without capacities */
     int points;
     struct bandwidth level[MEMORY_LEVELS];

@@ -16,12 +16,24 @@ static struct traffic traffic_of(const struct cost *cost, double working_set)
                             .working_set = working_set};
 }
 
+/* Seconds of so many FLOPs, at a rate or, if there is none, at the peak. */
+static double seconds_at(const struct calibration *c, double flops, double rate)
+{
+    return 1e-9 * flops / (rate > 0 ? rate : c->peak);
+}
+
+static double compute_seconds(const struct calibration *c, const struct cost *cost)
+{
+    return seconds_at(c, (double)(cost->flops - cost->tf32 - cost->bf16), c->peak) +
+           seconds_at(c, (double)cost->tf32, c->tf32) + seconds_at(c, (double)cost->bf16, c->bf16);
+}
+
 struct roofline roofline_place(const struct calibration *c, const struct cost *cost, double seconds,
                                int64_t working_set)
 {
     struct roofline r;
     struct traffic traffic = traffic_of(cost, (double)working_set);
-    double compute = 1e-9 * (double)cost->flops / c->peak;
+    double compute = compute_seconds(c, cost);
     double memory = levels_seconds(c->level, &traffic, &r.level);
     double least = fmax(compute, memory);
     r.bound = memory > compute ? BOUND_MEMORY : BOUND_COMPUTE;
@@ -33,9 +45,9 @@ struct roofline roofline_place(const struct calibration *c, const struct cost *c
 double roofline_bound(const struct calibration *c, const struct cost *cost)
 {
     struct traffic traffic = traffic_of(cost, (double)(cost->bytes - cost->updated));
-    double peak = 1e9 * c->peak, memory = sweep_seconds(c->sweep, c->points, &traffic);
-    return fmax((double)cost->flops / (BOUND_ARITHMETIC * peak), memory / BOUND_BANDWIDTH) +
-           BOUND_EXP * (double)cost->exps / peak;
+    double memory = sweep_seconds(c->sweep, c->points, &traffic);
+    return fmax(compute_seconds(c, cost) / BOUND_ARITHMETIC, memory / BOUND_BANDWIDTH) +
+           seconds_at(c, BOUND_EXP * (double)cost->exps, c->peak);
 }
 
 bool roofline_fault(const struct roofline *r, const struct calibration *c, struct message *text)

@@ -337,18 +337,24 @@ struct cost cost_add(struct cost a, struct cost b)
                          .updated = sum(a.updated, b.updated),
                          .no_reuse = sum(a.no_reuse, b.no_reuse),
                          .sent = sum(a.sent, b.sent),
-                         .exps = sum(a.exps, b.exps)};
+                         .exps = sum(a.exps, b.exps),
+                         .tf32 = sum(a.tf32, b.tf32),
+                         .bf16 = sum(a.bf16, b.bf16)};
 }
 
 struct cost entry_cost(const struct entry *e)
 {
+    const struct kernel *k = e->kernel;
+    bool rounds = op_has_factors(e->op) && k->bits < 24;
     return (struct cost){.flops = e->flops,
                          .bytes = e->bytes,
                          .written = e->written,
                          .updated = e->updated,
                          .no_reuse = e->no_reuse,
                          .sent = e->sent,
-                         .exps = e->exps};
+                         .exps = e->exps,
+                         .tf32 = rounds && k->dtype != BF16 ? e->flops : 0,
+                         .bf16 = rounds && k->dtype == BF16 ? e->flops : 0};
 }
 
 struct cost tape_cost(const struct tape *t, enum phase phase)

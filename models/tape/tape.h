@@ -302,6 +302,7 @@ const struct entry *tape_entry(const struct tape *t, int index);
 struct cost {
     int64_t flops, bytes, no_reuse; /* -1 beyond 63 bits */
     int64_t exps;                   /* likewise */
+    int64_t tf32, bf16;             /* of the FLOPs, those of products with factors of so many bits */
     int64_t written;                /* of the bytes */
     int64_t updated;                /* of the written, those read as well */
     int64_t sent;                   /* to other ranks, beside the bytes */
