@@ -39,7 +39,8 @@ static const int64_t shapes[][DIMS] = {
     {1, 2, 3, 4, 32, 1, 1, 6, 0},
     {1, 2, 3, 4, 256, 1, 1, 6, 0},
     {1, 2, 3, 4, 260, 1, 1, 6, 0},
-    {1, 2, 3, 4, 1028, 1, 1, 6, 0},
+    {1, 2, 3, 4, 512, 1, 1, 6, 0},
+    {1, 2, 3, 4, 1032, 1, 1, 6, 0},
     {1, 2, 64, 64, 128, 8, 1, 64, 0},
     {1, 2, 131, 1, 96, 3, 2, 700, 0},
     {1, 2, 257, 36, 256, 2, 3, 1500, 0},
@@ -59,9 +60,9 @@ static const int64_t shapes[][DIMS] = {
 };
 
 enum {
-    SMALL_SHAPES = 17,
+    SMALL_SHAPES = 18,
     LARGE_SHAPES = 5, /* from this shape on, absent operands are not varied, and distances less */
-    WIDE_SHAPES = 23  /* from this shape on, a device of two multiprocessors gains nothing but hours */
+    WIDE_SHAPES = 24  /* from this shape on, a device of two multiprocessors gains nothing but hours */
 };
 
 /* Of an entry computed in float, relative to it and to the usual one. */

@@ -309,7 +309,7 @@ static void expect_heads(int64_t count, int64_t size, int width)
     struct heads h = heads_of(count * size, count, width);
     int lanes = heads_lanes(h);
     assert_true(power_of_two(lanes) && lanes >= 2 && lanes <= WARP);
-    assert_true(power_of_two(h.items) && h.items <= HEAD_ITEMS);
+    assert_true(power_of_two(h.items) && h.items <= head_items(width));
     int *reached = calloc((size_t)(count * size), sizeof *reached);
     int *first = calloc((size_t)count, sizeof *first);
     for (int64_t tile = 0; tile < heads_tiles(h); tile++)
@@ -342,6 +342,8 @@ static void test_heads(void **state)
             expect_heads(counts[i], sizes[k], 1);
             if (sizes[k] % WIDE == 0)
                 expect_heads(counts[i], sizes[k], WIDE);
+            if (sizes[k] % 8 == 0)
+                expect_heads(counts[i], sizes[k], 8);
         }
     struct heads usual = heads_of(64, 4, WIDE);
     assert_int_equal(heads_lanes(usual), 16);
@@ -349,6 +351,9 @@ static void test_heads(void **state)
     struct mat m = view(7, 72, 72, 4096);
     assert_int_equal(head_width(18, &m, 1), 1);
     assert_int_equal(head_width(24, &m, 1), WIDE);
+    m.dtype = BF16;
+    assert_int_equal(head_width(12, &m, 1), 1);
+    assert_int_equal(head_width(24, &m, 1), 8);
 }
 
 /* Moments merged from parts of numbers near 1e6, compared with two passes over all. */

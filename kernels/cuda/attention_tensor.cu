@@ -98,7 +98,7 @@ struct forward {
     {
         const struct mat all[] = {a->y, a->q, a->k, a->v};
         int64_t dh = a->q.cols / a->heads;
-        struct head_columns h = {0, (int)dh, heads_aligned(all, 4, dh)};
+        struct head_columns h = {0, (int)dh, head_width(dh, all, 4) > 1};
         return run(a->call, launch_strips(a->q.rows, a->graphs, a->heads), tensor_attend<L>, *a, h,
                    (float)(1 / sqrt((double)dh)) * LOG2E);
     }

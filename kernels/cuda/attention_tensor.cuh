@@ -14,6 +14,7 @@
 #ifndef GTMARK_KERNELS_CUDA_ATTENTION_TENSOR_CUH
 #define GTMARK_KERNELS_CUDA_ATTENTION_TENSOR_CUH
 
+#include "kernels/cuda/heads.h"
 #include "kernels/cuda/math.h"
 #include "kernels/cuda/mma.cuh"
 #include "kernels/cuda/reduce.cuh"
@@ -22,9 +23,8 @@
 enum {
     STRIP = 16,
     BLOCK_ROWS = ATTENTION_THREADS / WARP * STRIP,
-    STEP = 8,   /* columns of a product */
-    QUAD = 4,   /* lanes that share a row of a product */
-    CHUNK = 16, /* bytes of a copy, and of a row of what ldmatrix reads */
+    STEP = 8, /* columns of a product */
+    QUAD = 4, /* lanes that share a row of a product */
     TILE_BYTES = 8192,
 };
 
@@ -33,7 +33,7 @@ template <class T, int COLUMNS> struct tensor_tile {
     typedef T type;
     static constexpr bool ROUNDS = sizeof(T) == sizeof(float);
     static constexpr int DH = COLUMNS;
-    static constexpr int PIECE = CHUNK / sizeof(T);
+    static constexpr int PIECE = LOAD_BYTES / sizeof(T); /* as in a row of what ldmatrix reads */
     static constexpr int DEPTH = 2 * PIECE;    /* columns of a head, or rows of a tile, in a product */
     static constexpr int PARTS = DEPTH / STEP; /* products for so many rows of a tile, as columns */
     static constexpr int FIT = TILE_BYTES / (DH * sizeof(T));
@@ -106,8 +106,8 @@ template <int PIECE> __device__ static inline void copy_piece(float *to, const f
 template <int PIECE>
 __device__ static inline void copy_piece(bf16 *to, const bf16 *from, bool inside, bool all)
 {
-    if constexpr (PIECE * sizeof(bf16) == CHUNK)
-        copy_async<CHUNK>(to, from, inside);
+    if constexpr (PIECE * sizeof(bf16) == LOAD_BYTES)
+        copy_async<LOAD_BYTES>(to, from, inside);
     else
         *(uint32_t *)to = (inside ? from[0].bits : 0) | (uint32_t)(inside && all ? from[1].bits : 0) << 16;
 }
@@ -330,16 +330,6 @@ __device__ static inline struct row_block tensor_block(struct offsets graphs)
 static inline struct launch launch_strips(int64_t rows, struct offsets graphs, int heads)
 {
     return launch_heads(rows, graph_count(graphs), heads, BLOCK_ROWS, ATTENTION_THREADS);
-}
-
-/* Whether chunks are aligned in every head. */
-static inline bool heads_aligned(const struct mat *m, int count, int64_t dh)
-{
-    const int64_t piece = CHUNK / (int64_t)dtype_size(m->dtype);
-    bool aligned = dh % piece == 0;
-    for (int i = 0; i < count; i++)
-        aligned = aligned && (m[i].rows <= 1 || m[i].ld % piece == 0) && (uintptr_t)m[i].data % CHUNK == 0;
-    return aligned;
 }
 
 /* OP::launch<tensor_tile<T, DH>>(args) with the DH for these heads; there must be one (attention_width). */

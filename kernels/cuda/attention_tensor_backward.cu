@@ -196,7 +196,7 @@ struct tensor_plan tensor_plan_of(const struct attention_backward_args *a)
     const struct mat all[] = {a->dq, a->dk, a->dv, a->dy, a->y, a->q, a->k, a->v};
     int64_t dh = a->q.cols / a->heads;
     return {scratch_mat(a->call, 0, a->heads, a->q.rows),
-            {0, (int)dh, heads_aligned(all, sizeof all / sizeof *all, dh)},
+            {0, (int)dh, head_width(dh, all, sizeof all / sizeof *all) > 1},
             (float)(1 / sqrt((double)dh))};
 }
 

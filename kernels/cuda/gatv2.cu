@@ -17,7 +17,7 @@ struct attend_work {
 };
 
 /* sums: the largest score, the sum of 2^(score - largest), and this lane's part of the weighted sum of l. */
-template <int V, int ITEMS> struct leaky_attend {
+template <int V, int ITEMS, class> struct leaky_attend {
     enum { TOP, SUM, VALUES, SUMS = VALUES + V * ITEMS, UNROLL = edges_at_once<ITEMS>::VALUE };
     struct state {
         float sums[SUMS];

@@ -83,7 +83,7 @@ __device__ float delta_of(const struct heads &h, const struct team &t, const str
 }
 
 /* sums: dr, then the row's part of datt */
-template <int V, int ITEMS> struct leaky_receive {
+template <int V, int ITEMS, class> struct leaky_receive {
     enum { DR = 0, DATT = V * ITEMS, SUMS = 2 * V * ITEMS, UNROLL = 1 };
     struct state {
         float sums[SUMS];
@@ -157,7 +157,7 @@ template <int V, int ITEMS> struct leaky_receive {
 };
 
 /* sums: dl */
-template <int V, int ITEMS> struct leaky_send {
+template <int V, int ITEMS, class> struct leaky_send {
     enum { SUMS = V * ITEMS, UNROLL = 1 };
     struct state {
         float sums[SUMS];

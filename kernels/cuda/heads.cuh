@@ -8,8 +8,9 @@
 #include "kernels/cuda/edges.cuh"
 #include "kernels/cuda/heads.h"
 
-template <int V, int ITEMS> struct slice {
-    vec<V> at[ITEMS];
+/* As stored: in BF16 two entries take a register. */
+template <int V, int ITEMS, class T = float> struct slice {
+    decltype(load_stored<V>((const T *)0)) at[ITEMS];
 };
 
 static __device__ inline struct head_place place_of(const struct heads &h, const struct team &t)
@@ -18,21 +19,22 @@ static __device__ inline struct head_place place_of(const struct heads &h, const
 }
 
 /* Zero outside the head. */
-template <int V, int ITEMS>
-static __device__ slice<V, ITEMS> load_slice(const struct heads &h, const struct head_place &p,
-                                             const struct mat &m, int64_t row)
+template <int V, int ITEMS, class T = float>
+static __device__ slice<V, ITEMS, T> load_slice(const struct heads &h, const struct head_place &p,
+                                                const struct mat &m, int64_t row)
 {
-    slice<V, ITEMS> s;
+    slice<V, ITEMS, T> s = {};
 #pragma unroll
     for (int n = 0; n < ITEMS; n++) {
         int c = head_entry(h, p, n);
-        s.at[n] = p.active && c < h.size ? load<V>(node_entry(m, row, p.head * h.size + c)) : same<V>(0);
+        if (p.active && c < h.size)
+            s.at[n] = load_stored<V>(node_entry<T>(m, row, p.head * h.size + c));
     }
     return s;
 }
 
 /* m_row (+)= the slice times `factor`. */
-template <int V, int ITEMS>
+template <int V, int ITEMS, class T = float>
 static __device__ void put_slice(const struct heads &h, const struct head_place &p, const struct mat &m,
                                  int64_t row, const float *sums, float factor)
 {
@@ -44,7 +46,7 @@ static __device__ void put_slice(const struct heads &h, const struct head_place 
         for (int v = 0; v < V; v++)
             x.at[v] = sums[n * V + v] * factor;
         if (p.active && c < h.size)
-            put(node_entry(m, row, p.head * h.size + c), m.acc, x);
+            put(node_entry<T>(m, row, p.head * h.size + c), m.acc, x);
     }
 }
 
@@ -52,33 +54,35 @@ static __device__ void put_slice(const struct heads &h, const struct head_place 
  * This lane's part of a_i . b_j over the whole head: from its slices, or read again if a head has several
  * parts.
  */
-template <int V, int ITEMS>
+template <int V, int ITEMS, class T>
 static __device__ float head_product(const struct heads &h, const struct team &t, const struct head_place &p,
-                                     const slice<V, ITEMS> &x, const struct mat &a, int64_t i,
-                                     const slice<V, ITEMS> &y, const struct mat &b, int64_t j)
+                                     const slice<V, ITEMS, T> &x, const struct mat &a, int64_t i,
+                                     const slice<V, ITEMS, T> &y, const struct mat &b, int64_t j)
 {
     float sum = 0;
     if (h.parts == 1) {
 #pragma unroll
         for (int n = 0; n < ITEMS; n++)
-            sum += sum_of(x.at[n] * y.at[n]);
+            sum += sum_of(widened(x.at[n]) * widened(y.at[n]));
         return sum;
     }
     int first = p.head * h.size;
     for (int c = t.lane % h.group * V; c < h.size && p.active; c += h.group * V)
-        sum += sum_of(load<V>(node_entry(a, i, first + c)) * load<V>(node_entry(b, j, first + c)));
+        sum += sum_of(load<V>(node_entry<T>(a, i, first + c)) * load<V>(node_entry<T>(b, j, first + c)));
     return sum;
 }
 
 /* sums += factor x */
-template <int V, int ITEMS>
-static __device__ void add_slice(float *sums, float factor, const slice<V, ITEMS> &x)
+template <int V, int ITEMS, class T>
+static __device__ void add_slice(float *sums, float factor, const slice<V, ITEMS, T> &x)
 {
 #pragma unroll
-    for (int n = 0; n < ITEMS; n++)
+    for (int n = 0; n < ITEMS; n++) {
+        vec<V> all = widened(x.at[n]);
 #pragma unroll
         for (int v = 0; v < V; v++)
-            sums[n * V + v] += factor * x.at[n].at[v];
+            sums[n * V + v] += factor * all.at[v];
+    }
 }
 
 /* Edges at a time, limited by registers. */
@@ -91,32 +95,33 @@ static inline struct edge_plan heads_plan(struct heads h, struct mat row, struct
     return edge_plan_of(row, col, heads_lanes(h), heads_tiles(h));
 }
 
-/* Runs Body<V, ITEMS>{work, heads} over the edges. */
-template <template <int, int> class Body, int V, class Work>
+/* Runs Body<V, ITEMS, T>{work, heads} over the edges. */
+template <template <int, int, class> class Body, int V, class T, class Work>
 static cuda_status run_heads_of(const struct call &call, const Work &work, struct heads h,
                                 struct edge_lists edges, struct edge_plan p, int64_t before)
 {
-    const Body<V, 1> one = {work, h};
-    const Body<V, 2> two = {work, h};
-    const Body<V, 4> four = {work, h};
+    const Body<V, 1, T> one = {work, h};
+    const Body<V, 2, T> two = {work, h};
+    const Body<V, head_items(V), T> most = {work, h};
     switch (h.items) {
     case 1:
         return run_edges(call, one, edges, p, before);
     case 2:
         return run_edges(call, two, edges, p, before);
     default:
-        return run_edges(call, four, edges, p, before);
+        return run_edges(call, most, edges, p, before);
     }
 }
 
-template <template <int, int> class Body, class Work>
+template <template <int, int, class> class Body, class T = float, class Work>
 static cuda_status run_heads(const struct call &call, const Work &work, struct heads h, struct mat row,
                              struct mat col, int64_t before)
 {
+    const int VECTOR = LOAD_BYTES / sizeof(T);
     struct edge_plan p = heads_plan(h, row, col);
-    if (h.width == WIDE)
-        return run_heads_of<Body, WIDE>(call, work, h, edge_lists_of(row, col), p, before);
-    return run_heads_of<Body, 1>(call, work, h, edge_lists_of(row, col), p, before);
+    if (h.width == VECTOR)
+        return run_heads_of<Body, VECTOR, T>(call, work, h, edge_lists_of(row, col), p, before);
+    return run_heads_of<Body, 1, T>(call, work, h, edge_lists_of(row, col), p, before);
 }
 
 #endif

@@ -15,12 +15,33 @@ struct heads {
     int width, items, group, per_tile;
 };
 
-enum { HEAD_ITEMS = 4 };
+enum { HEAD_ITEMS = 4, HEAD_ENTRIES = 16, LOAD_BYTES = 16 };
 
-/* Whether heads of this size are aligned to 16 bytes in matrices whose width is WIDE. */
+/* Vectors of a lane, at most, so that its sums fit in registers. */
+#ifdef __cplusplus
+constexpr
+#endif
+    static inline int
+    head_items(int width)
+{
+    return width * HEAD_ITEMS > HEAD_ENTRIES ? HEAD_ENTRIES / width : HEAD_ITEMS;
+}
+
+/* Entries of a load, at most. */
+static inline int load_width(struct mat m)
+{
+    return LOAD_BYTES / (int)dtype_size(m.dtype);
+}
+
+/* The same if heads of this size are aligned to it in all of these matrices, otherwise 1. */
 static inline int head_width(int64_t size, const struct mat *m, int count)
 {
-    return size % WIDE == 0 ? width_of(m, count) : 1;
+    int width = load_width(*m);
+    bool aligned = size % width == 0;
+    for (int i = 0; i < count; i++)
+        aligned =
+            aligned && (m[i].rows <= 1 || m[i].ld % width == 0) && (uintptr_t)m[i].data % LOAD_BYTES == 0;
+    return aligned ? width : 1;
 }
 
 static inline struct heads heads_of(int64_t columns, int64_t count, int width)
@@ -31,7 +52,7 @@ static inline struct heads heads_of(int64_t columns, int64_t count, int width)
     h.width = width;
     int64_t vectors = blocks_of(h.size, width);
     h.group = lanes_for(vectors, WARP);
-    h.items = lanes_for(blocks_of(vectors, h.group), HEAD_ITEMS);
+    h.items = lanes_for(blocks_of(vectors, h.group), head_items(width));
     h.parts = (int)blocks_of(vectors, (int64_t)h.group * h.items);
     h.per_tile = (int)min_of(WARP / h.group, lanes_for(h.group == 1 ? max_of(2, count) : count, WARP));
     return h;

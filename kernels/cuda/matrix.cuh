@@ -53,8 +53,8 @@ static __device__ inline void put(struct mat m, int64_t i, int64_t k, float valu
     *at = m.acc ? *at + value : value;
 }
 
-/* V consecutive floats, aligned as a whole; the host chooses a suitable V (width_of). */
-template <int V> struct alignas(V * sizeof(float)) vec {
+/* V consecutive floats, aligned as a load of them is; the host chooses a suitable V (width_of). */
+template <int V> struct alignas(V < 4 ? V * sizeof(float) : 16) vec {
     float at[V];
 };
 
@@ -72,23 +72,48 @@ template <int V> __device__ inline vec<V> load(const float *from)
     return *(const vec<V> *)from;
 }
 
-/* The entries are words of two, the first in the lower half. */
-template <int V> __device__ inline vec<V> load(const bf16 *from)
+/* V consecutive entries in BF16, aligned as a load of them is: words of two, the first in the lower half. */
+template <int V> struct alignas(V * sizeof(bf16)) packed {
+    uint32_t at[V / 2];
+};
+
+template <> struct packed<1> {
+    bf16 at;
+};
+
+template <int V> __device__ inline vec<V> widened(vec<V> x)
 {
-    struct alignas(V * sizeof(bf16)) words {
-        uint32_t at[V / 2];
-    };
-    const words pairs = *(const words *)from;
-    vec<V> x;
-#pragma unroll
-    for (int v = 0; v < V; v++)
-        x.at[v] = __uint_as_float(v % 2 ? pairs.at[v / 2] & 0xffff0000 : pairs.at[v / 2] << 16);
     return x;
 }
 
-template <> __device__ inline vec<1> load<1>(const bf16 *from)
+template <int V> __device__ inline vec<V> widened(packed<V> from)
 {
-    return {{__uint_as_float((uint32_t)from->bits << 16)}};
+    vec<V> x;
+#pragma unroll
+    for (int v = 0; v < V; v++)
+        x.at[v] = __uint_as_float(v % 2 ? from.at[v / 2] & 0xffff0000 : from.at[v / 2] << 16);
+    return x;
+}
+
+template <> __device__ inline vec<1> widened<1>(packed<1> from)
+{
+    return {{__uint_as_float((uint32_t)from.at.bits << 16)}};
+}
+
+/* Entries as they are stored. */
+template <int V> __device__ inline vec<V> load_stored(const float *from)
+{
+    return load<V>(from);
+}
+
+template <int V> __device__ inline packed<V> load_stored(const bf16 *from)
+{
+    return *(const packed<V> *)from;
+}
+
+template <int V> __device__ inline vec<V> load(const bf16 *from)
+{
+    return widened(load_stored<V>(from));
 }
 
 /* To shared memory. */
@@ -110,7 +135,10 @@ template <int V> __device__ inline void store(float *to, vec<V> x)
 
 template <int V> __device__ inline void store(bf16 *to, vec<V> x)
 {
-    if constexpr (V == 4)
+    if constexpr (V == 8)
+        __stwb((uint4 *)to, uint4{round_bf16(x.at[0], x.at[1]), round_bf16(x.at[2], x.at[3]),
+                                  round_bf16(x.at[4], x.at[5]), round_bf16(x.at[6], x.at[7])});
+    else if constexpr (V == 4)
         __stwb((uint2 *)to, uint2{round_bf16(x.at[0], x.at[1]), round_bf16(x.at[2], x.at[3])});
     else if constexpr (V == 2)
         *(uint32_t *)to = round_bf16(x.at[0], x.at[1]);

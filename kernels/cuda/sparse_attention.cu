@@ -21,11 +21,11 @@ struct attend_work {
 };
 
 /* sums: the largest score, the sum of 2^(score - largest), and this lane's part of the weighted sum of v. */
-template <int V, int ITEMS> struct attend {
+template <int V, int ITEMS, class T> struct attend {
     enum { TOP, SUM, VALUES, SUMS = VALUES + V * ITEMS, UNROLL = edges_at_once<ITEMS>::VALUE };
     struct state {
         float sums[SUMS];
-        slice<V, ITEMS> q;
+        slice<V, ITEMS, T> q;
         int64_t row;
     };
     struct attend_work w;
@@ -41,7 +41,7 @@ template <int V, int ITEMS> struct attend {
     __device__ void begin(state &s, const struct team &t, int64_t row, bool) const
     {
         s.row = row;
-        s.q = load_slice<V, ITEMS>(h, place_of(h, t), w.q, row);
+        s.q = load_slice<V, ITEMS, T>(h, place_of(h, t), w.q, row);
     }
     /* Rescales the sums to the largest score `top`. */
     static __device__ void raise(state &s, float top)
@@ -55,12 +55,12 @@ template <int V, int ITEMS> struct attend {
     __device__ void add(state &s, const struct team &t, int64_t, const int64_t ends[UNROLL], int count) const
     {
         struct head_place p = place_of(h, t);
-        slice<V, ITEMS> values[UNROLL];
+        slice<V, ITEMS, T> values[UNROLL];
         float scores[UNROLL], top = s.sums[TOP];
 #pragma unroll
         for (int u = 0; u < UNROLL; u++) {
-            slice<V, ITEMS> key = load_slice<V, ITEMS>(h, p, w.k, ends[u]);
-            values[u] = load_slice<V, ITEMS>(h, p, w.v, ends[u]);
+            slice<V, ITEMS, T> key = load_slice<V, ITEMS, T>(h, p, w.k, ends[u]);
+            values[u] = load_slice<V, ITEMS, T>(h, p, w.v, ends[u]);
             scores[u] = head_product(h, t, p, s.q, w.q, s.row, key, w.k, ends[u]);
         }
 #pragma unroll
@@ -88,7 +88,7 @@ template <int V, int ITEMS> struct attend {
     {
         struct head_place p = place_of(h, t);
         bool any = s.sums[SUM] != 0;
-        put_slice<V, ITEMS>(h, p, w.y, row, s.sums + VALUES, any ? 1 / s.sums[SUM] : 0);
+        put_slice<V, ITEMS, T>(h, p, w.y, row, s.sums + VALUES, any ? 1 / s.sums[SUM] : 0);
         if (present(w.lse) && p.active && p.first == 0)
             *double_entry(w.lse, row, p.head) = any ? softmax_lse(s.sums[TOP], s.sums[SUM]) : 0;
     }
@@ -107,12 +107,14 @@ extern "C" void cuda_sparse_attention(const void *args)
     const struct mat all[] = {a->y, a->q, a->k, a->v};
     int64_t D = a->y.cols, size = D / a->heads;
     const struct attend_work w = {a->y, a->lse, a->q, a->k, a->v, (float)(M_LOG2E / sqrt((double)size))};
-    CUDA_CHECK(a->call, run_heads<attend>(a->call, w, heads_of(D, a->heads, head_width(size, all, 4)),
-                                          a->adj.row, a->adj.col, 0));
+    struct heads h = heads_of(D, a->heads, head_width(size, all, 4));
+    CUDA_CHECK(a->call, by_type(a->y.dtype, [&](auto zero) {
+                   return run_heads<attend, decltype(zero)>(a->call, w, h, a->adj.row, a->adj.col, 0);
+               }));
 }
 
 extern "C" int64_t cuda_sparse_attention_scratch(const void *args)
 {
     const struct sparse_attention_args *a = (const struct sparse_attention_args *)args;
-    return max_of(attend_bytes(a, WIDE), attend_bytes(a, 1));
+    return max_of(attend_bytes(a, load_width(a->y)), attend_bytes(a, 1));
 }

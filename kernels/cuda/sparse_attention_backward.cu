@@ -32,12 +32,12 @@ __device__ inline float saved_value(const struct mat &m, int64_t row, const stru
 }
 
 /* sums: dq */
-template <int V, int ITEMS> struct receive {
+template <int V, int ITEMS, class T> struct receive {
     enum { SUMS = V * ITEMS, UNROLL = edges_at_once<ITEMS>::VALUE };
     struct state {
         float sums[SUMS], delta;
         struct softmax_base lse;
-        slice<V, ITEMS> q, dy;
+        slice<V, ITEMS, T> q, dy;
         int64_t row;
     };
     struct slope_work w;
@@ -52,10 +52,10 @@ template <int V, int ITEMS> struct receive {
     __device__ void begin(state &s, const struct team &t, int64_t row, bool first) const
     {
         struct head_place p = place_of(h, t);
-        slice<V, ITEMS> y = load_slice<V, ITEMS>(h, p, w.y, row);
+        slice<V, ITEMS, T> y = load_slice<V, ITEMS, T>(h, p, w.y, row);
         s.row = row;
-        s.q = load_slice<V, ITEMS>(h, p, w.q, row);
-        s.dy = load_slice<V, ITEMS>(h, p, w.dy, row);
+        s.q = load_slice<V, ITEMS, T>(h, p, w.q, row);
+        s.dy = load_slice<V, ITEMS, T>(h, p, w.dy, row);
         s.lse = softmax_base_of(p.active ? *double_entry(w.lse, row, p.head) : 0);
         s.delta = team_sum(t.mask, h.group, head_product(h, t, p, s.dy, w.dy, row, y, w.y, row));
         if (first && p.active && p.first == 0) {
@@ -68,12 +68,12 @@ template <int V, int ITEMS> struct receive {
     __device__ void add(state &s, const struct team &t, int64_t, const int64_t ends[UNROLL], int count) const
     {
         struct head_place p = place_of(h, t);
-        slice<V, ITEMS> keys[UNROLL];
+        slice<V, ITEMS, T> keys[UNROLL];
         float scores[UNROLL], slopes[UNROLL];
 #pragma unroll
         for (int u = 0; u < UNROLL; u++) {
-            keys[u] = load_slice<V, ITEMS>(h, p, w.k, ends[u]);
-            slice<V, ITEMS> value = load_slice<V, ITEMS>(h, p, w.v, ends[u]);
+            keys[u] = load_slice<V, ITEMS, T>(h, p, w.k, ends[u]);
+            slice<V, ITEMS, T> value = load_slice<V, ITEMS, T>(h, p, w.v, ends[u]);
             scores[u] = head_product(h, t, p, s.q, w.q, s.row, keys[u], w.k, ends[u]);
             slopes[u] = head_product(h, t, p, s.dy, w.dy, s.row, value, w.v, ends[u]);
         }
@@ -92,16 +92,21 @@ template <int V, int ITEMS> struct receive {
     }
     __device__ void finish(const state &s, const struct team &t, int64_t row) const
     {
-        put_slice<V, ITEMS>(h, place_of(h, t), w.dq, row, s.sums, 1);
+        put_slice<V, ITEMS, T>(h, place_of(h, t), w.dq, row, s.sums, 1);
     }
 };
 
 /* sums: dk, then dv */
-template <int V, int ITEMS> struct send {
-    enum { DK = 0, DV = V * ITEMS, SUMS = 2 * V * ITEMS, UNROLL = edges_at_once<ITEMS>::VALUE };
+template <int V, int ITEMS, class T> struct send {
+    enum {
+        DK = 0,
+        DV = V * ITEMS,
+        SUMS = 2 * V * ITEMS,
+        UNROLL = edges_at_once<ITEMS>::VALUE / (V > 4 ? 2 : 1)
+    };
     struct state {
         float sums[SUMS];
-        slice<V, ITEMS> k, v;
+        slice<V, ITEMS, T> k, v;
         int64_t row;
     };
     struct slope_work w;
@@ -117,18 +122,18 @@ template <int V, int ITEMS> struct send {
     {
         struct head_place p = place_of(h, t);
         s.row = row;
-        s.k = load_slice<V, ITEMS>(h, p, w.k, row);
-        s.v = load_slice<V, ITEMS>(h, p, w.v, row);
+        s.k = load_slice<V, ITEMS, T>(h, p, w.k, row);
+        s.v = load_slice<V, ITEMS, T>(h, p, w.v, row);
     }
     __device__ void add(state &s, const struct team &t, int64_t, const int64_t ends[UNROLL], int count) const
     {
         struct head_place p = place_of(h, t);
-        slice<V, ITEMS> queries[UNROLL], slopes[UNROLL];
+        slice<V, ITEMS, T> queries[UNROLL], slopes[UNROLL];
         float scores[UNROLL], products[UNROLL];
 #pragma unroll
         for (int u = 0; u < UNROLL; u++) {
-            queries[u] = load_slice<V, ITEMS>(h, p, w.q, ends[u]);
-            slopes[u] = load_slice<V, ITEMS>(h, p, w.dy, ends[u]);
+            queries[u] = load_slice<V, ITEMS, T>(h, p, w.q, ends[u]);
+            slopes[u] = load_slice<V, ITEMS, T>(h, p, w.dy, ends[u]);
             scores[u] = head_product(h, t, p, queries[u], w.q, ends[u], s.k, w.k, s.row);
             products[u] = head_product(h, t, p, slopes[u], w.dy, ends[u], s.v, w.v, s.row);
         }
@@ -152,8 +157,8 @@ template <int V, int ITEMS> struct send {
     __device__ void finish(const state &s, const struct team &t, int64_t row) const
     {
         struct head_place p = place_of(h, t);
-        put_slice<V, ITEMS>(h, p, w.dk, row, s.sums + DK, 1);
-        put_slice<V, ITEMS>(h, p, w.dv, row, s.sums + DV, 1);
+        put_slice<V, ITEMS, T>(h, p, w.dk, row, s.sums + DK, 1);
+        put_slice<V, ITEMS, T>(h, p, w.dv, row, s.sums + DV, 1);
     }
 };
 
@@ -192,12 +197,17 @@ extern "C" void cuda_sparse_attention_backward(const void *args)
                                  (float)(M_LOG2E / root),
                                  (float)(1 / root)};
     struct heads h = heads_of(D, a->heads, head_width(size, all, 8));
-    CUDA_CHECK(a->call, run_heads<receive>(a->call, w, h, a->adj.row, a->adj.col, before));
-    CUDA_CHECK(a->call, run_heads<send>(a->call, w, h, a->adj.out_row, a->adj.out_col, before));
+    CUDA_CHECK(a->call, by_type(a->y.dtype, [&](auto zero) {
+                   return run_heads<receive, decltype(zero)>(a->call, w, h, a->adj.row, a->adj.col, before);
+               }));
+    CUDA_CHECK(a->call, by_type(a->y.dtype, [&](auto zero) {
+                   return run_heads<send, decltype(zero)>(a->call, w, h, a->adj.out_row, a->adj.out_col,
+                                                          before);
+               }));
 }
 
 extern "C" int64_t cuda_sparse_attention_backward_scratch(const void *args)
 {
     const struct sparse_attention_backward_args *a = (const struct sparse_attention_backward_args *)args;
-    return saved_bytes(a) + max_of(pass_bytes(a, WIDE), pass_bytes(a, 1));
+    return saved_bytes(a) + max_of(pass_bytes(a, load_width(a->y)), pass_bytes(a, 1));
 }
