@@ -1,4 +1,5 @@
-/* Elementwise: add y = a + b, copy y (+)= x, fill y = value, narrow y = x, rounded to BF16. */
+/* Elementwise: add y = a + b, copy y (+)= x, fill y = value, narrow y = x, rounded to
+ * the type of y. */
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/entries.cuh"
 
@@ -22,12 +23,12 @@ template <class T> struct copy_entries {
     }
 };
 
-struct narrow_entries {
+template <class T> struct narrow_entries {
     struct mat y, x;
 
     template <int V> __device__ void at(int64_t i, int64_t k) const
     {
-        store(entry<bf16>(y, i, k), load<V>(entry(x, i, k)));
+        store(entry<T>(y, i, k), load<V>(entry(x, i, k)));
     }
 };
 
@@ -73,6 +74,6 @@ extern "C" void cuda_narrow(const void *args)
     const struct narrow_args *a = (const struct narrow_args *)args;
     const struct mat all[] = {a->y, a->x};
     struct lines l = lines_of(all, 2);
-    const narrow_entries f = {lines_view(l, a->y), lines_view(l, a->x)};
-    CUDA_CHECK(a->call, run_entries(a->call, l, f));
+    CUDA_CHECK(a->call,
+               run_entries<narrow_entries>(a->call, a->y.dtype, l, lines_view(l, a->y), lines_view(l, a->x)));
 }

@@ -86,6 +86,7 @@ static const struct kernel kernels[] = {
     ROW(add, "cuda", bf16, add),
     ROW(copy, "cuda", f32, copy),
     ROW(copy, "cuda", bf16, copy),
+    ROW(narrow, "cuda", f32, narrow),
     ROW(narrow, "cuda", bf16, narrow),
     ROW(fill, "cuda", f32, fill),
     ROW(fill, "cuda", bf16, fill),
