@@ -44,9 +44,14 @@ cuda_status run_mean(const struct call &call, struct mat loss, struct launch l, 
                (int64_t)l.grid_x, (double)count);
 }
 
-__device__ int64_t label_of(const struct mat &label, int64_t i, int64_t k)
+/* V consecutive labels, in loads of two. */
+template <int V> struct alignas(V > 1 ? 16 : 8) labels {
+    int64_t at[V];
+};
+
+template <int V> __device__ labels<V> labels_at(const struct mat &label, int64_t i, int64_t k)
 {
-    return ((const int64_t *)label.data)[i * label.ld + k];
+    return *(const labels<V> *)((const int64_t *)label.data + i * label.ld + k);
 }
 
 /* Sums squares, or magnitudes. */
@@ -78,10 +83,10 @@ template <class T> struct binary_entries {
     template <int V> __device__ void at(int64_t i, int64_t k) const
     {
         vec<V> x = load<V>(entry<T>(y, i, k));
+        const labels<V> is = labels_at<V>(label, i, k);
 #pragma unroll
         for (int v = 0; v < V; v++)
-            *sum += fmaxf(x.at[v], 0) + log_above_one(expf(-fabsf(x.at[v]))) -
-                    (label_of(label, i, k + v) ? x.at[v] : 0);
+            *sum += fmaxf(x.at[v], 0) + log_above_one(expf(-fabsf(x.at[v]))) - (is.at[v] ? x.at[v] : 0);
     }
 };
 
@@ -146,7 +151,7 @@ __global__ void __launch_bounds__(BLOCK, 1)
         float all = log_sum_exp<V, T>(t, y, i);
         if (threadIdx.x % t.lanes > 0)
             continue;
-        mine += all - load<1>(entry<T>(y, i, label_of(label, i, 0))).at[0];
+        mine += all - load<1>(entry<T>(y, i, labels_at<1>(label, i, 0).at[0])).at[0];
         if (present(lse))
             *entry(lse, i, 0) = all;
     }
@@ -162,9 +167,10 @@ template <class T> struct binary_gradients {
     template <int V> __device__ void at(int64_t i, int64_t k) const
     {
         vec<V> slope = load<V>(entry<T>(y, i, k));
+        const labels<V> is = labels_at<V>(label, i, k);
 #pragma unroll
         for (int v = 0; v < V; v++)
-            slope.at[v] = 1 / (1 + expf(-slope.at[v])) - (label_of(label, i, k + v) ? 1 : 0);
+            slope.at[v] = 1 / (1 + expf(-slope.at[v])) - (is.at[v] ? 1 : 0);
         put(entry<T>(dy, i, k), dy.acc, slope * (*entry(dloss, 0, 0) * share));
     }
 };
@@ -177,7 +183,7 @@ template <class T> struct surprise_entries {
     {
         vec<V> slope = load<V>(entry<T>(y, i, k));
         float all = *entry(lse, i, 0), factor = share * *entry(dloss, 0, 0);
-        int64_t which = label_of(label, i, 0) - k;
+        int64_t which = labels_at<1>(label, i, 0).at[0] - k;
 #pragma unroll
         for (int v = 0; v < V; v++)
             slope.at[v] = (exp2f((slope.at[v] - all) * LOG2E) - (v == which ? 1 : 0)) * factor;
