@@ -258,10 +258,18 @@ static void test_memory(void **state)
     struct row *f32 = memory_row(500, "none", 0.1, 500), *bf16 = memory_row(500, "none", 0.13, 300);
     row_set_text(f32, "dtype", "f32");
     row_set_text(bf16, "dtype", "bf16");
+    row_set_real(f32, "error.norm", 2e-7);
+    struct row *alike = row_copy(bf16), *unchecked = row_copy(f32);
     assert_said(
-        rows_of(f32, bf16, NULL),
+        rows_of(row_copy(f32), row_copy(bf16), NULL),
         "- With f32 precision, a training step needs 500 MiB of memory, 50 % of it activations (fewer: "
         "--checkpoint layer), with bf16 precision 300 MiB, in 30 % more time [2");
+    assert_not_said(rows_of(unchecked, alike, NULL), "an error of");
+    row_set_real(bf16, "error.norm", 4e-3);
+    struct row *more = row_copy(bf16);
+    row_set_count(more, "step.memory.planned", INT64_C(600) << 20);
+    assert_not_said(rows_of(row_copy(f32), more, NULL), "bf16");
+    assert_said(rows_of(f32, bf16, NULL), "], and an error of 4e-03, not 2e-07.\n");
     struct row *batch = memory_row(30, "none", 0.1, 500), *preset = memory_row(30, "none", 0.1, 500),
                *other = memory_row(20, "none", 0.1, 400);
     row_set_count(batch, "batch", 4);

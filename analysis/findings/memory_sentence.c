@@ -56,15 +56,16 @@ static const struct row *least_along(const struct rows *rows, const struct row *
     return best;
 }
 
-/* ", with layer checkpoints 100 MiB, in 30 % more time [28, 32]" */
-static void say_least(FILE *out, const struct rows *rows, const struct row *row, const struct field *axis,
-                      size_t kind)
+/* ", with layer checkpoints 100 MiB, in 30 % more time [28, 32]"; returns the row, null: nothing was written.
+ */
+static const struct row *say_least(FILE *out, const struct rows *rows, const struct row *row,
+                                   const struct field *axis, size_t kind)
 {
     char name[AXES_TEXT], bytes[UNITS_TEXT];
     double least;
     const struct row *best = least_along(rows, row, axis, kind, &least);
     if (!best)
-        return;
+        return NULL;
     struct verdict v = verdict_rows(row, best, kind, verdict_samples, verdict_limits_default());
     bool slower = v.kind == VERDICT_SLOWER;
     axes_describe(best, axis, name);
@@ -73,6 +74,14 @@ static void say_least(FILE *out, const struct rows *rows, const struct row *row,
     if (is_settled(row, kind) && is_settled(best, kind) && (slower || v.kind == VERDICT_FASTER))
         fprintf(out, ", in %.0f %% %s time [%.0f, %.0f]", 100 * fabs(v.ratio - 1), slower ? "more" : "less",
                 100 * (slower ? v.low - 1 : 1 - v.high), 100 * (slower ? v.high - 1 : 1 - v.low));
+    return best;
+}
+
+/* ", and an error of 4e-03, not 2e-07", where both rows are checked. */
+static void say_error(FILE *out, const struct row *row, const struct row *other)
+{
+    if (other && row->error.norm > 0 && other->error.norm > 0)
+        fprintf(out, ", and an error of %.0e, not %.0e", other->error.norm, row->error.norm);
 }
 
 /* Where the law of the live bytes reaches so many, beyond all values; 0: there is none. */
@@ -170,7 +179,7 @@ double sentence_memory(FILE *out, const struct facts *facts)
     else if (kept >= 0.5 && kind == TIMED_STEP)
         fprintf(out, ", %.0f %% of it activations (fewer: --checkpoint layer)", 100 * kept);
     if (axes_vary(facts->rows, precision))
-        say_least(out, facts->rows, row, precision, kind);
+        say_error(out, row, say_least(out, facts->rows, row, precision, kind));
     if (!say_failure(out, facts->rows))
         say_reach(out, facts, row, kind);
     fputs(".", out);
