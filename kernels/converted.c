@@ -37,6 +37,32 @@ void mat_round(struct mat to, struct mat from, int bits, int threads)
             mat_set(to, i, k, with_bits(mat_get(from, i, k), bits));
 }
 
+/* Rows that are converted at a time where they do not depend on one another, so that scratch stays small. */
+enum { BLOCK = 1024 };
+
+/* The rows of a call if each depends on the same row of the operands, and on what all share; else 0. */
+static int64_t independent_rows(const void *args)
+{
+    const struct call *call = args;
+    enum op op = call->kernel->op;
+    bool independent = op == OP_linear || op == OP_mlp || op == OP_layer_norm || op == OP_add_layer_norm ||
+                       op == OP_batch_norm_inference || op == OP_add || op == OP_activate;
+    return independent && !call->row1 ? operand_mat(&op_info(op)->operands[0], args)->rows : 0;
+}
+
+/* The arguments of rows first .. first + rows - 1. */
+static union any_args block_of(const struct op_info *info, const void *args, int64_t first, int64_t rows)
+{
+    union any_args block;
+    memcpy(&block, args, info->args_size);
+    for (int i = 0; i < info->operand_count && rows > 0; i++) {
+        const struct operand *o = &info->operands[i];
+        if (operand_is_mat(o) && o->rows == DIM_N && mat_present(*operand_mat(o, args)))
+            *operand_mat(o, &block) = mat_rows(*operand_mat(o, args), first, rows);
+    }
+    return block;
+}
+
 /* The arguments of a call on converted operands, and the bytes of its scratch that these have. */
 struct conversion {
     union any_args args;
@@ -94,18 +120,25 @@ static struct conversion convert(const void *args)
     return c;
 }
 
-int64_t converted_scratch(const void *args)
+static int64_t scratch_of(const void *args, int64_t rows)
 {
-    struct conversion c = convert(args);
+    union any_args block = block_of(op_info(((const struct call *)args)->kernel->op), args, 0, rows);
+    struct conversion c = convert(&block);
     const struct kernel *over = c.args.call.kernel;
     return c.bytes + (over->scratch ? over->scratch(&c.args) : 0);
 }
 
+/* The last block may need more, though it has fewer rows. */
+int64_t converted_scratch(const void *args)
+{
+    int64_t rows = independent_rows(args);
+    return max_of(scratch_of(args, min_of(rows, BLOCK)), scratch_of(args, (rows - 1) % BLOCK + 1));
+}
+
 /* Of outputs of which not all rows are asked for the others stay as they are. */
-void converted_run(const void *args)
+static void run_converted(const struct op_info *info, const void *args)
 {
     const struct call *call = args;
-    const struct op_info *info = op_info(call->kernel->op);
     struct conversion c = convert(args);
     for (int i = 0; i < info->operand_count; i++) {
         const struct operand *o = &info->operands[i];
@@ -121,4 +154,15 @@ void converted_run(const void *args)
         if (change_of(o, args) == WIDENS && operand_writes(o))
             narrow(*operand_mat(o, args), *operand_mat(o, &c.args), call->threads);
     }
+}
+
+void converted_run(const void *args)
+{
+    const struct op_info *info = op_info(((const struct call *)args)->kernel->op);
+    int64_t rows = independent_rows(args), first = 0;
+    do {
+        union any_args block = block_of(info, args, first, min_of(BLOCK, rows - first));
+        run_converted(info, &block);
+        first += BLOCK;
+    } while (first < rows);
 }

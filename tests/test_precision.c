@@ -199,6 +199,63 @@ static void test_memory_of_inference(void **state)
     batch_free(&b);
 }
 
+enum { ROWS = 2100, PERIOD = 50, COLS = 24 };
+
+static struct mat filled(int64_t rows, int64_t cols, enum dtype dtype)
+{
+    struct mat m = {.rows = rows, .cols = cols, .ld = cols, .dtype = dtype};
+    m.data = calloc((size_t)mat_size(m), dtype_size(dtype));
+    assert_non_null(m.data);
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t k = 0; k < cols; k++)
+            mat_set(m, i, k, sin((double)(i % PERIOD * cols + k)));
+    return m;
+}
+
+static void expect_periodic(struct mat m)
+{
+    for (int64_t i = 0; i < m.rows; i++)
+        for (int64_t k = 0; k < m.cols; k++) {
+            double first = mat_get(m, i % PERIOD, k);
+            assert_true(fabs(mat_get(m, i, k) - first) <= 0x1p-7 * fabs(first) + 1e-6);
+        }
+    free(m.data);
+}
+
+/* Rows that are alike stay so, wherever they are converted. */
+static void test_blocks(void **state)
+{
+    (void)state;
+    const struct kernel *add_norm = backend_kernel(backend_cpu(), OP_add_layer_norm, BF16, NULL);
+    struct mat a = filled(ROWS, COLS, BF16), b = filled(ROWS, COLS, BF16), gain = filled(1, COLS, BF16);
+    struct mat y = filled(ROWS + 1, COLS, BF16), sum = filled(ROWS + 1, COLS, BF16);
+    struct mat stats = filled(ROWS + 1, 2, F32);
+    y.rows = sum.rows = stats.rows = ROWS;
+    struct add_layer_norm_args args = {.call = {.kernel = add_norm, .threads = 3},
+                                       .y = y,
+                                       .sum = sum,
+                                       .stats = stats,
+                                       .a = a,
+                                       .b = b,
+                                       .gain = gain,
+                                       .bias = gain,
+                                       .eps = 1e-5};
+    int64_t bytes = add_norm->scratch(&args);
+    assert_true(bytes < 4 * ROWS * COLS * 4); /* of the four in F32 */
+    args.call.scratch = aligned_alloc(64, (size_t)bytes);
+    add_norm->run(&args);
+    assert_true(fabs(mat_get(sum, 7, 3) - 2 * mat_get(a, 7, 3)) <= 0x1p-7);
+    for (int64_t k = 0; k < COLS; k++) /* past the end: as it was */
+        assert_true(mat_get(y, ROWS, k) == mat_get(a, 0, k));
+    expect_periodic(y);
+    expect_periodic(sum);
+    expect_periodic(stats);
+    free(args.call.scratch);
+    free(a.data);
+    free(b.data);
+    free(gain.data);
+}
+
 /* Rounding can take a uniform value past its bound: 1 / sqrt(40) rounds up, 1 / sqrt(72) down. */
 static void test_initial_values(void **state)
 {
@@ -227,6 +284,7 @@ int main(void)
         cmocka_unit_test(test_training),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_memory_of_inference),
+        cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_initial_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
