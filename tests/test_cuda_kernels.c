@@ -112,9 +112,10 @@ static double rounding_error(const struct kernel *k)
  */
 static double allowed(const struct kernel *k)
 {
-    double limit = k->op == OP_attention ? 1e-5 : 1e-4; /* operands_error */
+    double in_float = k->op == OP_attention ? 1e-5 : 1e-4; /* operands_error */
+    double limit = in_float + (k->dtype == BF16 ? BF16_ROUNDING : 0) + kernel_rounding(k);
     if (k->bits < 24 && is_dense_attention(k->op))
-        return k->dtype == BF16 ? rounding_error(k) / BF16_ROUNDING : 0.25 + rounding_error(k) / limit;
+        return (0.25 * in_float + rounding_error(k)) / limit;
     return k->dtype == BF16 ? 1 : k->bits < 24 ? 1000 : 0.25;
 }
 

@@ -309,7 +309,7 @@ static void expect_heads(int64_t count, int64_t size, int width)
     struct heads h = heads_of(count * size, count, width);
     int lanes = heads_lanes(h);
     assert_true(power_of_two(lanes) && lanes >= 2 && lanes <= WARP);
-    assert_true(power_of_two(h.items) && h.items <= head_items(width));
+    assert_true(power_of_two(h.items) && h.items <= HEAD_ITEMS && h.items * width <= HEAD_ENTRIES);
     int *reached = calloc((size_t)(count * size), sizeof *reached);
     int *first = calloc((size_t)count, sizeof *first);
     for (int64_t tile = 0; tile < heads_tiles(h); tile++)

@@ -90,8 +90,8 @@ double mat_norm(struct mat m);
 /*
  * The largest error of all outputs relative to its limit: outputs 1e-5 (of one number, a sum of up to N M
  * terms, 1.2e-7 sqrt(N M) if that is more), gradients 1e-4 in float, 1e-11 in double, one rounding more in
- * BF16, and what kernel_rounding says; *worst is the operand's name. The error is |a - r| / |r|, for
- * gradients |a - r| / max(|r|, s |g| sqrt(n / n_all)): g is all of the op's gradients that have a row per
+ * BF16, and what kernel_rounding says, but of lse; *worst is the operand's name. The error is |a - r| / |r|,
+ * for gradients |a - r| / max(|r|, s |g| sqrt(n / n_all)): g is all of the op's gradients that have a row per
  * node, or all others, which are sums over N terms; s is 1e-2, for sums of N > 31 terms 1.8e-3 sqrt(N), as
  * their rounding errors grow.
  */

@@ -100,9 +100,10 @@ template <template <int, int, class> class Body, int V, class T, class Work>
 static cuda_status run_heads_of(const struct call &call, const Work &work, struct heads h,
                                 struct edge_lists edges, struct edge_plan p, int64_t before)
 {
+    const int MOST = HEAD_ENTRIES / V < HEAD_ITEMS ? HEAD_ENTRIES / V : HEAD_ITEMS;
     const Body<V, 1, T> one = {work, h};
     const Body<V, 2, T> two = {work, h};
-    const Body<V, head_items(V), T> most = {work, h};
+    const Body<V, MOST, T> most = {work, h};
     switch (h.items) {
     case 1:
         return run_edges(call, one, edges, p, before);

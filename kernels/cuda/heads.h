@@ -15,17 +15,8 @@ struct heads {
     int width, items, group, per_tile;
 };
 
+/* Of a lane at most: vectors, and entries, so that its sums fit in registers; bytes of a load. */
 enum { HEAD_ITEMS = 4, HEAD_ENTRIES = 16, LOAD_BYTES = 16 };
-
-/* Vectors of a lane, at most, so that its sums fit in registers. */
-#ifdef __cplusplus
-constexpr
-#endif
-    static inline int
-    head_items(int width)
-{
-    return width * HEAD_ITEMS > HEAD_ENTRIES ? HEAD_ENTRIES / width : HEAD_ITEMS;
-}
 
 /* Entries of a load, at most. */
 static inline int load_width(struct mat m)
@@ -52,7 +43,7 @@ static inline struct heads heads_of(int64_t columns, int64_t count, int width)
     h.width = width;
     int64_t vectors = blocks_of(h.size, width);
     h.group = lanes_for(vectors, WARP);
-    h.items = lanes_for(blocks_of(vectors, h.group), head_items(width));
+    h.items = lanes_for(blocks_of(vectors, h.group), (int)min_of(HEAD_ITEMS, HEAD_ENTRIES / width));
     h.parts = (int)blocks_of(vectors, (int64_t)h.group * h.items);
     h.per_tile = (int)min_of(WARP / h.group, lanes_for(h.group == 1 ? max_of(2, count) : count, WARP));
     return h;
