@@ -9,7 +9,7 @@
  * One float result says little: its own rounding errors may cancel by luck, or an entry may be as sensitive
  * as check_whole.c says of a program. So an entry that is beyond its limit is checked again, with the largest
  * distance from the reference of float results for operands that are moved in the last bit: as many as it
- * takes, up to MOVES.
+ * takes, up to MOVES. It is the last bit in BF16 where the kernel rounds to BF16 what it computes between.
  */
 #include <math.h>
 #include <omp.h>
@@ -29,7 +29,8 @@ struct shadow {
     enum dtype dtype;
     int bits;        /* significant bits of factors that the kernel knows; FLOAT_BITS: all */
     bool by_library; /* that rounds them */
-    uint64_t jitter; /* key of moves in the last bit; 0: none */
+    uint64_t jitter; /* key of moves in the last bit of this type; 0: none */
+    enum dtype moved;
     void *copies[OPERANDS_MAX];
     int count;
 };
@@ -48,7 +49,7 @@ static double truncated(double x, int significand)
 static double copied_value(const struct shadow *s, enum dtype dtype, bool factor, double value)
 {
     if (s->jitter && dtype == F32)
-        value = check_moved(value, dtype, s->jitter);
+        value = check_moved(value, s->moved, s->jitter);
     if (s->bits >= FLOAT_BITS)
         return value;
     if (s->by_library)
@@ -95,6 +96,7 @@ static bool shadow_open(struct shadow *s, const struct tape *t, const struct ent
     int bits = e->kernel->dtype == F32 ? e->kernel->bits : FLOAT_BITS; /* operands in BF16 have theirs */
     *s = (struct shadow){
         .dtype = dtype, .bits = bits, .jitter = jitter, .by_library = kernel_allowance(e->kernel) > 1};
+    s->moved = kernel_rounding(e->kernel) > 0 ? BF16 : F32;
     memcpy(&s->args, e->args, info->args_size);
     for (int i = 0; i < info->operand_count; i++) {
         const struct operand *o = &info->operands[i];
