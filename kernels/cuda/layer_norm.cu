@@ -4,7 +4,8 @@
  *   y = (x - mean) rstd gain + bias     stats = [mean, rstd]     x, y: N x D, gain, bias: 1 x D, stats: N x 2
  *
  * A team of lanes holds a row in registers, so that it is read once and the variance can use a second pass; a
- * row of D = 64 takes half a warp. Rows that do not fit in registers are swept three times.
+ * row of D = 64 takes half a warp. Rows that do not fit in registers, or are not aligned, are swept three
+ * times.
  */
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/reduce.cuh"
@@ -100,7 +101,7 @@ __global__ void __launch_bounds__(BLOCK, 1)
     }
 }
 
-/* The same for rows that do not fit in registers, one warp per row. */
+/* The same for other rows, one warp per row. */
 template <int V, class F>
 __global__ void __launch_bounds__(BLOCK, 1)
     normalise_long(struct row_teams t, const F from, const struct norm_work w)
@@ -122,30 +123,23 @@ __global__ void __launch_bounds__(BLOCK, 1)
     }
 }
 
-template <int V, class F>
-cuda_status run_normalise(const struct call &call, struct row_teams t, const F &from,
-                          const struct norm_work &w)
+template <class F>
+cuda_status run_normalise(const struct call &call, int width, const F &from, const struct norm_work &w)
 {
+    struct row_teams t = row_teams_of(w.y.rows, w.y.cols, width);
     struct launch plan = row_teams_launch(t, LAUNCH_MAX_X);
     switch (t.items) {
     case 1:
-        return run(call, plan, normalise<V, 1, F>, t, from, w);
+        return run(call, plan, normalise<WIDE, 1, F>, t, from, w);
     case 2:
-        return run(call, plan, normalise<V, 2, F>, t, from, w);
+        return run(call, plan, normalise<WIDE, 2, F>, t, from, w);
     case 4:
-        return run(call, plan, normalise<V, 4, F>, t, from, w);
+        return run(call, plan, normalise<WIDE, 4, F>, t, from, w);
     case 8:
-        return run(call, plan, normalise<V, 8, F>, t, from, w);
+        return run(call, plan, normalise<WIDE, 8, F>, t, from, w);
     default:
-        return run(call, plan, normalise_long<V, F>, t, from, w);
+        return run(call, plan, width == WIDE ? normalise_long<WIDE, F> : normalise_long<1, F>, t, from, w);
     }
-}
-
-template <class F>
-cuda_status run_normalise_wide(const struct call &call, int width, const F &from, const struct norm_work &w)
-{
-    struct row_teams t = row_teams_of(w.y.rows, w.y.cols, width);
-    return width == WIDE ? run_normalise<WIDE>(call, t, from, w) : run_normalise<1>(call, t, from, w);
 }
 } // namespace
 
@@ -156,7 +150,7 @@ extern "C" void cuda_layer_norm(const void *args)
     const struct norm_work w = {a->y, a->stats, a->gain, a->bias, (float)a->eps};
     CUDA_CHECK(a->call, by_type(a->y.dtype, [&](auto zero) {
                    const one_row<decltype(zero)> from = {a->x};
-                   return run_normalise_wide(a->call, width_of(all, 4), from, w);
+                   return run_normalise(a->call, width_of(all, 4), from, w);
                }));
 }
 
@@ -167,6 +161,6 @@ extern "C" void cuda_add_layer_norm(const void *args)
     const struct norm_work w = {a->y, a->stats, a->gain, a->bias, (float)a->eps};
     CUDA_CHECK(a->call, by_type(a->y.dtype, [&](auto zero) {
                    const sum_of_rows<decltype(zero)> from = {a->sum, a->a, a->b};
-                   return run_normalise_wide(a->call, width_of(all, 6), from, w);
+                   return run_normalise(a->call, width_of(all, 6), from, w);
                }));
 }

@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(BLOCK, 1) norm_slopes(struct row_teams t, cons
                              w.partial + blockIdx.x * 2 * t.cols, shared);
 }
 
-/* dx of rows that do not fit in registers, one warp per row. */
+/* dx of other rows, one warp per row. */
 template <int V, class T>
 __global__ void __launch_bounds__(BLOCK, 1) norm_slopes_long(struct row_teams t, const slope_work<T> w)
 {
@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(BLOCK, 1) norm_slopes_long(struct row_teams t,
     }
 }
 
-/* The column sums of long rows. */
+/* Their column sums. */
 template <class T> struct row_sums {
     slope_work<T> w;
 
@@ -140,19 +140,18 @@ template <class T> cuda_status run_long(const struct call &call, struct row_team
     return run_column_partials(call, columns_of(t.rows, t.cols, t.width), sums, w.partial);
 }
 
-template <int V, class T>
-cuda_status run_slopes(const struct call &call, struct row_teams t, const slope_work<T> &w)
+template <class T> cuda_status run_slopes(const struct call &call, struct row_teams t, const slope_work<T> &w)
 {
     struct launch plan = row_teams_launch(t, SUM_BLOCKS);
     switch (t.items) {
     case 1:
-        return run(call, plan, norm_slopes<V, 1, T>, t, w);
+        return run(call, plan, norm_slopes<WIDE, 1, T>, t, w);
     case 2:
-        return run(call, plan, norm_slopes<V, 2, T>, t, w);
+        return run(call, plan, norm_slopes<WIDE, 2, T>, t, w);
     case 4:
-        return run(call, plan, norm_slopes<V, 4, T>, t, w);
+        return run(call, plan, norm_slopes<WIDE, 4, T>, t, w);
     case 8:
-        return run(call, plan, norm_slopes<V, 8, T>, t, w);
+        return run(call, plan, norm_slopes<WIDE, 8, T>, t, w);
     default:
         return run_long(call, t, w);
     }
@@ -179,7 +178,7 @@ extern "C" void cuda_layer_norm_backward(const void *args)
     float *partial = sums ? (float *)a->call.scratch : NULL;
     CUDA_CHECK(a->call, by_type(a->x.dtype, [&](auto zero) {
                    const slope_work<decltype(zero)> w = {a->dx, a->dy, a->x, a->gain, a->stats, partial};
-                   return t.width == WIDE ? run_slopes<WIDE>(a->call, t, w) : run_slopes<1>(a->call, t, w);
+                   return run_slopes(a->call, t, w);
                }));
     const struct column_results to = {a->dbias, a->dgain, {}, 0};
     if (sums)

@@ -43,8 +43,9 @@ cublasLtEpilogue_t epilogue_of(struct fusion f, int act)
 }
 
 /* b is absent if it was added to z already, and pre if that is z. */
-template <int ACT, class T> struct finish_entries {
+template <class T> struct finish_entries {
     struct mat y, pre, z, b;
+    int act;
 
     template <int V> __device__ void at(int64_t i, int64_t k) const
     {
@@ -53,36 +54,19 @@ template <int ACT, class T> struct finish_entries {
             sum = sum + load<V>(entry<T>(b, 0, k));
 #pragma unroll
         for (int v = 0; v < V; v++)
-            out.at[v] = activation(ACT, sum.at[v]);
+            out.at[v] = activation(act, sum.at[v]);
         if (present(pre))
             store(entry<T>(pre, i, k), sum);
         store(entry<T>(y, i, k), out);
     }
 };
 
-template <int ACT> cuda_status run_finish(const struct linear_args *a, struct mat z, struct mat b)
+cuda_status finish(const struct linear_args *a, struct mat z, struct mat b)
 {
     const struct mat absent = {}, pre = z.dtype == a->y.dtype && !mat_present(b) ? absent : a->pre;
     const struct mat all[] = {a->y, pre, z, b};
     struct lines l = lines_by_row(a->y.rows, a->y.cols, width_of(all, 4));
-    return by_type(a->y.dtype, [&](auto zero) {
-        const finish_entries<ACT, decltype(zero)> f = {a->y, pre, z, b};
-        return run_entries(a->call, l, f);
-    });
-}
-
-cuda_status finish(const struct linear_args *a, struct mat z, struct mat b)
-{
-    switch (a->act) {
-    case ACT_GELU:
-        return run_finish<ACT_GELU>(a, z, b);
-    case ACT_GELU_TANH:
-        return run_finish<ACT_GELU_TANH>(a, z, b);
-    case ACT_RELU:
-        return run_finish<ACT_RELU>(a, z, b);
-    default:
-        return run_finish<ACT_NONE>(a, z, b);
-    }
+    return run_entries<finish_entries>(a->call, a->y.dtype, l, a->y, pre, z, b, a->act);
 }
 
 /* Where the product is stored until the pass over it; scratch: the products' workspace, then z. */

@@ -14,19 +14,20 @@
 
 namespace
 {
-/* dz = dy act'(pre), stored unless ACT is none. */
-template <int ACT, class T> struct slope_entries {
+/* dz = dy act'(pre), stored if there is an activation. */
+template <class T> struct slope_entries {
     struct mat dz, dy, pre;
+    int act;
 
     template <int V> __device__ vec<V> at(int64_t i, int64_t k) const
     {
         vec<V> slope = load<V>(entry<T>(dy, i, k));
-        if (ACT == ACT_NONE)
+        if (act == ACT_NONE)
             return slope;
         vec<V> z = load<V>(entry<T>(pre, i, k));
 #pragma unroll
         for (int v = 0; v < V; v++)
-            slope.at[v] = activation_backward(ACT, z.at[v], slope.at[v]);
+            slope.at[v] = activation_backward(act, z.at[v], slope.at[v]);
         store(entry<T>(dz, i, k), slope);
         return slope;
     }
@@ -52,34 +53,20 @@ int64_t sums_offset(const struct linear_backward_args *a)
     return MATMUL_WORKSPACE + (a->act ? scratch_bytes(mat_size(a->dy), dtype_size(a->dy.dtype)) : 0);
 }
 
-template <int ACT, class T> cuda_status run_slopes(const struct linear_backward_args *a)
-{
-    const struct mat all[] = {slopes_of(a), a->dy, a->pre};
-    const slope_entries<ACT, T> f = {all[0], a->dy, a->pre};
-    int width = width_of(all, ACT == ACT_NONE ? 2 : 3);
-    if constexpr (ACT != ACT_NONE)
-        if (!mat_present(a->db))
-            return run_entries(a->call, lines_by_row(a->dy.rows, a->dy.cols, width), f);
-    struct columns c = columns_of(a->dy.rows, a->dy.cols, width);
-    float *partial = (float *)scratch_at(a->call, sums_offset(a));
-    const struct column_results to = {a->db, {}, {}, 0};
-    return run_columns(a->call, c, f, partial, to);
-}
-
 cuda_status slopes(const struct linear_backward_args *a)
 {
+    const struct mat all[] = {slopes_of(a), a->dy, a->pre};
+    int width = width_of(all, a->act ? 3 : 2);
+    if (!a->act && !mat_present(a->db))
+        return cudaSuccess;
     return by_type(a->dy.dtype, [&](auto zero) {
-        typedef decltype(zero) T;
-        switch (a->act) {
-        case ACT_GELU:
-            return run_slopes<ACT_GELU, T>(a);
-        case ACT_GELU_TANH:
-            return run_slopes<ACT_GELU_TANH, T>(a);
-        case ACT_RELU:
-            return run_slopes<ACT_RELU, T>(a);
-        default:
-            return mat_present(a->db) ? run_slopes<ACT_NONE, T>(a) : cuda_status(cudaSuccess);
-        }
+        const slope_entries<decltype(zero)> f = {all[0], a->dy, a->pre, a->act};
+        if (!mat_present(a->db))
+            return run_entries(a->call, lines_by_row(a->dy.rows, a->dy.cols, width), f);
+        struct columns c = columns_of(a->dy.rows, a->dy.cols, width);
+        float *partial = (float *)scratch_at(a->call, sums_offset(a));
+        const struct column_results to = {a->db, {}, {}, 0};
+        return run_columns(a->call, c, f, partial, to);
     });
 }
 

@@ -55,8 +55,9 @@ template <int V> __device__ labels<V> labels_at(const struct mat &label, int64_t
 }
 
 /* Sums squares, or magnitudes. */
-template <class T, bool SQUARES> struct distance_entries {
+template <class T> struct distance_entries {
     struct mat y, target;
+    bool squares;
     float *sum; /* of this thread */
 
     template <int V> __device__ void at(int64_t i, int64_t k) const
@@ -64,7 +65,7 @@ template <class T, bool SQUARES> struct distance_entries {
         vec<V> apart = load<V>(entry<T>(y, i, k)) - load<V>(entry<T>(target, i, k));
 #pragma unroll
         for (int v = 0; v < V; v++)
-            *sum += SQUARES ? apart.at[v] * apart.at[v] : fabsf(apart.at[v]);
+            *sum += squares ? apart.at[v] * apart.at[v] : fabsf(apart.at[v]);
     }
 };
 
@@ -103,15 +104,16 @@ __global__ void __launch_bounds__(BLOCK, 1) sum_entries(struct lines l, const F 
 }
 
 /* The gradient of squares, or of magnitudes, which is 0 at 0. */
-template <class T, bool SQUARES> struct error_entries {
+template <class T> struct error_entries {
     struct mat dy, y, target, dloss;
+    bool squares;
     float scale;
 
     template <int V> __device__ void at(int64_t i, int64_t k) const
     {
         vec<V> apart = load<V>(entry<T>(y, i, k)) - load<V>(entry<T>(target, i, k));
 #pragma unroll
-        for (int v = 0; v < V && !SQUARES; v++)
+        for (int v = 0; v < V && !squares; v++)
             apart.at[v] = (float)((apart.at[v] > 0) - (apart.at[v] < 0));
         put(entry<T>(dy, i, k), dy.acc, apart * (*entry(dloss, 0, 0) * scale));
     }
@@ -200,38 +202,18 @@ cuda_status run_mean_of(const struct call &call, struct mat loss, struct lines l
                              (double *)call.scratch);
     return status.fault ? status : run_mean(call, loss, plan, l.total);
 }
-
-template <bool SQUARES>
-cuda_status run_distance(const struct call &call, struct mat loss, struct mat y, struct mat target)
-{
-    const struct mat all[] = {y, target};
-    struct lines l = lines_of(all, 2);
-    return by_type(y.dtype, [&](auto zero) {
-        const distance_entries<decltype(zero), SQUARES> f = {lines_view(l, y), lines_view(l, target), NULL};
-        return run_mean_of(call, loss, l, f);
-    });
-}
-
-template <bool SQUARES>
-cuda_status run_distance_backward(const struct call &call, struct mat dy, struct mat y, struct mat target,
-                                  struct mat dloss)
-{
-    const struct mat all[] = {dy, y, target};
-    struct lines l = lines_of(all, 3);
-    float scale = (float)((SQUARES ? 2 : 1) / (double)l.total);
-    return by_type(y.dtype, [&](auto zero) {
-        const error_entries<decltype(zero), SQUARES> f = {lines_view(l, dy), lines_view(l, y),
-                                                          lines_view(l, target), dloss, scale};
-        return run_entries(call, l, f);
-    });
-}
 } // namespace
 
 extern "C" void cuda_mean_error(const void *args)
 {
     const struct mean_error_args *a = (const struct mean_error_args *)args;
-    CUDA_CHECK(a->call,
-               (a->power == 2 ? run_distance<true> : run_distance<false>)(a->call, a->loss, a->y, a->target));
+    const struct mat all[] = {a->y, a->target};
+    struct lines l = lines_of(all, 2);
+    CUDA_CHECK(a->call, by_type(a->y.dtype, [&](auto zero) {
+                   const distance_entries<decltype(zero)> f = {lines_view(l, a->y), lines_view(l, a->target),
+                                                               a->power == 2, NULL};
+                   return run_mean_of(a->call, a->loss, l, f);
+               }));
 }
 
 extern "C" int64_t cuda_mean_error_scratch(const void *args)
@@ -243,9 +225,12 @@ extern "C" int64_t cuda_mean_error_scratch(const void *args)
 extern "C" void cuda_mean_error_backward(const void *args)
 {
     const struct mean_error_backward_args *a = (const struct mean_error_backward_args *)args;
+    const struct mat all[] = {a->dy, a->y, a->target};
+    struct lines l = lines_of(all, 3);
+    float scale = (float)((a->power == 2 ? 2 : 1) / (double)l.total);
     CUDA_CHECK(a->call,
-               (a->power == 2 ? run_distance_backward<true>
-                              : run_distance_backward<false>)(a->call, a->dy, a->y, a->target, a->dloss));
+               run_entries<error_entries>(a->call, a->y.dtype, l, lines_view(l, a->dy), lines_view(l, a->y),
+                                          lines_view(l, a->target), a->dloss, a->power == 2, scale));
 }
 
 extern "C" void cuda_cross_entropy(const void *args)

@@ -149,7 +149,7 @@ static inline struct launch lines_launch(struct lines l)
 
 /*
  * A team processes a row of `cols` columns and holds `items` vectors per lane: a power of two, or 0 if the
- * row does not fit in registers.
+ * row does not fit in registers, or is not aligned: that is rare, and no reason for as many kernels again.
  */
 struct row_teams {
     int64_t rows, cols;
@@ -162,7 +162,7 @@ static inline struct row_teams row_teams_of(int64_t rows, int64_t cols, int widt
 {
     struct row_teams t = {rows, cols, width, lanes_for(blocks_of(cols, width), WARP), 1};
     int64_t items = blocks_of(cols, (int64_t)t.lanes * width);
-    t.items = items > ITEMS_MOST ? 0 : lanes_for(items, ITEMS_MOST);
+    t.items = items > ITEMS_MOST || width < WIDE ? 0 : lanes_for(items, ITEMS_MOST);
     return t;
 }
 
