@@ -17,15 +17,15 @@ static struct traffic traffic_of(const struct cost *cost, double working_set)
 }
 
 /* Seconds of so many FLOPs, at a rate or, if there is none, at the peak. */
-static double seconds_at(const struct calibration *c, double flops, double rate)
+static double flops_seconds(const struct calibration *c, double flops, double rate)
 {
     return 1e-9 * flops / (rate > 0 ? rate : c->peak);
 }
 
 static double compute_seconds(const struct calibration *c, const struct cost *cost)
 {
-    return seconds_at(c, (double)(cost->flops - cost->tf32 - cost->bf16), c->peak) +
-           seconds_at(c, (double)cost->tf32, c->tf32) + seconds_at(c, (double)cost->bf16, c->bf16);
+    return flops_seconds(c, (double)(cost->flops - cost->tf32 - cost->bf16), c->peak) +
+           flops_seconds(c, (double)cost->tf32, c->tf32) + flops_seconds(c, (double)cost->bf16, c->bf16);
 }
 
 struct roofline roofline_place(const struct calibration *c, const struct cost *cost, double seconds,
@@ -47,7 +47,7 @@ double roofline_bound(const struct calibration *c, const struct cost *cost)
     struct traffic traffic = traffic_of(cost, (double)(cost->bytes - cost->updated));
     double memory = sweep_seconds(c->sweep, c->points, &traffic);
     return fmax(compute_seconds(c, cost) / BOUND_ARITHMETIC, memory / BOUND_BANDWIDTH) +
-           seconds_at(c, BOUND_EXP * (double)cost->exps, c->peak);
+           flops_seconds(c, BOUND_EXP * (double)cost->exps, c->peak);
 }
 
 bool roofline_fault(const struct roofline *r, const struct calibration *c, struct message *text)
