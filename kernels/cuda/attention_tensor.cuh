@@ -260,29 +260,45 @@ __device__ static inline void add_products(strip_sums<L> *y, const float (&w)[L:
     }
 }
 
-/* m (+)= scale[i / 2] times sum i, for rows of the block and columns of the head. */
+/*
+ * Sums i and i + 1 of four consecutive columns: lanes exchange pairs, so that even ones have them of product
+ * c and odd ones of c + 1, and a row's lanes store a whole sector of bf16.
+ */
+template <class L>
+__device__ static inline vec<4> four_columns(const strip_sums<L> &y, int c, int i, bool odd)
+{
+    vec<4> four;
+#pragma unroll
+    for (int v = 0; v < 2; v++) {
+        float even_sum = y.at[c][i + v], odd_sum = y.at[c + 1][i + v];
+        float got = __shfl_xor_sync(WHOLE_WARP, odd ? even_sum : odd_sum, 1);
+        four.at[v] = odd ? got : even_sum;
+        four.at[v + 2] = odd ? odd_sum : got;
+    }
+    return four;
+}
+
+/* m (+)= scale[i / 2] times sum i, for rows of the block and columns of the head; by all lanes of a warp. */
 template <class L>
 __device__ static inline void put_strip(struct mat m, struct row_block b, struct head_columns h,
                                         const strip_sums<L> &y, const float (&scale)[2])
 {
     const lane_place p;
+    const int odd = p.in_group % 2, first = odd * STEP + p.in_group / 2 * 4;
 #pragma unroll
     for (int i = 0; i < 4; i += 2) {
-        if (p.row(i) >= b.rows)
-            continue;
         typename L::type *row =
-            entry<typename L::type>(m, b.first + p.row(i), (int64_t)h.number * h.dh + p.column(i));
+            entry<typename L::type>(m, b.first + p.row(i), (int64_t)h.number * h.dh + first);
 #pragma unroll
-        for (int c = 0; c < L::DH / STEP; c++) {
-            float first = scale[i / 2] * y.at[c][i], second = scale[i / 2] * y.at[c][i + 1];
-            int column = c * STEP + p.column(i);
-            if (h.aligned && column < h.dh)
-                put(row + c * STEP, m.acc, vec<2>{first, second});
-            else if (column < h.dh) {
-                put(row + c * STEP, m.acc, vec<1>{first});
-                if (column + 1 < h.dh)
-                    put(row + c * STEP + 1, m.acc, vec<1>{second});
-            }
+        for (int c = 0; c < L::DH / STEP; c += 2) {
+            vec<4> four = four_columns(y, c, i, odd) * scale[i / 2];
+            int left = p.row(i) < b.rows ? h.dh - first - c * STEP : 0;
+            if (h.aligned && left > 0)
+                put(row + c * STEP, m.acc, four);
+#pragma unroll
+            for (int v = 0; v < 4 && !h.aligned; v++)
+                if (v < left)
+                    put(row + c * STEP + v, m.acc, vec<1>{four.at[v]});
         }
     }
 }
