@@ -19,7 +19,7 @@ template <class T> struct activate_entries {
     }
 };
 
-template <class T> struct slope_entries {
+template <class T> struct activation_slopes {
     struct mat dx, dy, x;
     int act;
 
@@ -48,6 +48,6 @@ extern "C" void cuda_activate_backward(const void *args)
     const struct activate_backward_args *a = (const struct activate_backward_args *)args;
     const struct mat all[] = {a->dx, a->dy, a->x};
     struct lines l = lines_of(all, 3);
-    CUDA_CHECK(a->call, run_entries<slope_entries>(a->call, a->dx.dtype, l, lines_view(l, a->dx),
-                                                   lines_view(l, a->dy), lines_view(l, a->x), a->act));
+    CUDA_CHECK(a->call, run_entries<activation_slopes>(a->call, a->dx.dtype, l, lines_view(l, a->dx),
+                                                       lines_view(l, a->dy), lines_view(l, a->x), a->act));
 }

@@ -15,7 +15,7 @@
 namespace
 {
 /* dz = dy act'(pre), stored if there is an activation. */
-template <class T> struct slope_entries {
+template <class T> struct linear_slopes {
     struct mat dz, dy, pre;
     int act;
 
@@ -60,7 +60,7 @@ cuda_status slopes(const struct linear_backward_args *a)
     if (!a->act && !mat_present(a->db))
         return cudaSuccess;
     return by_type(a->dy.dtype, [&](auto zero) {
-        const slope_entries<decltype(zero)> f = {all[0], a->dy, a->pre, a->act};
+        const linear_slopes<decltype(zero)> f = {all[0], a->dy, a->pre, a->act};
         if (!mat_present(a->db))
             return run_entries(a->call, lines_by_row(a->dy.rows, a->dy.cols, width), f);
         struct columns c = columns_of(a->dy.rows, a->dy.cols, width);
