@@ -34,8 +34,10 @@ static void test_rows(void **state)
         if (usual && !backend_form_kernel(b, f.op, f.options, F32, NULL))
             print_message("cuda has no kernel for %s\n", form_name(f));
     }
-    for (int i = 0; i < b->count; i++)
-        assert_ptr_equal(backend_kernel(b, b->kernels[i].op, F32, b->kernels[i].variant), &b->kernels[i]);
+    for (int i = 0; i < b->count; i++) {
+        const struct kernel *k = &b->kernels[i];
+        assert_ptr_equal(backend_kernel(b, k->op, k->dtype, k->variant), k);
+    }
 }
 
 /* Message passing of any kind is listed, even without a GPU, or refused in one line. */
