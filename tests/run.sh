@@ -10,7 +10,7 @@
 # One program more than there are processors runs at a time, since some wait, in the order given: no test may depend on
 # being alone.
 set -u
-export CMOCKA_MESSAGE_OUTPUT=TAP ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
+export CMOCKA_MESSAGE_OUTPUT=TAP ASAN_OPTIONS=detect_leaks=1:quarantine_size_mb=16:malloc_context_size=8 UBSAN_OPTIONS=print_stacktrace=1
 
 # count STATUS: "passed failed skipped" of the TAP on stdin
 count()
