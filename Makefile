@@ -63,8 +63,10 @@ sanitize := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fra
 # No warning where clang leaves a loop scalar that asks for SIMD; no fused multiply-add where it is not asked for, so
 # that every machine gives the same bits.
 strict   := $(if $(filter-out 0 false,$(CI)),-Werror)
+# Tests that run by themselves need the lines of a trace, and not gigabytes of what a debugger reads.
+debug    := $(if $(strict),-g1,-g)
 warnings := -Wall -Wextra $(strict) -Wno-pass-failed
-flags    := $(if $(san),-O1 -g1 $(sanitize),-O2 -g) $(warnings) -fopenmp -ffp-contract=off $(CFLAGS)
+flags    := $(if $(san),-O1 -g1 $(sanitize),-O2 $(debug)) $(warnings) -fopenmp -ffp-contract=off $(CFLAGS)
 
 # What the machine has. The file `probed` says when we looked; config.mk changes only when the findings do, and
 # then everything is built again.
@@ -361,7 +363,7 @@ $(BUILD)/emulated/obj/%.cu.o: emulated_as = -x c++ $(CXX_FLAGS) -O1 -include tes
 emulator_obj   := $(patsubst %,$(BUILD)/emulated/obj/tests/emulator/%.cu.o,$(emulator_tests))
 $(emulated_obj) $(emulator_obj): $(BUILD)/emulated/obj/%.o: % $(BUILD)/config.mk $(BUILD)/cuda.mk Makefile
 	@mkdir -p $(@D) $(if $(V),,&& echo "  cc    $(@:$(BUILD)/%=%)" >&2)
-	$(Q)$(CC) $(emulated_as) $(way) $(warnings) -g -fPIC -ffp-contract=off -I. $(CUDA_INCLUDE) $(CFLAGS) \
+	$(Q)$(CC) $(emulated_as) $(way) $(warnings) -g1 -fPIC -ffp-contract=off -I. $(CUDA_INCLUDE) $(CFLAGS) \
 	    -MMD -MP -c $< -o $@
 $(emulated_lib): $(emulated_obj)
 	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@" >&2)
