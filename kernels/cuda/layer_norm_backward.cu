@@ -6,7 +6,8 @@
  *
  * A fixed number of blocks loop over the rows, one team of lanes per row, and keep the column sums of their
  * rows in registers, so that x and dy are read once. Each block's sums go to scratch and are added in order
- * (columns.cuh). Rows that do not fit in registers are swept twice, and their columns summed separately.
+ * (columns.cuh). Rows that do not fit in registers, or are not aligned, are swept twice, and their columns
+ * summed separately.
  */
 #include "kernels/cuda/columns.cuh"
 #include "kernels/cuda/cuda.h"

@@ -29,6 +29,7 @@ static bool may_drop(unsigned options)
     KERNEL(op, variant, type, run, cuda_##run##_scratch, NULL, is_plain)
 #define PLAIN_PREPARED(op, variant, type, run)                                                               \
     KERNEL(op, variant, type, run, cuda_##run##_scratch, cuda_##run##_prepare, is_plain)
+
 /* The two rows of kernels over the type of their operands (by_type). */
 #define BOTH(row, op, variant, run) row(op, variant, f32, run), row(op, variant, bf16, run)
 
