@@ -76,6 +76,23 @@ static void test_scripts(void **state)
     record_free(record);
 }
 
+/* The subtitle names what measured: a GPU, not the processor beside it. */
+static void test_gpu(void **state)
+{
+    char message[MESSAGE_SIZE];
+    struct record *record = record_to_draw();
+    value_set(record_head(record), "devices",
+              value_parse("[{\"device\": \"cuda:0\", \"name\": \"NVIDIA H100 80GB HBM3\"}]", message));
+    for (size_t i = 0; i < 4; i++)
+        row_set_text(rows_at(record_rows(record), i), "device", "cuda:0");
+    draw_charts(record, NULL, ((struct chart_directory *)*state)->prefix, message);
+    char *script = content(*state, "_time.gp");
+    assert_in(script,
+              "subtitle = \"NVIDIA H100 80GB HBM3, graph_transformer, f32 precision, cuda:0, 2 threads\"");
+    free(script);
+    record_free(record);
+}
+
 static size_t count_lines(const char *from, const char *to)
 {
     size_t n = 0;
@@ -328,6 +345,7 @@ int main(void)
     };
     const struct CMUnitTest scripts[] = {
         cmocka_unit_test_setup_teardown(test_scripts, make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(test_gpu, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_thousands_of_points, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_sizes_without_a_place, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_names_of_combinations, make_directory, remove_directory),

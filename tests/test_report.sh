@@ -28,6 +28,8 @@ for machine in results/[!l]*/; do
     check "a page of $name" "$("$build/report" "$machine"*.jsonl -o "$house/$name.html" 2>&1)" "$house/$name.html"
     check 'it is below 3 MB' "$(($(wc -c <"$house/$name.html") < 3000000))" 1
     check 'it loads nothing' "$(grep -oE "(src|href|url\\()=?[\"'][^#\"'][^\"']*[\"']" "$house/$name.html" | sort -u)" 'href="data:,"'
+    check 'each table scrolls on a narrow screen, by keys too' \
+        "$(grep -oE '(<div class="wide" tabindex="0">)?<table' "$house/$name.html" | sort -u)" '<div class="wide" tabindex="0"><table'
     check 'no chart has the ids of another' "$(grep -oE " id=[\"'][^\"']*" "$house/$name.html" | sort | uniq -d)" ''
     if command -v xmllint >/dev/null; then
         check 'it is well-formed' "$(xmllint --noout --nonet "$house/$name.html" 2>&1)" ''

@@ -10,19 +10,6 @@
 
 #include <math.h>
 
-/* The name of the GPU if the device is one, otherwise of the processor. */
-static void name_file(struct compared *file)
-{
-    const struct value *head = record_head(file->record);
-    const char *gpu = NULL;
-    processor_text(head, file->name);
-    processor_short(record_processor(head), file->brand);
-    if (value_get_text(value_at(value_get(head, "devices"), 0), "name", &gpu)) {
-        snprintf(file->name, AXES_TEXT, "%s", gpu);
-        snprintf(file->brand, AXES_TEXT, "%s", gpu);
-    }
-}
-
 /* Adds a row of a file with its partners in the others, if it has any and none of them was here before. */
 static void add_line(struct comparison *c, size_t file, struct row *row)
 {
@@ -129,7 +116,8 @@ bool comparison_load(struct comparison *c, const char *const *paths, size_t coun
                 return false;
             }
         file->rows = rows_of_runs(&file->runs);
-        name_file(file);
+        processor_text(record_head(file->record), file->name);
+        processor_short(record_head(file->record), file->brand);
     }
     match_rows(c, ignored);
     return true;

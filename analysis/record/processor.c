@@ -2,9 +2,11 @@
 
 #include "analysis/record/record.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
-const char *processor_name(const char *cpuid)
+/* "Zen 4" for "family 25, model 17, AMD EPYC, stepping 1"; null if it is not known. */
+static const char *processor_name(const char *cpuid)
 {
     static const struct {
         int family, first, last;
@@ -23,16 +25,28 @@ const char *processor_name(const char *cpuid)
     return NULL;
 }
 
-void processor_short(const char *cpuid, char text[PROCESSOR_TEXT])
+/* The GPU that a result file is of, if it is of one. */
+static bool gpu_text(const struct value *head, char text[PROCESSOR_TEXT])
+{
+    const char *gpu = NULL;
+    if (!value_get_text(value_at(value_get(head, "devices"), 0), "name", &gpu))
+        return false;
+    snprintf(text, PROCESSOR_TEXT, "%s", gpu);
+    return true;
+}
+
+void processor_short(const struct value *head, char text[PROCESSOR_TEXT])
 {
     int length = 0;
-    const char *name = processor_name(cpuid);
+    const char *cpuid = record_processor(head), *name = processor_name(cpuid);
     sscanf(cpuid, "family %*d, model %*d%n", &length);
-    snprintf(text, PROCESSOR_TEXT, "%.*s", name ? PROCESSOR_TEXT : length, name ? name : cpuid);
+    if (!gpu_text(head, text))
+        snprintf(text, PROCESSOR_TEXT, "%.*s", name ? PROCESSOR_TEXT : length, name ? name : cpuid);
 }
 
 void processor_text(const struct value *head, char text[PROCESSOR_TEXT])
 {
     const char *cpuid = record_processor(head), *name = processor_name(cpuid);
-    snprintf(text, PROCESSOR_TEXT, name ? "%s (%.200s)" : "%s%.200s", name ? name : "", cpuid);
+    if (!gpu_text(head, text))
+        snprintf(text, PROCESSOR_TEXT, name ? "%s (%.200s)" : "%s%.200s", name ? name : "", cpuid);
 }

@@ -44,7 +44,7 @@ static void put_fact(FILE *out, const char *name, const struct value *v)
 static void put_facts(FILE *out, const struct value *head)
 {
     enum { SHOWN = 40 };
-    fputs("<table class=\"facts\"><tbody>\n", out);
+    fputs("<div class=\"wide\" tabindex=\"0\"><table class=\"facts\"><tbody>\n", out);
     for (size_t i = 0; i < FACTS; i++) {
         const struct value *v = value_get(head, facts[i]);
         size_t n = 0;
@@ -54,7 +54,7 @@ static void put_facts(FILE *out, const struct value *head)
             for (struct walk w = value_walk(v); walk_next(&w) && n++ < SHOWN;)
                 put_fact(out, w.key, w.value);
     }
-    fputs("</tbody></table>\n", out);
+    fputs("</tbody></table></div>\n", out);
 }
 
 /* "DRAM: read 36.7, write 31.8 GB/s" */
@@ -81,7 +81,8 @@ static void put_ceilings(FILE *out, const struct value *calibrations)
     if (value_size(calibrations) == 0)
         return;
     fputs(
-        "<table><caption>Ceilings of the roofline, as measured</caption><thead><tr><th "
+        "<div class=\"wide\" tabindex=\"0\"><table><caption>Ceilings of the roofline, as "
+        "measured</caption><thead><tr><th "
         "class=\"n\">threads</th>"
         "<th>measured</th><th class=\"n\">peak, GFLOP/s</th><th>bandwidths, GB/s</th></tr></thead><tbody>\n",
         out);
@@ -97,7 +98,7 @@ static void put_ceilings(FILE *out, const struct value *calibrations)
         put_bandwidths(out, w.value);
         fputs("</td></tr>\n", out);
     }
-    fputs("</tbody></table>\n", out);
+    fputs("</tbody></table></div>\n", out);
 }
 
 /* The first part of each machine stands for the others. */

@@ -64,17 +64,17 @@ static void put_page_head(FILE *out, const struct part *parts, size_t n)
 
 static void put_top(FILE *out, const struct part *parts, size_t n)
 {
-    const char *cpuid = record_processor(record_head(parts[0].record));
-    char cpu[PROCESSOR_TEXT];
+    char first[PROCESSOR_TEXT], other[PROCESSOR_TEXT];
     size_t rows = 0;
     bool one = true;
+    processor_text(record_head(parts[0].record), first);
     for (size_t i = 0; i < n; i++) {
+        processor_text(record_head(parts[i].record), other);
         rows += rows_count(parts[i].rows);
-        one = one && strcmp(record_processor(record_head(parts[i].record)), cpuid) == 0;
+        one = one && strcmp(other, first) == 0;
     }
-    processor_text(record_head(parts[0].record), cpu);
     html(out, "<body>\n<header><h1>gtmark</h1><p>%zu result file%s, %zu row%s%s%s</p>\n<nav>", n,
-         n == 1 ? "" : "s", rows, rows == 1 ? "" : "s", one ? ", " : ", several machines", one ? cpu : "");
+         n == 1 ? "" : "s", rows, rows == 1 ? "" : "s", one ? ", " : ", several machines", one ? first : "");
     for (size_t i = 0; i < n; i++)
         html(out, "<a href=\"#file%zu\">%s</a> ", parts[i].number, parts[i].name);
     fputs("<a href=\"#machines\">machines</a></nav></header>\n<main>\n", out);

@@ -72,7 +72,8 @@ void summary_measured(FILE *out, const struct part *parts, size_t n)
     rows_free(all);
     html(out, "<section id=\"measured\"><h2>What was measured</h2><p class=\"note\">all rows: %s%s%s</p>\n",
          machine, *machine && *work ? ", " : "", work);
-    fputs("<div class=\"wide\"><table><thead><tr><th>file</th><th>over</th><th class=\"n\">rows ok</th><th "
+    fputs("<div class=\"wide\" tabindex=\"0\"><table><thead><tr><th>file</th><th>over</th><th "
+          "class=\"n\">rows ok</th><th "
           "class=\"n\">started, "
           "UTC</th>"
           "</tr></thead><tbody>\n",
