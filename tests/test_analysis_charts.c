@@ -1,9 +1,11 @@
 /* Charts: the images, and the contents of their scripts. Titles are in test_chart_titles.c. */
+#include "analysis/charts/chart.h"
 #include "tests/chart_directory.h"
 #include "tests/test.h"
 #include "tests/test_analysis_rows.h"
 
 #include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -46,6 +48,112 @@ static void test_charts_are_drawn(void **state)
     record_free(record);
 }
 
+/* The SVG of a chart over nodes, to be freed. */
+static char *svg_of(const struct record *record, const char *name)
+{
+    char *svg[FIGURES_MAX], *found = NULL;
+    struct figures f = {0};
+    chart_add(&f, record, NULL);
+    assert_int_equal(figures_svg(&f, svg), CHART_DRAWN);
+    for (size_t i = 0; i < f.count; i++)
+        if (strcmp(f.list[i].name, name) == 0)
+            found = svg[i];
+        else
+            free(svg[i]);
+    assert_non_null(found);
+    figures_free(&f);
+    return found;
+}
+
+static size_t count_of(const char *text, const char *wanted)
+{
+    size_t n = 0;
+    while ((text = strstr(text, wanted)) && ++n)
+        text += strlen(wanted);
+    return n;
+}
+
+/* Three ticks at least, whatever the range, with units; those of the axis are at the sizes that were
+ * measured. */
+static void test_ticks(void **state)
+{
+    (void)state;
+    static const double ranges[][2] = {{1e-3, 2}, {0.5, 0.6},   {100, 101},
+                                       {1, 1e15}, {3e-7, 8e-6}, {2e-3, 9e-3}};
+    static const char *const ticks[] = {">100 ms<", ">600 ms<", ">110 s<", ">1 Ts<", ">2 µs<", ">4 ms<"};
+    const int64_t sizes[] = {2000, 100, 1000, 1010};
+    if (!on_path("gnuplot"))
+        skip();
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        struct record *record = empty_record();
+        for (size_t k = 0; k < 4; k++) {
+            struct row *row = good_row(sizes[k]);
+            set_time(row, "step.time", ranges[i][k == 0], 0);
+            set_time(row, "forward.time", ranges[i][k == 0], 0);
+            row->step.memory.planned = (int64_t)fmin(1e9 * ranges[i][k == 0] / ranges[i][0], 1e18);
+            row->forward.memory.planned = row->step.memory.planned;
+            add_row(record, row);
+        }
+        char *svg = svg_of(record, "time");
+        size_t seconds = count_of(svg, "s</tspan></text>") - 1; /* "nodes" */
+        assert_between(seconds, 3, 12);
+        assert_in(svg, ticks[i]);
+        assert_true(strstr(svg, ">100<") && strstr(svg, ">1k<") && strstr(svg, ">2k<") &&
+                    !strstr(svg, ">1010<"));
+        free(svg);
+        svg = svg_of(record, "memory");
+        assert_between(count_of(svg, "iB</tspan></text>"), 3, 12);
+        free(svg);
+        record_free(record);
+    }
+}
+
+/* A time that is too uncertain keeps the shape of its mark, and is pale. */
+static void test_pale(void **state)
+{
+    (void)state;
+    size_t circles[2];
+    if (!on_path("gnuplot"))
+        skip();
+    for (int noisy = 0; noisy < 2; noisy++) {
+        struct record *record = record_to_draw();
+        if (noisy)
+            row_set_text(rows_at(record_rows(record), 1), "step.time.noisy", "made up");
+        char *svg = svg_of(record, "time");
+        circles[noisy] = count_of(svg, "href='#gpPt6'");
+        assert_int_equal(count_of(svg, " opacity='0.37'"), noisy);
+        free(svg);
+        record_free(record);
+    }
+    assert_true(circles[0] > 0);
+    assert_int_equal(circles[0], circles[1]);
+}
+
+/* Lines are where the values come within a tenth of them. */
+static void test_limits(void **state)
+{
+    static const struct {
+        double bytes;
+        bool small, large;
+    } cases[] = {{1e8, false, false}, {5e9, true, false}, {60e9, true, true}, {1e12, true, true}};
+    (void)state;
+    if (!on_path("gnuplot"))
+        skip();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct record *record = empty_record();
+        for (int k = 1; k <= 2; k++) {
+            struct row *row = good_row(100 * k);
+            row->step.memory.planned = (int64_t)(cases[i].bytes * k / 2);
+            add_row(record, row);
+        }
+        char *svg = svg_of(record, "memory");
+        assert_int_equal(strstr(svg, ">24 GB<") != NULL, cases[i].small);
+        assert_int_equal(strstr(svg, ">80 GB<") != NULL, cases[i].large);
+        free(svg);
+        record_free(record);
+    }
+}
+
 static void test_scripts(void **state)
 {
     const struct chart_directory *p = *state;
@@ -60,10 +168,9 @@ static void test_scripts(void **state)
     }
     draw_charts(record, schema_find("nodes"), p->prefix, message);
     char *script = content(p, "_time.gp");
-    assert_in(script, "label[1] = \"step: 10.0 ns N^2\"\n");
+    assert_in(script, "label[1] = \"step\"\ntail[1] = \": 10.0 ns N^2\"\n");
     assert_in(script, "joined[1] = 0\n"); /* by its law */
     assert_in(script, "laws = 1\n");      /* the forward pass: no more sizes than terms */
-    assert_in(script, "(\"100\" 100, \"500\" 500, \"1k\" 1000)");
     assert_in(script, "subtitle = \"AMD EPYC 7B13, graph_transformer, f32 precision, cpu, 2 threads\"");
     free(script);
     script = content(p, "_memory.gp"); /* planned memory is exact: no law */
@@ -72,6 +179,9 @@ static void test_scripts(void **state)
     assert_in(script, "open[1] = 0\njoined[1] = 1\n");
     assert_in(script, "look[2] = 1\nopen[2] = 1\njoined[2] = 0\n"); /* of one colour, with another mark */
     assert_in(script, "laws = 0\n");
+    free(script);
+    script = content(p, "_flops.gp");
+    assert_in(script, "not measured: step, executed; forward, executed");
     free(script);
     record_free(record);
 }
@@ -338,6 +448,9 @@ int main(void)
 {
     const struct CMUnitTest drawn[] = {
         cmocka_unit_test_setup_teardown(test_charts_are_drawn, make_directory, remove_directory),
+        cmocka_unit_test(test_ticks),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_pale),
         cmocka_unit_test_setup_teardown(test_names_are_only_names, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_cut_pictures, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(test_old_pictures, make_directory, remove_directory),

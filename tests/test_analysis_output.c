@@ -1,5 +1,4 @@
 /* Output for people and programs: numbers with units, CSV, the schema, axes. Tables are in test_tables.c. */
-#include "analysis/charts/ticks.h"
 #include "analysis/record/axes.h"
 #include "analysis/tables/csv.h"
 #include "analysis/tables/units.h"
@@ -86,32 +85,6 @@ static void test_ascii(void **state)
     else
         unsetenv("LC_ALL");
     free(kept);
-}
-
-static void test_ticks(void **state)
-{
-    (void)state;
-    double ticks[TICKS_MAX];
-    char text[UNITS_TEXT];
-    const double ranges[][2] = {{1e-3, 2}, {0.5, 0.6}, {100, 101}, {1, 1e15}, {3e-7, 8e-6}};
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
-        for (enum unit_base base = UNITS_SI; base <= UNITS_BINARY; base++) {
-            size_t n = ticks_round(ranges[i][0], ranges[i][1], base, ticks);
-            assert_between(n, 3, 10);
-            for (size_t k = 0; k < n; k++) {
-                assert_true(ticks[k] >= ranges[i][0] && ticks[k] <= ranges[i][1]);
-                assert_true(k == 0 || ticks[k] > ticks[k - 1]);
-            }
-        }
-    const double sizes[] = {2000, 100, 1000, 1010, 100};
-    assert_int_equal(ticks_at(sizes, 5, 90, 2200, ticks), 3); /* 1010 is too close to 1000 */
-    assert_true(ticks[0] == 100 && ticks[1] == 1000 && ticks[2] == 2000);
-    const double numbers[] = {500, 1000, 1500, 1024, 2e6};
-    const char *const labels[] = {"500", "1k", "1.5k", "1024", "2M"};
-    for (size_t i = 0; i < 5; i++) {
-        ticks_label(text, numbers[i]);
-        assert_string_equal(text, labels[i]);
-    }
 }
 
 /* The output of `print` for a row or rows, allocated. */
@@ -249,10 +222,8 @@ static void test_axes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_units), cmocka_unit_test(test_intervals),
-        cmocka_unit_test(test_ascii), cmocka_unit_test(test_ticks),
-        cmocka_unit_test(test_csv),   cmocka_unit_test(test_schema_as_markdown),
-        cmocka_unit_test(test_axes),
+        cmocka_unit_test(test_units), cmocka_unit_test(test_intervals),          cmocka_unit_test(test_ascii),
+        cmocka_unit_test(test_csv),   cmocka_unit_test(test_schema_as_markdown), cmocka_unit_test(test_axes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* Titles of charts, which say what is drawn, and what is left out. */
+#include "analysis/charts/frame.h"
 #include "analysis/charts/profile_chart.h"
 #include "analysis/charts/style.h"
-#include "analysis/charts/text_width.h"
 #include "analysis/record/axes.h"
 #include "analysis/record/profile.h"
 #include "tests/chart_directory.h"
@@ -34,9 +34,9 @@ static void test_titles(void **state)
         assert_title(p, "_memory.gp", "Memory of a training step and of inference over nodes");
         assert_title(p, "_flops.gp", "Work of a training step and of inference over nodes");
         char *script = content(p, "_time.gp");
-        assert_in(script, "label[1] = \"step: 10.0 ns N^2\"\n");
+        assert_in(script, "label[1] = \"step\"\ntail[1] = \": 10.0 ns N^2\"\n");
         assert_in(script, "\n100 0.0001 \"100 nodes, step: 100 µs\"\n");
-        assert_int_equal(strstr(script, "crosses: inconclusive, in no curve") != NULL, last);
+        assert_int_equal(strstr(script, "pale: inconclusive, in no curve") != NULL, last);
         free(script);
     }
 }
@@ -56,7 +56,7 @@ static void test_bars(void **state)
     assert_in(script, style_bars);
     assert_in(script, "set ytics (\"step\" 0, \"forward\" 1)");
     assert_in(script, "\n0 0.003 0.003 0.003 1 0 \"3.00 ms\"\n");
-    assert_in(script, "\"1.00 ms (inconclusive)\"\n");
+    assert_in(script, "\"~1.00 ms\"\n");
     free(script);
 }
 
@@ -114,29 +114,20 @@ static void test_encodings(void **state)
     }
 }
 
+/* Each text begins a line; none is cut. */
 static void test_wrapping(void **state)
 {
     (void)state;
-    static const struct {
-        const char *text, *wrapped;
-        double width;
-        size_t lines, used;
-    } cases[] = {
-        {"", "", 10, 2, 0},
-        {"one two", "one two", 10, 2, 1},
-        {"one two three", "one two\nthree", 6, 2, 2},
-        {"one two three four five", "one two\nthree...", 6, 2, 2},
-        {"unbreakable", "unbrea\nkable", 4.2, 2, 2},
-        {"unbreakable", "unbr...", 4, 1, 1},
-        {"x µµµµ", "x...", 2.5, 1, 1},
-        {"N^{1.72} y", "N^{1.72} y", 4.9, 1, 1}, /* markup has no width */
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[64];
-        snprintf(text, sizeof text, "%s", cases[i].text);
-        assert_int_equal(text_wrap(text, sizeof text, cases[i].width, cases[i].lines), cases[i].used);
-        assert_string_equal(text, cases[i].wrapped);
-    }
+    const char *const texts[] = {"one two three", "", NULL, "unbreakable four"};
+    size_t lines;
+    char *wrapped = frame_wrap(texts, 4, 8, &lines);
+    assert_string_equal(wrapped, "one two\nthree\nunbreakable\nfour");
+    assert_int_equal(lines, 4);
+    free(wrapped);
+    wrapped = frame_wrap(texts + 1, 2, 8, &lines);
+    assert_string_equal(wrapped, "");
+    assert_int_equal(lines, 0);
+    free(wrapped);
 }
 
 /* Bars of the ops and of their ceilings, and the bytes over the entries; noise in the times is none of these.
@@ -148,8 +139,8 @@ static void test_profile(void **state)
     struct record *record = empty_record();
     struct row *row = good_row(500);
     struct profile_entry entries[] = {
-        {"linear_backward", "simd", "backward", span, 3, 1, "compute", 1, 1, 5 << 10, {4 << 10, 1 << 10}},
         {"add", "simd", "forward", span, 1, 0.5, "memory", 1, 1, 1 << 10, {1 << 10}},
+        {"linear_backward", "simd", "backward", span, 3, 1, "compute", 1, 1, 5 << 10, {4 << 10, 0, 1 << 10}},
     };
     add_row(record, row);
     assert_int_equal(draw_added(profile_chart_add, record, p->prefix, message), CHART_SKIPPED);
@@ -164,9 +155,19 @@ static void test_profile(void **state)
     draw_added(profile_chart_add, record, p->prefix, message);
     assert_title(p, "_timeline_step.gp", "Memory over the tape of a training step, 500 nodes");
     script = content(p, "_timeline_step.gp");
-    assert_in(script, "marks = 1\nmarked = 1\n");
-    assert_in(script, "\n1 0 0.00390625 0.0048828125\n2 0 0.0009765625 0.0009765625\nEND");
-    assert_in(script, "dashed: the peak, 5.00 KiB at entry 1, linear_backward of layer1");
+    assert_in(script,
+              "label[1] = \"parameters\"\nlabel[2] = \"\"\nlabel[3] = \"optimizer\"\n"); /* in all charts */
+    assert_in(script, "marked = 2\nturn = 2\n");
+    assert_in(
+        script,
+        "\n1 0 1024 1024 1024 1024 1024 1024 1024 1024\n2 0 4096 4096 5120 5120 5120 5120 5120 5120\nEND");
+    assert_in(script, "dashed: the peak, 5.00 KiB at entry 2, linear_backward of layer1");
+    free(script);
+    profile_write(&(struct profile){10, 1, entries, ""}, row, TIMED_FORWARD); /* no backward pass */
+    draw_added(profile_chart_add, record, p->prefix, message);
+    script = content(p, "_timeline_forward.gp");
+    assert_in(script, "label[1] = \"parameters\"\nlabel[2] = \"\"\nlabel[3] = \"\"\n");
+    assert_in(script, "marked = 1\nturn = 0\n");
     free(script);
     record_free(record);
 }

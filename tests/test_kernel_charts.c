@@ -4,6 +4,8 @@
 #include "tests/test.h"
 #include "tests/test_analysis_rows.h"
 
+#include <math.h>
+
 /* A row of an op with these rates. */
 static struct row *op_row(const char *op, const char *variant, double percent, double intensity,
                           double gflops)
@@ -54,12 +56,12 @@ static void test_percentages(void **state)
     char *script = content(p, "_percent.gp");
     assert_in(script, "198 3 \"198 %\"\n");
     assert_in(script, "0.1 2 \"← 0.02 %\"\n");
-    assert_in(script, "most = 198\n");
+    assert_in(script, "highest = 198\n");
     assert_in(script, "outside = 2\n");
     assert_in(script, "$cold << END\n5 1 1 0\nEND\ncold = 1\n");
     assert_in(script, "\n1 0 1 1\n"); /* noisy */
     assert_in(script, "not drawn: 1 row without");
-    assert_in(script, "; crosses: inconclusive; above 100 %: ");
+    assert_in(script, "; pale: inconclusive; above 100 %: ");
     assert_in(script, "\"ad%%am\" 3)"); /* labels of ticks are formats */
     free(script);
     record_free(record);
@@ -78,8 +80,8 @@ static void test_roofline(void **state)
     assert_title(p, "_roofline.gp", "Roofline of the kernels: GFLOP/s over FLOP/B");
     char *script = content(p, "_roofline.gp");
     assert_in(script, "roofs = 2\n");
-    assert_in(script, "roof[1] = \"L2, 90 GB/s\"\n");
-    assert_in(script, "roof[2] = \"DRAM, 20 GB/s\"\n");
+    assert_in(script, "label[3] = \"L2, 90 GB/s\"\n");
+    assert_in(script, "label[4] = \"DRAM, 20 GB/s\"\n");
     assert_in(script, "\n5 100\n"); /* where DRAM's roof meets the peak */
     assert_in(script, "\n40 60 1 0\n");
     assert_in(script, "\n40 0.02 2 0\n");
@@ -111,7 +113,7 @@ static void test_roofs_of_states(void **state)
     draw_added(kernel_chart_add, record, p->prefix, message);
     char *script = content(p, "_roofline.gp");
     assert_in(script, "roofs = 1\n");
-    assert_in(script, "roof[1] = \"L2, 16 GB/s\"\n");
+    assert_in(script, "label[3] = \"L2, 16 GB/s\"\n");
     assert_in(script, "roofs: of 2 of the 3 kernels; ");
     free(script);
     record_free(record);
@@ -155,31 +157,54 @@ static void test_worst(void **state)
     record_free(record);
 }
 
-/* Labels of many ops at the same place do not overlap. */
+/* A name at the right, and its point, as shares of the plot. */
+struct named {
+    double x, y, beside;
+};
+
+static bool lines_cross(const struct named *a, const struct named *b)
+{
+    const double right = 1.02;
+    double x = fmax(a->x, b->x); /* from where both lines are there */
+    double left_a = a->y + (a->beside - a->y) * (x - a->x) / (right - a->x);
+    double left_b = b->y + (b->beside - b->y) * (x - b->x) / (right - b->x);
+    return (left_a - left_b) * (a->beside - b->beside) < -1e-6;
+}
+
+/* Names of ops, however close, stand apart, and the lines to their points do not cross. */
 static void test_labels_apart(void **state)
 {
-    enum { OPS = 10 };
+    enum { OPS = 20 };
     const struct chart_directory *p = *state;
     char message[MESSAGE_SIZE], name[32];
     struct row *rows[OPS];
-    double x[OPS], y[OPS];
-    int n = 0, used;
+    struct named named[OPS];
+    double x0, x1, y0, y1;
+    int used;
     for (int i = 0; i < OPS; i++) {
         snprintf(name, sizeof name, "op_%d", i);
-        rows[i] = op_row(name, "simd", 50, 1 + 0.01 * i, 10);
+        rows[i] = op_row(name, "simd", 50, pow(10, (i * 7 % 11) / 5.0 - 1), pow(10, (i * 5 % 13) / 6.0));
     }
     struct record *record = record_of(rows, OPS);
     draw_added(kernel_chart_add, record, p->prefix, message);
-    char *script = content(p, "_roofline.gp"), *labels = script ? strstr(script, "$labels << END\n") : NULL;
+    char *script = content(p, "_roofline.gp"), *labels = script ? strstr(script, "$named << END\n") : NULL;
     assert_non_null(labels);
-    labels += strlen("$labels << END\n");
-    while (n < OPS && sscanf(labels, "%lf %lf \"op_%*d\"\n%n", &x[n], &y[n], &used) == 2) {
-        for (int i = 0; i < n; i++) /* apart by 1 % of a decade at least */
-            assert_true(fabs(log10(x[i] / x[n])) > 0.01 || fabs(log10(y[i] / y[n])) > 0.01);
-        labels += used;
-        n++;
+    assert_int_equal(sscanf(strstr(script, "set xrange"), "set xrange [%lf:%lf]\nset yrange [%lf:%lf]", &x0,
+                            &x1, &y0, &y1),
+                     4);
+    labels += strlen("$named << END\n");
+    for (int n = 0; n < OPS; n++, labels += used) {
+        struct named *one = &named[n];
+        assert_int_equal(sscanf(labels, "%lf %lf %lf\n%n", &one->x, &one->y, &one->beside, &used), 3);
+        one->x = log(one->x / x0) / log(x1 / x0);
+        one->y = log(one->y / y0) / log(y1 / y0);
+        assert_true(one->beside > 0.02 && one->beside < 1);
+        for (int i = 0; i < n; i++) {
+            assert_true(fabs(named[i].beside - one->beside) * 496 >
+                        13); /* pixels of the plot, and of letters */
+            assert_false(lines_cross(&named[i], one));
+        }
     }
-    assert_int_equal(n, OPS);
     free(script);
     record_free(record);
 }

@@ -4,27 +4,10 @@
 #include "analysis/charts/chart_text.h"
 #include "analysis/charts/frame.h"
 #include "analysis/charts/gnuplot.h"
-#include "analysis/charts/scale.h"
-#include "analysis/charts/text_width.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Ticks of the value have its unit, unless it is the name of the axis already. */
-static void write_scale(FILE *out, char axis, const struct scale *s, const struct chart *values)
-{
-    fprintf(out, "set %crange [%.15g:%.15g]\nset %ctics (", axis, s->low, s->high, axis);
-    for (size_t i = 0; i < s->count; i++) {
-        char label[UNITS_TEXT];
-        if (values && values->quantities[0].kind != SERIES_RATE)
-            units_format_short(label, s->ticks[i], values->base, values->unit);
-        else
-            ticks_label(label, s->ticks[i]);
-        gnuplot_put_tick(out, i == 0, label, s->ticks[i]);
-    }
-    fputs(")\n", out);
-}
 
 /* "not drawn: step, grid graph; step, ba graph": the series after the first `drawn`; "" if there are none. */
 static void not_drawn(char text[CHART_TEXT], const struct series_set *set, size_t drawn)
@@ -42,6 +25,23 @@ static void not_drawn(char text[CHART_TEXT], const struct series_set *set, size_
         snprintf(text + used, CHART_TEXT - used, "; and %zu more", set->count - drawn - NAMED);
 }
 
+/* "not measured: step, resident": what is known exactly and might have been measured too. */
+static void not_measured(char text[CHART_TEXT], const struct chart_data *d)
+{
+    bool any[CHART_QUANTITIES] = {false};
+    size_t used = 0;
+    for (size_t i = 0; i < d->set.count; i++)
+        for (size_t q = 0; q < d->chart->count; q++)
+            any[q] = any[q] || d->set.series[i].quantity == &d->chart->quantities[q];
+    text[0] = '\0';
+    for (size_t q = 1; q < d->chart->count; q++) {
+        const struct quantity *quantity = &d->chart->quantities[q];
+        if (quantity->kind == SERIES_MEASURED && any[q - 1] && !any[q] && !strstr(d->equal, quantity->label))
+            used += (size_t)snprintf(text + used, CHART_TEXT - used, "%s%s",
+                                     used ? "; " : "not measured: ", quantity->label);
+    }
+}
+
 /* What the marks of the first `drawn` series mean, and which rows are missing. */
 static void notes_of(char text[CHART_TEXT], const struct chart_data *d, size_t drawn, bool bars)
 {
@@ -54,34 +54,39 @@ static void notes_of(char text[CHART_TEXT], const struct chart_data *d, size_t d
     }
     chart_left_out(left_out, d->drawing->rows, d->drawing->axis,
                    d->chart->quantities[0].program == TIMED_ENCODING);
-    snprintf(text, CHART_TEXT, "%s%s%s%s%.200s%s%.500s", d->chart->note,
+    snprintf(text, CHART_TEXT, "%s%s%s%s%s%.200s%s%.500s", d->chart->note,
              law ? "; curves: polynomials with the terms of the work" : "",
-             noisy && !bars ? "; crosses: inconclusive, in no curve" : "",
-             *d->equal ? "; the same for all within 1 %: " : "", d->equal, *left_out ? "; " : "", left_out);
+             !noisy ? ""
+             : bars ? "; ~: inconclusive"
+                    : "; pale: inconclusive",
+             noisy && law ? ", in no curve" : "", *d->equal ? "; the same for all within 1 %: " : "",
+             d->equal, *left_out ? "; " : "", left_out);
 }
 
-static void write_frame(FILE *out, const struct chart_data *d, size_t drawn, bool bars, size_t legend_rows,
-                        size_t height)
+static void write_frame(FILE *out, const struct chart_data *d, size_t drawn, bool bars, size_t height)
 {
-    char title[CHART_TEXT], machine[CHART_TEXT], work[CHART_TEXT], notes[CHART_TEXT], others[CHART_TEXT];
+    char title[CHART_TEXT], machine[CHART_TEXT], work[CHART_TEXT], notes[CHART_TEXT], others[CHART_TEXT],
+        missing[CHART_TEXT];
     struct frame f = {.title = d->chart->title ? d->chart->title : title,
                       .subtitle = machine,
                       .axis = d->chart->axis,
-                      .notes = {notes, others, work},
-                      .legend_rows = legend_rows,
+                      .notes = {notes, missing, others, work},
                       .height = height};
+    gnuplot_put_text(out, "unit", d->chart->quantities[0].kind == SERIES_RATE ? "" : d->chart->unit);
+    fprintf(out, "binary = %d\n", d->chart->base == UNITS_BINARY);
     chart_title(title, d->chart, &d->set, d->drawing->axis);
     chart_machine(machine, d->drawing->record, d->drawing->rows);
     chart_work(work, d->drawing->rows);
     notes_of(notes, d, drawn, bars);
     not_drawn(others, &d->set, drawn);
+    not_measured(missing, d);
     frame_write(out, &f);
 }
 
 static void write_point(FILE *out, const struct point *point)
 {
     struct law_point p = point->at;
-    fprintf(out, "%.15g %.15g %.15g %.15g %d\n", p.x, p.y, p.low, p.high, point->noisy);
+    fprintf(out, "%.15g %.15g %.15g %.15g %d\n", p.x, p.y, p.low > 0 ? p.low : p.y, p.high, point->noisy);
 }
 
 /* The column of a point if as many as a chart has pixels share its axis. */
@@ -163,31 +168,27 @@ static size_t look_of(const struct series *series, size_t i, bool by_group)
     }
 }
 
-/* Returns the widest entry, in em. */
-static double write_legend(FILE *out, const struct series *series, size_t n, const struct field *axis)
+static void write_legend(FILE *out, const struct series *series, size_t n, const struct field *axis)
 {
-    double widest = 0;
-    fprintf(out, "series = %zu\narray label[%zu]\narray look[%zu]\narray open[%zu]\narray joined[%zu]\n", n,
-            n, n, n, n);
+    fprintf(out,
+            "series = %zu\narray label[%zu]\narray tail[%zu]\narray look[%zu]\narray open[%zu]\narray "
+            "joined[%zu]\n",
+            n, n, n, n, n, n);
     for (size_t i = 0; i < n; i++) {
         const struct series *s = &series[i];
         bool open = s->quantity->kind == SERIES_MEASURED;
-        char name[CHART_TEXT + 4], text[2 * CHART_TEXT], law[LAW_TEXT + 2] = "";
+        char name[CHART_TEXT], text[CHART_TEXT], law[LAW_TEXT + 2] = "";
         if (s->law.terms) {
             memcpy(law, ": ", 2);
             law_text(law + 2, &s->law, axes_symbol(axis));
         }
         chart_label(name, s);
-        text_wrap(name, sizeof name, frame_legend_width() - text_width(law), 1);
         gnuplot_escape(text, CHART_TEXT, name);
-        strcat(text, law);
-        widest = fmax(widest, text_width(text));
-        fprintf(out, "label[%zu] = ", i + 1);
-        gnuplot_put_string(out, text);
-        fprintf(out, "\nlook[%zu] = %zu\nopen[%zu] = %d\njoined[%zu] = %d\n", i + 1, look_of(series, i, true),
+        gnuplot_put_element(out, "label", i + 1, text);
+        gnuplot_put_element(out, "tail", i + 1, law);
+        fprintf(out, "look[%zu] = %zu\nopen[%zu] = %d\njoined[%zu] = %d\n", i + 1, look_of(series, i, true),
                 i + 1, open, i + 1, !open && !s->law.terms);
     }
-    return widest;
 }
 
 /* The values of the points of a series, of many some: "2000 nodes, step: 729 ms [695 ms, 785 ms];
@@ -212,42 +213,16 @@ static void write_hints(FILE *out, const struct chart_data *d, const struct seri
     }
 }
 
-/* Draws a line at the memory of a GPU of 24 and of 80 GB, if the scale ends within a tenth of it, and extends
- * the scale to it. */
-static void write_limits(FILE *out, struct scale *y, enum unit_base base)
-{
-    static const int sizes[] = {24, 80};
-    double highest = y->high;
-    for (int i = 0; i < 2; i++) {
-        double bytes = 1e9 * sizes[i];
-        if (bytes > 10 * highest || bytes < y->low)
-            continue;
-        y->high = fmax(y->high, 1.3 * bytes);
-        fprintf(
-            out,
-            "set arrow %d from graph 0, first %.6g to graph 1, first %.6g nohead dashtype 2 linewidth 1.2 "
-            "linecolor rgb '#555555'\nset label %d '%d GB' at graph 0.01, first %.6g offset 0,0.5 font "
-            "',9.5' "
-            "textcolor rgb '#555555'\n",
-            11 + i, bytes, bytes, 11 + i, sizes[i], bytes);
-    }
-    y->count = ticks_round(y->low, y->high, base, y->ticks);
-}
-
 void chart_write_lines(FILE *out, const void *what)
 {
     const struct chart_data *d = what;
     const struct series *series = d->set.series;
     const struct field *axis = d->drawing->axis;
     size_t n = d->set.count < LINES_MAX ? d->set.count : LINES_MAX;
-    struct scale x = scale_of_x(series, n), y = scale_of_y(series, n, d->chart->base);
-    if (d->chart->limits)
-        write_limits(out, &y, d->chart->base);
-    double widest = write_legend(out, series, n, axis);
-    write_frame(out, d, n, false, frame_legend_rows(n, widest), 400);
-    write_scale(out, 'x', &x, NULL);
-    write_scale(out, 'y', &y, d->chart);
+    write_legend(out, series, n, axis);
+    write_frame(out, d, n, false, 400);
     gnuplot_put_text(out, "xtitle", *axis->unit ? axis->unit : axis->path);
+    fprintf(out, "logarithmic = 1\nlimits = %d\n", d->chart->limits);
     write_series(out, series, n);
     write_laws(out, series, n);
     fputs("hints = 1\n$hints << END\n", out);
@@ -298,70 +273,67 @@ void chart_drop_duplicates(struct chart_data *d)
     }
 }
 
-/* A bar with its texts. */
+/* A bar with its text. */
 struct bar {
-    char name[CHART_TEXT + 4], value[CHART_TEXT];
+    char value[CHART_TEXT];
     double y, low, high;
 };
-
-static const double bars_em = 10.5 * 4 / 3.0; /* pixels, as in plots/bars.gp */
 
 /* An interval that reaches far beyond all bars would make them invisible: its end is a number then. */
 static struct bar bar_of(const struct chart_data *d, size_t i, double longest)
 {
     const double most = 2 * longest;
-    const struct series *s = &d->set.series[i];
-    const struct point *p = &s->points[0];
+    const struct point *p = &d->set.series[i].points[0];
     char value[UNITS_TEXT], end[UNITS_TEXT];
     struct bar b = {.y = p->at.y, .low = p->at.low, .high = p->at.high};
-    chart_label(b.name, s);
     chart_value(value, b.y, d->chart);
     chart_value(end, b.high, d->chart);
     bool far = b.high > most;
-    snprintf(b.value, sizeof b.value, "%s%s%s%s%s", value, far ? " (interval to " : "", far ? end : "",
-             far ? ")" : "", p->noisy ? " (inconclusive)" : "");
+    snprintf(b.value, sizeof b.value, "%s%s%s%s%s", p->noisy ? "~" : "", value, far ? " (interval to " : "",
+             far ? end : "", far ? ")" : "");
     b.high = far ? most : b.high;
     return b;
 }
 
-/* A linear scale from 0, with room for the values beside the bars. */
-static struct scale scale_of_bars(const struct bar *bars, size_t n, double left, enum unit_base base)
+/* Names beside the bars. Returns the lines of the longest; *letters: of its longest line. */
+static size_t write_names(FILE *out, const struct series *series, size_t n, size_t *letters)
 {
-    double plot = 0.97 * CHART_WIDTH - left;
-    struct scale s = {.low = 0, .high = 0};
+    enum { COLUMNS = 42 };
+    size_t lines, most = 1;
+    *letters = 0;
+    fputs("set ytics (", out);
     for (size_t i = 0; i < n; i++) {
-        double room = fmin(text_width(bars[i].value) * bars_em + 16, 0.8 * plot);
-        s.high = fmax(s.high, bars[i].high * plot / (plot - room));
+        char name[CHART_TEXT];
+        chart_label(name, &series[i]);
+        char *wrapped = frame_wrap(&(const char *){name}, 1, COLUMNS, &lines);
+        size_t letters_of = units_width(name) < COLUMNS ? units_width(name) : COLUMNS;
+        gnuplot_put_tick(out, i == 0, wrapped, (double)i);
+        most = lines > most ? lines : most;
+        *letters = letters_of > *letters ? letters_of : *letters;
+        free(wrapped);
     }
-    s.count = ticks_even(0, 0.94 * s.high, base, s.ticks); /* room for half a label */
-    return s;
+    fputs(")\n", out);
+    return most;
 }
 
 void chart_write_bars(FILE *out, const void *what)
 {
-    enum { NAME_LINES = 2, PIXELS = 30, PIXELS_OF_TWO_LINES = 42 };
-    const double widest = 0.4 * CHART_WIDTH;
+    enum { PIXELS = 16, PIXELS_OF_LINE = 14 };
     const struct chart_data *d = what;
-    size_t n = d->set.count < BARS_MAX ? d->set.count : BARS_MAX, lines = 1;
-    struct bar bars[BARS_MAX];
-    double left = 0, longest = 0;
+    const struct series *series = d->set.series;
+    size_t n = d->set.count < BARS_MAX ? d->set.count : BARS_MAX, letters;
+    size_t lines = write_names(out, series, n, &letters);
+    double longest = 0, high = 0;
     for (size_t i = 0; i < n; i++)
-        longest = fmax(longest, d->set.series[i].points[0].at.y);
-    fprintf(out, "bars = %zu\nset ytics (", n);
+        longest = fmax(longest, series[i].points[0].at.y);
+    fprintf(out, "letters = %zu\nbars = %zu\n$bars << END\n", letters, n);
     for (size_t i = 0; i < n; i++) {
-        bars[i] = bar_of(d, i, longest);
-        left = fmax(left, fmin(text_width(bars[i].name) * bars_em, widest) + 30);
-        size_t used = text_wrap(bars[i].name, sizeof bars[i].name, widest / bars_em, NAME_LINES);
-        lines = used > lines ? used : lines;
-        gnuplot_put_tick(out, i == 0, bars[i].name, (double)i);
+        struct bar b = bar_of(d, i, longest);
+        double text = (double)(2 + units_width(b.value)) / (double)(FRAME_COLUMNS - letters);
+        high = fmax(high, b.high / (1 - fmin(text, 0.8)));
+        fprintf(out, "%zu %.15g %.15g %.15g %zu %d \"%s\"\n", i, b.y, b.low, b.high,
+                look_of(series, i, false), series[i].quantity->kind == SERIES_MEASURED, b.value);
     }
-    fprintf(out, ")\nleft = %.0f\n$bars << END\n", left);
-    for (size_t i = 0; i < n; i++)
-        fprintf(out, "%zu %.15g %.15g %.15g %zu %d \"%s\"\n", i, bars[i].y, bars[i].low, bars[i].high,
-                look_of(d->set.series, i, false), d->set.series[i].quantity->kind == SERIES_MEASURED,
-                bars[i].value);
-    fputs("END\n", out);
-    struct scale x = scale_of_bars(bars, n, left, d->chart->base);
-    write_scale(out, 'x', &x, d->chart);
-    write_frame(out, d, n, true, 0, n * (lines > 1 ? PIXELS_OF_TWO_LINES : PIXELS) + 50);
+    fprintf(out, "END\nhigh = %.15g\n", high);
+    write_frame(out, d, n, true, n * (PIXELS + lines * PIXELS_OF_LINE) + 50);
 }

@@ -1,67 +1,61 @@
 #include "analysis/charts/frame.h"
 
 #include "analysis/charts/gnuplot.h"
-#include "analysis/charts/text_width.h"
+#include "analysis/tables/wrap.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-enum { TITLE_LINES = 2, SUBTITLE_LINES = 2, NOTE_LINES = 12, INSIDE = CHART_WIDTH - 36 };
+/* Letters in a line of the fonts in plots/frame.gp, of which the title's is wider. */
+enum { TITLE_COLUMNS = 76, SUBTITLE_COLUMNS = FRAME_COLUMNS, NOTE_COLUMNS = 118 };
 
-/* Pixels per em of the fonts in plots/frame.gp: 4/3 of their sizes in points. */
-static const double title_em = 13 * 4 / 3.0, subtitle_em = 10.5 * 4 / 3.0, note_em = 9.5 * 4 / 3.0,
-                    legend_em = 10.5 * 4 / 3.0;
-static const double legend_symbol = 60; /* pixels, with the gap between columns */
-
-double frame_legend_width(void)
+char *frame_wrap(const char *const *texts, size_t n, int columns, size_t *lines)
 {
-    return (INSIDE - legend_symbol) / legend_em;
+    char *wrapped = NULL;
+    size_t size;
+    FILE *out = open_memstream(&wrapped, &size);
+    if (!out)
+        abort();
+    for (size_t i = 0; i < n; i++)
+        if (texts[i] && *texts[i])
+            wrap_within(out, texts[i], columns, 0);
+    fclose(out);
+    *lines = 0;
+    for (char *c = wrapped; (c = strchr(c, '\n')); c += *c != '\0') {
+        *c = c[1] ? '\n' : '\0';
+        ++*lines;
+    }
+    return wrapped;
 }
 
-size_t frame_legend_rows(size_t n, double widest)
+/* Writes NAME and the number of its lines, NAMEs. */
+static void put_wrapped(FILE *out, const char *name, const char *const *texts, size_t n, int columns)
 {
-    size_t columns = (size_t)(INSIDE / (widest * legend_em + legend_symbol));
-    columns = columns < 1 ? 1 : columns > n ? n : columns;
-    return columns ? (n + columns - 1) / columns : 0;
-}
-
-static void put_wrapped(FILE *out, const char *name, const char *text, double em, size_t lines)
-{
-    char wrapped[CHART_TEXT + 4];
-    snprintf(wrapped, CHART_TEXT, "%s", text);
-    fprintf(out, "%ss = %zu\n", name, text_wrap(wrapped, sizeof wrapped, INSIDE / em, lines));
+    size_t lines;
+    char *wrapped = frame_wrap(texts, n, columns, &lines);
     gnuplot_put_text(out, name, wrapped);
+    fprintf(out, "%ss = %zu\n", name, lines);
+    free(wrapped);
 }
 
 /* The lines of the title as an array, because markup that makes text bold ends with its line. */
 static void put_title(FILE *out, const char *title)
 {
-    char wrapped[CHART_TEXT + 4], *rest = wrapped, *line;
-    snprintf(wrapped, CHART_TEXT, "%s", title);
-    size_t n = text_wrap(wrapped, sizeof wrapped, INSIDE / title_em, TITLE_LINES);
-    fprintf(out, "titles = %zu\narray title[%d]\n", n, TITLE_LINES);
-    for (int i = 1; (line = strsep(&rest, "\n")); i++) {
-        fprintf(out, "title[%d] = ", i);
-        gnuplot_put_string(out, line);
-        putc('\n', out);
-    }
+    size_t lines;
+    char escaped[CHART_TEXT], *line;
+    gnuplot_escape(escaped, sizeof escaped, title);
+    char *wrapped = frame_wrap(&(const char *){escaped}, 1, TITLE_COLUMNS, &lines), *rest = wrapped;
+    fprintf(out, "titles = %zu\narray title[%zu]\n", lines, lines);
+    for (size_t i = 1; (line = strsep(&rest, "\n")); i++)
+        gnuplot_put_element(out, "title", i, line);
+    free(wrapped);
 }
 
 void frame_write(FILE *out, const struct frame *f)
 {
-    char notes[NOTES_MAX * (CHART_TEXT + 4)] = "";
-    size_t used = 0, lines = 0;
-    for (size_t i = 0; i < NOTES_MAX; i++)
-        if (f->notes[i] && *f->notes[i]) {
-            char *note = notes + used + (used > 0);
-            snprintf(note, CHART_TEXT, "%s", f->notes[i]);
-            lines += text_wrap(note, CHART_TEXT + 3, INSIDE / note_em, NOTE_LINES);
-            if (used > 0)
-                notes[used] = '\n';
-            used = strlen(notes);
-        }
     put_title(out, f->title);
-    put_wrapped(out, "subtitle", f->subtitle, subtitle_em, SUBTITLE_LINES);
-    fprintf(out, "notes = %zu\nrows = %zu\narea = %zu\n", lines, f->legend_rows, f->height);
-    gnuplot_put_text(out, "note", notes);
+    put_wrapped(out, "subtitle", &f->subtitle, 1, SUBTITLE_COLUMNS);
+    put_wrapped(out, "note", f->notes, NOTES_MAX, NOTE_COLUMNS);
     gnuplot_put_text(out, "ytitle", f->axis);
+    fprintf(out, "area = %zu\n", f->height);
 }

@@ -111,6 +111,13 @@ void gnuplot_put_text(FILE *out, const char *variable, const char *text)
     putc('\n', out);
 }
 
+void gnuplot_put_element(FILE *out, const char *array, size_t i, const char *text)
+{
+    char element[64];
+    snprintf(element, sizeof element, "%s[%zu]", array, i);
+    gnuplot_put_text(out, element, text);
+}
+
 void gnuplot_put_tick(FILE *out, bool first, const char *label, double at)
 {
     fputs(first ? "\"" : ", \"", out);

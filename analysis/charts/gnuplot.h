@@ -22,6 +22,9 @@ void gnuplot_put_string(FILE *out, const char *text);
 /* Writes a line that assigns a text to a variable. */
 void gnuplot_put_text(FILE *out, const char *variable, const char *text);
 
+/* The same of an element of an array. */
+void gnuplot_put_element(FILE *out, const char *array, size_t i, const char *text);
+
 /* Writes an element of a list of ticks, whose labels are formats. */
 void gnuplot_put_tick(FILE *out, bool first, const char *label, double at);
 

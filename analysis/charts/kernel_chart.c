@@ -77,9 +77,10 @@ static void write_percent(FILE *out, const void *what)
     size_t ops = d->ops < KERNELS_NAMED ? d->ops : KERNELS_NAMED;
     write_percentages(out, d, false);
     bool cold = write_percentages(out, d, true) > 0;
-    double most = write_outside(out, d), widest = kernel_dots_write_variants(out, d, ops);
+    double most = write_outside(out, d);
+    kernel_dots_write_variants(out, d, ops, 0);
     write_kernel_hints(out, d);
-    fprintf(out, "most = %.6g\nops = %zu\nset ytics (", most, ops);
+    fprintf(out, "highest = %.6g\nops = %zu\nset ytics (", most, ops);
     for (size_t i = 0; i < ops; i++)
         gnuplot_put_tick(out, i == 0, d->op_names[i], (double)i);
     fputs(")\n", out);
@@ -93,14 +94,13 @@ static void write_percent(FILE *out, const void *what)
         snprintf(others, sizeof others, "not drawn: %zu row%s without a percentage", d->others,
                  d->others == 1 ? "" : "s");
     snprintf(notes, sizeof notes, "medians%s%s%s%s%.500s", cold ? "; hollow: cold caches" : "",
-             kernel_dots_noisy(d) ? "; crosses: inconclusive" : "",
+             kernel_dots_noisy(d) ? "; pale: inconclusive" : "",
              most > roof ? "; above 100 %: the calibration is too low, or data stayed in a faster cache" : "",
              *left_out ? "; " : "", left_out);
     frame_write(out, &(struct frame){.title = title,
                                      .subtitle = machine,
                                      .axis = "percentage of the calibrated roofline",
                                      .notes = {notes, others, work},
-                                     .legend_rows = frame_legend_rows(d->variants, widest),
                                      .height = ops * PIXELS + 60});
 }
 

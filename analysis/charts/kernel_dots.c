@@ -1,7 +1,6 @@
 #include "analysis/charts/kernel_dots.h"
 
 #include "analysis/charts/gnuplot.h"
-#include "analysis/charts/text_width.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -109,20 +108,13 @@ void kernel_dot_put_hint(FILE *out, const struct kernel_dot *dot, double x, doub
                       dot->percent, rate, dot->noisy ? "; inconclusive" : "");
 }
 
-double kernel_dots_write_variants(FILE *out, const struct kernel_dots *d, size_t lines)
+void kernel_dots_write_variants(FILE *out, const struct kernel_dots *d, size_t lines, size_t more)
 {
     const char *labels[KERNEL_VARIANTS_MAX] = {0};
-    double widest = 0;
     for (size_t i = 0; i < d->count; i++)
         if (d->dots[i].line < lines)
             labels[d->dots[i].look] = d->dots[i].variant;
-    fprintf(out, "variants = %zu\narray label[%zu]\n", d->variants, d->variants);
-    for (size_t i = 0; i < d->variants; i++) {
-        const char *label = labels[i] ? labels[i] : "";
-        fprintf(out, "label[%zu] = ", i + 1);
-        gnuplot_put_string(out, label);
-        putc('\n', out);
-        widest = fmax(widest, text_width(label));
-    }
-    return widest;
+    fprintf(out, "variants = %zu\narray label[%zu]\n", d->variants, d->variants + more);
+    for (size_t i = 0; i < d->variants; i++)
+        gnuplot_put_element(out, "label", i + 1, labels[i] ? labels[i] : "");
 }

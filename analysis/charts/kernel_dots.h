@@ -33,14 +33,14 @@ struct kernel_dots {
 struct kernel_dots kernel_dots_of(const struct rows *rows);
 void kernel_dots_free(struct kernel_dots *d);
 
-/* Whether a time is noisy, and so drawn as a cross. */
+/* Whether a time is noisy, and so drawn pale. */
 bool kernel_dots_noisy(const struct kernel_dots *d);
 
 /* Writes the values of a dot at x, y of a plot (gnuplot_put_label). */
 void kernel_dot_put_hint(FILE *out, const struct kernel_dot *dot, double x, double y);
 
-/* Writes the variants as label[i], i = 1 .. variants, "" for one without dots on the first `lines`; returns
- * the width of the widest in em. */
-double kernel_dots_write_variants(FILE *out, const struct kernel_dots *d, size_t lines);
+/* Writes the variants as label[i], i = 1 .. variants, "" for one without dots on the first `lines`; the array
+ * has room for more. */
+void kernel_dots_write_variants(FILE *out, const struct kernel_dots *d, size_t lines, size_t more);
 
 #endif

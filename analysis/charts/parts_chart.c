@@ -1,6 +1,5 @@
 #include "analysis/charts/parts_chart.h"
 
-#include "analysis/charts/gnuplot.h"
 #include "analysis/charts/series.h"
 #include "analysis/charts/stack.h"
 #include "analysis/charts/style.h"
@@ -73,7 +72,8 @@ static struct line line_of(const struct rows *rows, const struct field *axis,
 static void add_stack(struct figures *f, const char *name, struct stack *s, const struct line *l, size_t kind,
                       const struct record *record, const char *noun)
 {
-    char title[CHART_TEXT], group[CHART_TEXT], note[CHART_TEXT];
+    char title[CHART_TEXT], note[CHART_TEXT], others[64] = "";
+    size_t all = rows_count(record_rows(record));
     bool noisy = false;
     struct rows *rows = rows_new_view();
     for (size_t i = 0; i < l->count; i++) {
@@ -82,15 +82,16 @@ static void add_stack(struct figures *f, const char *name, struct stack *s, cons
         s->x[i] = place_of(l->rows[i], l->axis);
     }
     s->x_axis = *l->axis->unit ? l->axis->unit : l->axis->path;
-    gnuplot_escape(group, sizeof group, l->group);
-    snprintf(title, sizeof title, "%s over %s%s%.500s", noun, s->x_axis, *group ? ", " : "", group);
-    snprintf(note, sizeof note, "%s%s", s->note, noisy ? "; some times are inconclusive" : "");
+    snprintf(title, sizeof title, "%s over %s%s%.500s", noun, s->x_axis, *l->group ? ", " : "", l->group);
+    snprintf(note, sizeof note, "%s%s", s->notes[0], noisy ? "; some times are inconclusive" : "");
+    if (l->count < all)
+        snprintf(others, sizeof others, "drawn: %zu of %zu rows", l->count, all);
     s->title = title;
-    s->note = note;
+    s->notes[0] = note;
+    s->notes[1] = others;
     s->record = record;
     s->rows = rows;
     s->logarithmic = true;
-    s->marked = NAN;
     figures_add(f, name, style_stack, stack_write, s);
     rows_free(rows);
 }
@@ -197,7 +198,7 @@ static void add_ops(struct figures *f, const struct record *record, const struct
         l = line_of(record_rows(record), axis, has_forward_profile);
     }
     struct ops *ops = calloc(l.count + 1, sizeof *ops);
-    struct stack s = {.axis = "share of the time", .format = "%g %%"};
+    struct stack s = {.axis = "share of the time", .unit = "%"};
     if (!ops)
         abort();
     if (read_ops(&l, ops, kind) >= 2) {
@@ -205,7 +206,7 @@ static void add_ops(struct figures *f, const struct record *record, const struct
         char noun[128];
         snprintf(noun, sizeof noun, "Share of the ops in the %stime of %s", ran ? "" : "predicted ",
                  kind == TIMED_STEP ? "a training step" : "inference");
-        s.note =
+        s.notes[0] =
             ran ? "medians of runs with a mark after each entry" : "predicted at the ceilings, not measured";
         stack_allocate(&s, l.count);
         stack_ops(&s, ops, l.count);
@@ -226,20 +227,20 @@ static bool has_phases(const struct row *row)
            row->step.optimizer.time.median > 0 && row->batch > 0;
 }
 
-/* Milliseconds of each graph of the batch. */
+/* Seconds of each graph of the batch. */
 static void add_phases(struct figures *f, const struct record *record)
 {
     static const char *const names[] = {"forward (the rest)", "backward", "optimizer", "recompute"};
     struct line l = line_of(record_rows(record), schema_find("batch"), has_phases);
     struct stack s = {.axis = "time for each graph",
-                      .format = "%g ms",
+                      .unit = "s",
                       .parts = 3,
-                      .note = "medians of the step and its phases, over the graphs of the batch"};
+                      .notes = {"medians of the step and its phases, over the graphs of the batch"}};
     memcpy(s.label, names, sizeof names);
     stack_allocate(&s, l.count);
     for (size_t i = 0; i < l.count; i++) {
         const struct row_program *step = &l.rows[i]->step;
-        double scale = 1e3 / (double)l.rows[i]->batch, rest = step->time.median;
+        double scale = 1 / (double)l.rows[i]->batch, rest = step->time.median;
         double recompute = isnan(step->recompute.time.median) ? 0 : step->recompute.time.median;
         const double parts[] = {0, step->backward.time.median, step->optimizer.time.median, recompute};
         s.parts = recompute > 0 ? 4 : s.parts;

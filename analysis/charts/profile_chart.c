@@ -81,19 +81,32 @@ static void add_profile(struct figures *f, const struct record *record, const st
 
 /* --- memory over the entries */
 
-/* The categories that any entry has, as the parts; the values are MiB. */
-static void stack_live(struct stack *s, const struct profile *p)
+/* All categories are parts, so that each has one colour in all charts; those that no entry has have no name.
+ * False: none is known. */
+static bool stack_live(struct stack *s, const struct profile *p)
 {
     _Static_assert((int)PROFILE_CATEGORIES <= (int)STACK_PARTS, "a part for each category");
-    for (size_t c = 0; c < PROFILE_CATEGORIES; c++) {
-        bool used = false;
-        for (size_t e = 0; e < p->count; e++)
-            used = used || p->entries[e].live_of[c] > 0;
-        for (size_t e = 0; e < p->count && used; e++)
-            s->value[e][s->parts] = (double)p->entries[e].live_of[c] / 0x1p20;
-        if (used)
-            s->label[s->parts++] = profile_categories[c];
-    }
+    bool any = false;
+    s->parts = PROFILE_CATEGORIES;
+    for (size_t e = 0; e < p->count; e++)
+        for (size_t c = 0; c < PROFILE_CATEGORIES; c++) {
+            s->value[e][c] = (double)p->entries[e].live_of[c];
+            if (s->value[e][c] > 0) {
+                s->label[c] = profile_categories[c];
+                any = true;
+            }
+        }
+    return any;
+}
+
+/* The entry, from 1, that ends the forward pass: of the backward pass or of what it computes again; 0: none.
+ */
+static double turn_of(const struct profile *p)
+{
+    for (size_t e = 1; e < p->count; e++)
+        if (strcmp(p->entries[e - 1].phase, "forward") == 0 && strcmp(p->entries[e].phase, "forward") != 0)
+            return (double)e + 1;
+    return 0;
 }
 
 /* Nothing in files that do not have the categories. */
@@ -107,8 +120,10 @@ static void add_timeline(struct figures *f, const struct record *record, const s
     struct stack s = {.title = title,
                       .axis = "memory alive, by the plan",
                       .x_axis = "entry of the tape",
-                      .format = "%.3g MiB",
-                      .note = note,
+                      .unit = "B",
+                      .base = UNITS_BINARY,
+                      .notes = {note},
+                      .turn = turn_of(p),
                       .record = record,
                       .rows = rows};
     stack_allocate(&s, p->count);
@@ -117,14 +132,13 @@ static void add_timeline(struct figures *f, const struct record *record, const s
         peak = p->entries[e].live > p->entries[peak].live ? e : peak;
     }
     s.marked = (double)peak + 1;
-    stack_live(&s, p);
     name_profiled(of, row, kind);
     snprintf(title, sizeof title, "Memory over the tape of %s", of);
     units_format(bytes, (double)p->entries[peak].live, UNITS_BINARY, "B");
     snprintf(note, sizeof note, "dashed: the peak, %s at entry %zu, %s of %s", bytes, peak + 1,
              p->entries[peak].op, p->entries[peak].span);
     snprintf(name, sizeof name, "timeline_%s", program_name(kind));
-    if (s.parts > 0)
+    if (stack_live(&s, p))
         figures_add(f, name, style_stack, stack_write, &s);
     stack_free(&s);
     rows_free(rows);

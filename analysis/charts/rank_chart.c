@@ -8,7 +8,6 @@
 #include "analysis/charts/gnuplot.h"
 #include "analysis/charts/rank_bars.h"
 #include "analysis/charts/style.h"
-#include "analysis/charts/text_width.h"
 #include "analysis/record/axes.h"
 #include "analysis/record/schema.h"
 
@@ -93,24 +92,19 @@ static void write_scales(FILE *out, const struct rank_bars *b, bool turned)
     fputs(")\n", out);
 }
 
-/* Returns the rows of the legend. */
-static size_t write_line_labels(FILE *out, const struct rank_chart *c)
+static void write_line_labels(FILE *out, const struct rank_chart *c)
 {
-    enum { OTHERS = 3 }; /* of all lines: exchange, lost otherwise, ideal */
-    char name[AXES_TEXT], exchange[] = "exchange that nothing hides";
-    double widest = text_width(exchange);
-    gnuplot_put_text(out, "exchange", exchange);
-    fprintf(out, "lines = %zu\narray label[%d]\n", c->bars.lines, RANK_LINES_MAX);
-    for (size_t i = 0; i < c->bars.lines; i++) {
+    static const char *const others[] = {"exchange that nothing hides", "lost otherwise", "ideal"};
+    enum { OTHERS = sizeof others / sizeof *others }; /* of all lines */
+    size_t n = c->bars.lines;
+    fprintf(out, "lines = %zu\narray label[%zu]\n", n, n + OTHERS);
+    for (size_t i = 0; i < n; i++) {
+        char name[AXES_TEXT];
         line_name(name, c, i);
-        if (c->bars.lines == 1)
-            snprintf(name, sizeof name, "the work of one rank");
-        widest = fmax(widest, text_width(name));
-        fprintf(out, "label[%zu] = ", i + 1);
-        gnuplot_put_string(out, name);
-        putc('\n', out);
+        gnuplot_put_element(out, "label", i + 1, n == 1 ? "the work of one rank" : name);
     }
-    return frame_legend_rows(c->bars.lines + OTHERS, widest);
+    for (size_t i = 0; i < OTHERS; i++)
+        gnuplot_put_element(out, "label", n + i + 1, others[i]);
 }
 
 /* What the parts mean. */
@@ -150,7 +144,7 @@ static void doubts_of(char text[CHART_TEXT], const struct rank_bars *b)
                  b->others);
 }
 
-static void write_frame_of(FILE *out, const struct rank_chart *c, size_t legend_rows)
+static void write_frame_of(FILE *out, const struct rank_chart *c)
 {
     const struct rank_bars *b = &c->bars;
     const struct rows *rows = record_rows(c->record);
@@ -170,7 +164,6 @@ static void write_frame_of(FILE *out, const struct rank_chart *c, size_t legend_
                                      .subtitle = machine,
                                      .axis = "share of the ranks' time",
                                      .notes = {note, doubts, left_out, work},
-                                     .legend_rows = legend_rows,
                                      .height = 400});
 }
 
@@ -189,7 +182,8 @@ static void write_rank_chart(FILE *out, const void *what)
 {
     enum { FLAT = 9 }; /* texts of so many bars find room side by side */
     const struct rank_chart *c = what;
-    write_frame_of(out, c, write_line_labels(out, c));
+    write_line_labels(out, c);
+    write_frame_of(out, c);
     write_scales(out, &c->bars, c->bars.ranks * c->bars.lines > FLAT);
     fputs("$bars << END\n", out);
     for (size_t i = 0; i < c->bars.count; i++)

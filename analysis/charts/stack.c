@@ -2,10 +2,7 @@
 
 #include "analysis/charts/chart_text.h"
 #include "analysis/charts/gnuplot.h"
-#include "analysis/charts/text_width.h"
-#include "analysis/charts/ticks.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 void stack_allocate(struct stack *s, size_t points)
@@ -23,25 +20,9 @@ void stack_free(struct stack *s)
     free(s->value);
 }
 
-static void write_x(FILE *out, const struct stack *s)
-{
-    double first = s->x[0], last = s->x[s->points - 1], ticks[TICKS_MAX];
-    fprintf(out, "set xrange [%.10g:%.10g]\n", first, last > first ? last : first + 1);
-    if (!s->logarithmic || !(last > first))
-        return;
-    size_t n = ticks_at(s->x, s->points, 0.99 * first, 1.01 * last, ticks);
-    fputs("set logscale x\nset xtics (", out);
-    for (size_t i = 0; i < n; i++) {
-        char label[UNITS_TEXT];
-        ticks_label(label, ticks[i]);
-        gnuplot_put_tick(out, i == 0, label, ticks[i]);
-    }
-    fputs(")\n", out);
-}
-
 static void write_values(FILE *out, const struct stack *s)
 {
-    fputs("$stack << END\n", out);
+    fputs("$points << END\n", out);
     for (size_t i = 0; i < s->points; i++) {
         double sum = 0;
         fprintf(out, "%.10g 0", s->x[i]);
@@ -55,27 +36,20 @@ static void write_values(FILE *out, const struct stack *s)
 void stack_write(FILE *out, const void *what)
 {
     const struct stack *s = what;
-    char machine[CHART_TEXT];
-    double widest = 0;
-    fprintf(out, "parts = %zu\narray label[%d]\n", s->parts, STACK_PARTS);
-    for (size_t p = 0; p < s->parts; p++) {
-        fprintf(out, "label[%zu] = ", p + 1);
-        gnuplot_put_string(out, s->label[p]);
-        putc('\n', out);
-        widest = fmax(widest, text_width(s->label[p]));
-    }
-    fprintf(out, "marks = %d\nmarked = %.10g\n", !isnan(s->marked), isnan(s->marked) ? 0 : s->marked);
+    char machine[CHART_TEXT], work[CHART_TEXT];
+    fprintf(out, "array label[%zu]\n", s->parts);
+    for (size_t p = 0; p < s->parts; p++)
+        gnuplot_put_element(out, "label", p + 1, s->label[p] ? s->label[p] : "");
+    fprintf(out, "marked = %.10g\nturn = %.10g\nlogarithmic = %d\nbinary = %d\n", s->marked, s->turn,
+            s->logarithmic, s->base == UNITS_BINARY);
+    gnuplot_put_text(out, "unit", s->unit);
     gnuplot_put_text(out, "xtitle", s->x_axis);
-    fputs("set format y ", out);
-    gnuplot_put_string(out, s->format);
-    putc('\n', out);
-    write_x(out, s);
     write_values(out, s);
     chart_machine(machine, s->record, s->rows);
+    chart_work(work, s->rows);
     frame_write(out, &(struct frame){.title = s->title,
                                      .subtitle = machine,
                                      .axis = s->axis,
-                                     .notes = {s->note, s->work},
-                                     .legend_rows = frame_legend_rows(s->parts, widest),
+                                     .notes = {s->notes[0], s->notes[1], work},
                                      .height = 400});
 }

@@ -4,6 +4,7 @@
 
 #include "analysis/charts/frame.h"
 #include "analysis/record/record.h"
+#include "analysis/tables/units.h"
 
 #include <stdbool.h>
 
@@ -11,16 +12,17 @@ enum { STACK_PARTS = 8 };
 
 struct stack {
     const char *title, *axis, *x_axis; /* what y and x show */
-    const char *format;                /* of the ticks of y, as for printf */
-    const char *note;
-    const char *work; /* null: not named */
+    const char *unit;
+    enum unit_base base;
+    const char *notes[2];
     const struct record *record;
     const struct rows *rows;
     bool logarithmic; /* x, with ticks at the points */
-    double marked;    /* an x with a dashed line; NAN: none */
+    double marked;    /* an x with a dashed line; 0: none */
+    double turn;      /* where the backward pass begins; 0: not marked */
     size_t parts, points;
-    const char *label[STACK_PARTS];
-    double *x; /* ascending, points of them */
+    const char *label[STACK_PARTS]; /* null: not named, since it is 0 everywhere */
+    double *x;                      /* ascending, points of them */
     double (*value)[STACK_PARTS];
 };
 

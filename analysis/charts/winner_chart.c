@@ -3,8 +3,6 @@
 #include "analysis/charts/chart_text.h"
 #include "analysis/charts/gnuplot.h"
 #include "analysis/charts/style.h"
-#include "analysis/charts/text_width.h"
-#include "analysis/charts/ticks.h"
 #include "analysis/record/axes.h"
 
 #include <math.h>
@@ -143,15 +141,13 @@ bool map_of(const struct rows *rows, struct map *m)
     return true;
 }
 
-static void put_ticks(FILE *out, char axis, const double *values, size_t n)
+/* The values of an axis as words. */
+static void put_values(FILE *out, const char *name, const double *values, size_t n)
 {
-    fprintf(out, "set %crange [-0.5:%zu.5]\nset %ctics (", axis, n - 1, axis);
-    for (size_t i = 0; i < n; i++) {
-        char label[UNITS_TEXT];
-        ticks_label(label, values[i]);
-        gnuplot_put_tick(out, i == 0, label, (double)i);
-    }
-    fputs(")\n", out);
+    fprintf(out, "%s = \"", name);
+    for (size_t i = 0; i < n; i++)
+        fprintf(out, " %.15g", values[i]);
+    fputs("\"\n", out);
 }
 
 static void put_map(FILE *out, const struct map *m)
@@ -182,17 +178,11 @@ static void write_map(FILE *out, const void *what)
     const struct winner_chart *c = what;
     const struct map *m = c->map;
     char title[128], machine[CHART_TEXT], work[CHART_TEXT];
-    double widest = 0;
-    fprintf(out, "winners = %zu\narray label[%zu]\n", m->kinds, m->kinds);
-    for (size_t k = 0; k < m->kinds; k++) {
-        fprintf(out, "label[%zu] = ", k + 1);
-        gnuplot_put_string(out, m->kind[k]);
-        putc('\n', out);
-        widest = fmax(widest, text_width(m->kind[k]));
-    }
-    gnuplot_put_text(out, "xtitle", "nodes");
-    put_ticks(out, 'x', m->nodes, m->columns);
-    put_ticks(out, 'y', m->degree, m->lines);
+    fprintf(out, "array label[%zu]\n", m->kinds);
+    for (size_t k = 0; k < m->kinds; k++)
+        gnuplot_put_element(out, "label", k + 1, m->kind[k]);
+    put_values(out, "nodes", m->nodes, m->columns);
+    put_values(out, "degrees", m->degree, m->lines);
     put_map(out, m);
     chart_machine(machine, c->record, record_rows(c->record));
     chart_work(work, record_rows(c->record));
@@ -205,7 +195,6 @@ static void write_map(FILE *out, const void *what)
                          .notes = {"number: how much longer the next one takes; open: intervals "
                                    "overlap, or a time is inconclusive; alone: the others need more memory",
                                    work},
-                         .legend_rows = frame_legend_rows(m->kinds, widest),
                          .height = 56 + 44 * m->lines});
 }
 

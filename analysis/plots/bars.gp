@@ -1,13 +1,16 @@
-# The style of bar charts. Beside the variables of frame.gp the script sets the range and ticks of x, and:
+# The style of bar charts. Beside the variables of frame.gp the script sets the ticks of y, and:
 #
-#   bars, ytics       their number, and their names, numbered from 0
-#   left              width of the names
+#   bars, high        their number, and the end of the scale, with room for the texts
+#   letters           of the longest line of the names
 #   $bars             number, value, low, high, colour, hollow or not, the value as text
 set border 1
 set grid noytics
+set lmargin at screen (30 + 8.4 * letters) / wide
+set xrange [0 : high]
+set xtics ()
+set for [k=0:int(0.94 * high / nice(high / 7))] xtics add (named(k * nice(high / 7)) k * nice(high / 7))
 set yrange [bars - 0.4 : -0.6]
 set ytics scale 0 noenhanced font ",10.5"
-set lmargin at screen 1.0 * left / wide
 set bmargin at screen (below + 36.0) / height
 
 draw = "plot \

@@ -1,11 +1,10 @@
 # The style of charts of what ranks do with their time. Beside the variables of frame.gp the script sets ranges, ticks,
 # and:
 #
-#   lines, label[i]   the works, i = 1 .. lines; of a single one the name of its solid part
+#   lines, label[i]   the works, i = 1 .. lines, of a single one the name of its solid part; then exchange, lost, ideal
 #   $bars             x, half the width, i, bottom, top, part: 0 the work of one rank, 1 exchange, 2 other
 #   $tops             x, efficiency, low, high, where the text stands, the text
 #   turned            whether the texts are upright
-#   exchange          the name of the pale parts
 set grid noxtics
 set format y "%.0f %%"
 set xlabel "ranks" noenhanced textcolor rgb ink offset 0,0.2
@@ -20,6 +19,6 @@ draw = draw . "\
     (turned ? "$tops using 1:5:6 with labels rotate left offset 0,0.4 font ',9.5' noenhanced textcolor rgb ink notitle, " \
             : "$tops using 1:5:6 with labels center offset 0,0.6 font ',9.5' noenhanced textcolor rgb ink notitle, ") . "\
     for [i=1:lines] keyentry with boxes fillstyle solid 0.85 noborder linecolor rgb colour[i] title label[i] noenhanced, \
-    keyentry with boxes fillstyle solid 0.35 noborder linecolor rgb (lines > 1 ? pale : colour[1]) title exchange noenhanced, \
-    keyentry with boxes fillstyle empty linewidth 0.6 linecolor rgb (lines > 1 ? pale : colour[1]) title 'lost otherwise' noenhanced, \
-    100 with lines dashtype 2 linewidth 1.4 linecolor rgb ink title 'ideal' noenhanced"
+    keyentry with boxes fillstyle solid 0.35 noborder linecolor rgb (lines > 1 ? pale : colour[1]) title label[lines + 1] noenhanced, \
+    keyentry with boxes fillstyle empty linewidth 0.6 linecolor rgb (lines > 1 ? pale : colour[1]) title label[lines + 2] noenhanced, \
+    100 with lines dashtype 2 linewidth 1.4 linecolor rgb ink title label[lines + 3] noenhanced"
