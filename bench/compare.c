@@ -271,8 +271,8 @@ static int judge_exact(const struct comparison *c, const struct options *o, stru
     else
         exact_table(stdout, markdown ? TABLE_MARKDOWN : TABLE_TERMINAL, c, &found);
     fputs(markdown ? "\n```\n" : "", stdout);
-    if (found.alone > 0)
-        compare_left_over(notes, c, 1);
+    for (size_t f = 0; f < c->count && found.alone + found.fallen > 0; f++)
+        compare_left_over(notes, c, f);
     int misses = gate_exact(notes, &found, o->gate);
     fputs(markdown ? "```\n" : "", stdout);
     exact_free(&found);

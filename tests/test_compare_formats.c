@@ -3,6 +3,7 @@
 
 #include "analysis/record/file.h"
 #include "tests/compared.h"
+#include "tests/files.h"
 #include "tests/test.h"
 #include "tests/test_analysis_rows.h"
 
@@ -106,6 +107,66 @@ static void test_exact(void **state)
     free(compare_missed(*state, "a.json b.json --gate exat", 2, "did you mean exact?"));
 }
 
+/* Ways in which the new file lacks a row, and what names it. */
+static void test_lost(void **state)
+{
+    static const int64_t two[] = {100, 200, 0}, none[] = {0};
+    static const struct {
+        const char *file, *said;
+        int64_t alone, fallen, reasons;
+    } ways[] = {{"few.json", "not in B (nodes 500, not ", 1, 0, 1},
+                {"cut.json", "not in B (nodes 500, not ", 1, 0, 1},
+                {"head.json", "not in B (the file has no rows)", 3, 0, 3},
+                {"oom.json", "oom (planted)", 0, 1, 1},
+                {"wrong.json", "wrong (planted)", 0, 1, 1}};
+    const struct house *h = *state;
+    char path[PATH_MAX], error[MESSAGE_SIZE];
+    size_t size;
+    save(h, "a.json", machine("Old", three, 1));
+    save(h, "few.json", machine("Old", two, 1));
+    save(h, "head.json", machine("Old", none, 1));
+    for (int wrong = 0; wrong < 2; wrong++) {
+        struct record *b = machine("Old", three, 1);
+        row_set_text(row_at(b, 2), "status", wrong ? "wrong" : "oom");
+        row_set_text(row_at(b, 2), "reason", "planted");
+        save(h, wrong ? "wrong.json" : "oom.json", b);
+    }
+    snprintf(path, sizeof path, "%s/a.json", h->work);
+    char *text = file_read(path, &size, error);
+    snprintf(path, sizeof path, "%s/cut.json", h->work);
+    write_bytes(path, text, size - 10); /* within the last row */
+    free(text);
+    snprintf(path, sizeof path, "%s/empty.json", h->work);
+    write_bytes(path, "", 0);
+    free(compare_missed(h, "a.json empty.json --gate exact", 2, "empty.json: "));
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        char words[128];
+        const char *reason;
+        int64_t count;
+        for (int markdown = 0; markdown < 2; markdown++) {
+            snprintf(words, sizeof words, "a.json %s --gate exact --format %s", ways[i].file,
+                     markdown ? "md" : "table");
+            char *out = compare(h, words, 1);
+            assert_true(occurrences(out, ways[i].said) > 0);
+            free(out);
+        }
+        snprintf(words, sizeof words, "a.json %s --gate exact --format json", ways[i].file);
+        char *out = compare(h, words, 1);
+        struct value *d = value_parse(out, error), *rows = value_get(d, "rows");
+        assert_true(value_get_count(d, "not_compared", &count) && count == ways[i].alone);
+        assert_true(value_get_count(d, "no_longer_ok", &count) && count == ways[i].fallen);
+        assert_int_equal(value_size(rows), ways[i].reasons);
+        assert_true(value_get_text(value_at(rows, 0), "reason", &reason));
+        assert_says(reason, ways[i].said);
+        assert_true(value_get_count(value_at(rows, value_size(rows) - 1), "axes.nodes", &count) &&
+                    count == 500);
+        value_free(d);
+        free(out);
+        snprintf(words, sizeof words, "a.json %s --gate exact,allow-uncompared", ways[i].file);
+        free(compare(h, words, ways[i].fallen > 0 || ways[i].alone == 3));
+    }
+}
+
 static void test_markdown(void **state)
 {
     save(*state, "a.json", machine("A", three, 1));
@@ -158,10 +219,8 @@ static int setup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_json),
-        cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_markdown),
-        cmocka_unit_test(test_charts),
+        cmocka_unit_test(test_json),     cmocka_unit_test(test_exact),  cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_markdown), cmocka_unit_test(test_charts),
     };
     return cmocka_run_group_tests(tests, setup, house_teardown);
 }

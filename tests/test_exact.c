@@ -161,12 +161,74 @@ static void test_executed(void **state)
     }
 }
 
+/* Every figure that one side lacks is named, whichever side it is. */
 static void test_without_a_partner(void **state)
+{
+    static const struct {
+        const char *omitted;
+        size_t alone;
+        const char *named;
+    } lacks[] = {{"forward", 5, "forward.memory"},          {"step.memory.planned", 1, "step.memory"},
+                 {"step.memory.peak_live", 1, "step.peak"}, {"step.flops.analytic", 1, "step.FLOPs"},
+                 {"forward.bytes", 1, "forward.bytes"},     {"step.flops.executed", 1, "step.executed"},
+                 {"step.profile", 1, "step.entries"}};
+    for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++)
+        for (int of_b = 0; of_b < 2; of_b++) {
+            char *text;
+            struct plan a = plan_of(*state), b = plan_of(*state);
+            for (int side = 0; side < 2; side++) {
+                struct row *row = side ? b.row : a.row;
+                row->step.flops.executed = 1000;
+                row->step.flops.executed_isa = "avx2";
+                row->step.flops.executed_threads = 1;
+            }
+            row_omit(of_b ? b.row : a.row, lacks[i].omitted, NULL);
+            struct exact found = compared_rows(a.record, b.record, true, &text);
+            assert_int_equal(found.alone, lacks[i].alone);
+            assert_true(found.more == 0 && found.less == 0 && found.fallen == 0);
+            assert_says(text, lacks[i].named);
+            free_plan(&a);
+            free_plan(&b);
+        }
+}
+
+/* A row that is no longer ok, one that was not, and one that never was: not even figures that both have pass
+ * for them. */
+static void test_status(void **state)
+{
+    static const char *const bad[] = {"wrong", "failed", "oom", "skipped"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        for (int where = 1; where < 4; where++) {
+            char *text;
+            struct plan a = plan_of(*state), b = plan_of(*state);
+            for (int side = 0; side < 2; side++)
+                if (where & 1 << side) {
+                    row_set_text(side ? b.row : a.row, "status", bad[i]);
+                    row_set_text(side ? b.row : a.row, "reason", "planted");
+                }
+            row_omit(b.row, "step", NULL);
+            struct exact found = compared_rows(a.record, b.record, true, &text);
+            assert_int_equal(found.fallen, where == 2);
+            assert_int_equal(found.alone, where != 2);
+            assert_true(found.equal >= 4 && found.more == 0);
+            free(text);
+            free_plan(&a);
+            free_plan(&b);
+        }
+}
+
+/* A row may stand for several that differ in an axis which an older version did not have. */
+static void test_new_axis(void **state)
 {
     char *text;
     struct plan a = plan_of(*state), b = plan_of(*state);
-    row_omit(a.row, "forward", "not asked for");
-    assert_int_equal(compared_rows(a.record, b.record, true, &text).alone, 1);
+    struct row *fused = row_copy(b.row);
+    row_omit(a.row, "mlp", NULL);
+    row_set_text(fused, "mlp", "fused");
+    rows_append(record_rows(b.record), fused);
+    assert_int_equal(compared_rows(a.record, b.record, true, &text).alone, 0);
+    free(text);
+    assert_int_equal(compared_rows(b.record, a.record, true, &text).alone, 0);
     free(text);
     free_plan(&a);
     free_plan(&b);
@@ -238,6 +300,10 @@ static void test_gate(void **state)
         assert_non_null(strstr(e.err, gates[i].status ? "not compared" : "figures as in the baseline"));
         ended_free(&e);
     }
+    record_free(run_json(*state, RUN "--layers 2,3 --output x.json", 0));
+    struct ended e = run_words(*state, RUN "--layers 2 --output y.json --baseline x.json", 0);
+    assert_non_null(strstr(e.err, "note: 1 of 2 rows of the baseline is not of this run\n"));
+    ended_free(&e);
 }
 
 int main(void)
@@ -250,6 +316,8 @@ int main(void)
         cmocka_unit_test(test_less),
         cmocka_unit_test(test_executed),
         cmocka_unit_test(test_without_a_partner),
+        cmocka_unit_test(test_status),
+        cmocka_unit_test(test_new_axis),
         cmocka_unit_test(test_encoding),
         cmocka_unit_test(test_ops_alone),
         cmocka_unit_test(test_gate),

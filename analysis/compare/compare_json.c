@@ -1,5 +1,6 @@
 #include "analysis/compare/compare_json.h"
 
+#include "analysis/compare/compare_notes.h"
 #include "analysis/record/schema.h"
 
 #include <math.h>
@@ -7,6 +8,11 @@
 static struct value *letter_of(const struct compared *file)
 {
     return value_new_text((const char[]){file->letter, '\0'});
+}
+
+static struct value *count_or_null(int64_t count)
+{
+    return count == COUNT_ABSENT ? value_new_null() : value_new_count(count);
 }
 
 /* An axis that the row has. */
@@ -52,7 +58,7 @@ static struct value *times_of_pair(const struct row *row, size_t program)
     value_set_real(time, "median", ok ? t->median : NAN);
     value_set_real(time, "ci95_low", ok ? t->ci95_low : NAN);
     value_set_real(time, "ci95_high", ok ? t->ci95_high : NAN);
-    value_set(time, "n", ok && t->n != COUNT_ABSENT ? value_new_count(t->n) : value_new_null());
+    value_set(time, "n", count_or_null(ok ? t->n : COUNT_ABSENT));
     return time;
 }
 
@@ -124,11 +130,32 @@ static struct value *difference_of(const struct comparison *c, const struct exac
     value_set(difference, "axes", axes_of(comparison_row(c, 1, d->line), NULL));
     value_set_text(difference, "figure", d->figure);
     value_set_text(difference, "unit", d->unit);
-    value_set_count(difference, "baseline", d->was);
-    value_set_count(difference, "value", d->is);
-    value_set_text(difference, "verdict", d->is > d->was ? "more" : "less");
+    value_set(difference, "baseline", count_or_null(d->was));
+    value_set(difference, "value", count_or_null(d->is));
+    value_set_text(difference, "verdict",
+                   d->was == COUNT_ABSENT || d->is == COUNT_ABSENT ? "not compared"
+                   : d->is > d->was                                ? "more"
+                                                                   : "less");
     value_set(difference, "entry", *d->grown ? value_new_text(d->grown) : value_new_null());
     return difference;
+}
+
+/* The rows that were not compared whole, and why. */
+static struct value *lacking_rows(const struct comparison *c)
+{
+    struct value *rows = value_new_array();
+    char reason[MESSAGE_SIZE];
+    for (size_t f = 0; f < c->count; f++)
+        for (size_t i = 0; i < rows_count(c->files[f].rows); i++) {
+            if (!compare_lacks(c, f, i, reason))
+                continue;
+            struct value *row = value_new_object();
+            value_set(row, "file", letter_of(&c->files[f]));
+            value_set(row, "axes", axes_of(rows_at(c->files[f].rows, i), NULL));
+            value_set_text(row, "reason", reason);
+            value_append(rows, row);
+        }
+    return rows;
 }
 
 void compare_json_exact(FILE *out, const struct comparison *c, const struct exact *found)
@@ -141,6 +168,8 @@ void compare_json_exact(FILE *out, const struct comparison *c, const struct exac
     value_set_count(document, "more", (int64_t)found->more);
     value_set_count(document, "less", (int64_t)found->less);
     value_set_count(document, "not_compared", (int64_t)found->alone);
+    value_set_count(document, "no_longer_ok", (int64_t)found->fallen);
+    value_set(document, "rows", lacking_rows(c));
     value_set(document, "differences", differences);
     print_document(out, document);
 }

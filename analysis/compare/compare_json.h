@@ -24,11 +24,13 @@ void compare_json(FILE *out, const struct comparison *c);
 /*
  * What is planned, of two files:
  *
- *     {"files": [the same], "equal": 60, "more": 1, "less": 0, "not_compared": 0,
+ *     {"files": [the same], "equal": 60, "more": 1, "less": 0, "not_compared": 0, "no_longer_ok": 0,
+ *      "rows": [{"file": "A", "axes", "reason": "not in B (nodes 500, not 1000)"}, ...],
  *      "differences": [{"program": "step", "axes", "figure": "memory", "unit": "B", "baseline", "value",
  *                       "verdict": "more", "entry": "layer1.ffn linear"}, ...]}
  *
- * `entry` is the first of the tape that grew, if both files have profiles.
+ * `entry` is the first of the tape that grew, if both files have profiles. A figure that one file lacks is
+ * null there and "not compared"; `rows` are those without a partner or not ok.
  */
 void compare_json_exact(FILE *out, const struct comparison *c, const struct exact *found);
 

@@ -205,6 +205,11 @@ static bool is_alone(const struct comparison *c, size_t file, size_t i, char *te
     return *text && !comparison_repeats(c, file, i);
 }
 
+bool compare_lacks(const struct comparison *c, size_t file, size_t i, char *text)
+{
+    return is_not_ok(c, file, i, text) || is_alone(c, file, i, text);
+}
+
 /* Lists them; those with the same reason on one line. */
 static void put_left_over(FILE *out, const struct comparison *c, size_t file, const char *what, left_over *is)
 {

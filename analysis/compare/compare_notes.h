@@ -15,6 +15,9 @@ void compare_files(FILE *out, const struct comparison *c);
 /* The number of verdicts of each kind, and the geometric mean of the ratios, for each file and program. */
 void compare_means(FILE *out, const struct comparison *c);
 
+/* Whether row i of a file is not ok or has no partner: then text[MESSAGE_SIZE] says which. */
+bool compare_lacks(const struct comparison *c, size_t file, size_t i, char *text);
+
 /* The rows of a file that are not ok, unchecked, or without a partner. */
 void compare_left_over(FILE *out, const struct comparison *c, size_t file);
 

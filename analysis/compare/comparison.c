@@ -43,10 +43,12 @@ bool comparison_repeats(const struct comparison *c, size_t file, size_t i)
 
 size_t comparison_alone(const struct comparison *c, size_t file)
 {
-    size_t single = 0;
-    for (size_t i = 0; i < rows_count(c->files[file].rows); i++)
-        single += !comparison_repeats(c, file, i);
-    return single - comparison_lines(c);
+    const struct rows *rows = c->files[file].rows, *others = c->files[!file].rows;
+    size_t alone = 0;
+    for (size_t i = 0; i < rows_count(rows); i++)
+        alone += !comparison_repeats(c, file, i) &&
+                 match_find(&c->rule, others, rows_at(rows, i)) == MATCH_NONE;
+    return alone;
 }
 
 static bool has_time(const struct row *row, size_t program)

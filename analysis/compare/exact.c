@@ -23,7 +23,7 @@ struct figure {
 };
 
 struct figures {
-    const struct figure *list; /* the first is there if any is */
+    const struct figure *list;
     size_t count;
 };
 
@@ -60,11 +60,6 @@ static int64_t figure_of(const struct row *row, size_t kind, const struct figure
     return value;
 }
 
-static bool is_planned(const struct row *row, size_t kind)
-{
-    return row && figure_of(row, kind, figures_of(kind).list) != COUNT_ABSENT;
-}
-
 bool exact_counts_alike(const struct record *a, const struct record *b)
 {
     const char *x = "", *y = "";
@@ -80,17 +75,20 @@ static const char *counted_by_one(const struct row *row, size_t kind)
     return threads != 1 ? NULL : p ? p->flops.executed_isa : row->encoding.executed_isa;
 }
 
-static bool executed_alike(const struct row *a, const struct row *b, size_t kind)
+/* Whether executed FLOPs were counted alike, on the side that has them if only one has. */
+static bool executed_alike(const struct row *a, const struct row *b, const struct exact_difference *d)
 {
-    const char *x = counted_by_one(a, kind), *y = counted_by_one(b, kind);
+    const char *x = counted_by_one(d->was == COUNT_ABSENT ? b : a, d->program),
+               *y = counted_by_one(d->is == COUNT_ABSENT ? a : b, d->program);
     return x && y && strcmp(x, y) == 0;
 }
 
-static bool is_comparable(const struct row *a, const struct row *b, size_t kind, enum when when, bool counted)
+static bool is_comparable(const struct row *a, const struct row *b, const struct exact_difference *d,
+                          enum when when, bool counted)
 {
     bool iterated = a->encoding.iterations > 0 || b->encoding.iterations > 0;
     return when == ALWAYS || (when == UNITERATED && !iterated) ||
-           (when == COUNTED && counted && executed_alike(a, b, kind));
+           (when == COUNTED && counted && executed_alike(a, b, d));
 }
 
 static bool is_more(const struct profile_entry *a, const struct profile_entry *b)
@@ -116,33 +114,46 @@ static void name_first(struct exact_difference *d, const struct row *a, const st
     profile_free(&y);
 }
 
-/* Counts a figure, and keeps it if it differs. */
+static bool both_ok(const struct comparison *c, size_t line)
+{
+    return row_is_ok(comparison_row(c, 0, line)) && row_is_ok(comparison_row(c, 1, line));
+}
+
+/* Counts a figure that either has, and keeps it if it differs. Rows that are not ok need not have it. */
 static void compare_figure(struct exact *e, const struct comparison *c, struct exact_difference d)
 {
+    bool alone = (d.was == COUNT_ABSENT) != (d.is == COUNT_ABSENT);
+    if ((alone && !both_ok(c, d.line)) || (!alone && d.was == COUNT_ABSENT))
+        return;
+    e->alone += alone;
     e->equal += d.is == d.was;
-    e->more += d.is > d.was;
-    e->less += d.is < d.was;
+    e->more += !alone && d.is > d.was;
+    e->less += !alone && d.is < d.was;
     if (d.is == d.was)
         return;
     e->list = realloc(e->list, (e->count + 1) * sizeof *e->list);
     if (!e->list)
         abort();
-    name_first(&d, comparison_row(c, 0, d.line), comparison_row(c, 1, d.line));
+    if (!alone)
+        name_first(&d, comparison_row(c, 0, d.line), comparison_row(c, 1, d.line));
     e->list[e->count++] = d;
+}
+
+static int64_t entries_of(const struct row *row, size_t kind)
+{
+    const struct items *ops = &row_program(row, kind)->profile.op;
+    return ops->list ? (int64_t)ops->count : COUNT_ABSENT;
 }
 
 static void compare_entries(struct exact *e, const struct comparison *c, size_t line, size_t kind)
 {
-    const struct items *a = &row_program(comparison_row(c, 0, line), kind)->profile.op;
-    const struct items *b = &row_program(comparison_row(c, 1, line), kind)->profile.op;
-    if (a->list && b->list)
-        compare_figure(e, c,
-                       (struct exact_difference){.line = line,
-                                                 .program = kind,
-                                                 .figure = "entries",
-                                                 .unit = "",
-                                                 .was = (int64_t)a->count,
-                                                 .is = (int64_t)b->count});
+    compare_figure(e, c,
+                   (struct exact_difference){.line = line,
+                                             .program = kind,
+                                             .figure = "entries",
+                                             .unit = "",
+                                             .was = entries_of(comparison_row(c, 0, line), kind),
+                                             .is = entries_of(comparison_row(c, 1, line), kind)});
 }
 
 static void compare_kind(struct exact *e, const struct comparison *c, size_t line, size_t kind, bool counted)
@@ -157,7 +168,7 @@ static void compare_kind(struct exact *e, const struct comparison *c, size_t lin
                                      .base = f->base,
                                      .was = figure_of(a, kind, f),
                                      .is = figure_of(b, kind, f)};
-        if (d.was != COUNT_ABSENT && d.is != COUNT_ABSENT && is_comparable(a, b, kind, f->when, counted))
+        if (is_comparable(a, b, &d, f->when, counted))
             compare_figure(e, c, d);
     }
     if (kind != TIMED_ENCODING)
@@ -166,17 +177,15 @@ static void compare_kind(struct exact *e, const struct comparison *c, size_t lin
 
 struct exact exact_compare(const struct comparison *c, bool counted)
 {
-    struct exact e = {.alone = comparison_alone(c, 1)};
-    for (size_t line = 0; line < comparison_lines(c); line++)
-        for (size_t kind = 0; kind < TIMED; kind++) {
-            const struct row *a = comparison_row(c, 0, line), *b = comparison_row(c, 1, line);
-            if (!c->programs[kind] || !is_planned(b, kind))
-                continue;
-            if (is_planned(a, kind))
+    struct exact e = {.alone = comparison_alone(c, 1) + (c->lead == 0 ? comparison_alone(c, 0) : 0)};
+    for (size_t line = 0; line < comparison_lines(c); line++) {
+        bool fallen = row_is_ok(comparison_row(c, 0, line)) && !row_is_ok(comparison_row(c, 1, line));
+        e.fallen += fallen;
+        e.alone += !fallen && !both_ok(c, line);
+        for (size_t kind = 0; kind < TIMED; kind++)
+            if (c->programs[kind])
                 compare_kind(&e, c, line, kind, counted);
-            else
-                e.alone++;
-        }
+    }
     return e;
 }
 
@@ -185,7 +194,9 @@ static void add_count(struct grid *table, const struct exact_difference *d, int6
 {
     char rounded[UNITS_TEXT];
     units_format(rounded, (double)value, d->base, d->unit);
-    if (*d->unit)
+    if (value == COUNT_ABSENT)
+        grid_add(table, "-");
+    else if (*d->unit)
         grid_add(table, "%s (%lld)", rounded, (long long)value);
     else
         grid_add(table, "%lld", (long long)value);
@@ -202,7 +213,8 @@ static void put_exact(struct grid *table, const struct row *row, const struct fi
     grid_add(table, "%s.%s", program_name(d->program), d->figure);
     add_count(table, d, d->was);
     add_count(table, d, d->is);
-    if (d->program == TIMED_ENCODING || (d->profiled && !*d->grown))
+    bool alone = d->was == COUNT_ABSENT || d->is == COUNT_ABSENT;
+    if (alone || d->program == TIMED_ENCODING || (d->profiled && !*d->grown))
         grid_add(table, "-");
     else
         grid_add(table, "%s", d->profiled ? d->grown : "(--profile)");

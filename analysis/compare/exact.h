@@ -17,22 +17,24 @@
 
 enum { EXACT_ENTRY = 160 };
 
-/* A figure of file 1 (B) that is not that of file 0 (A). */
+/* A figure of file 1 (B) that is not that of file 0 (A), or that one of them lacks. */
 struct exact_difference {
     size_t line, program;    /* of the comparison; as program_name */
     const char *figure;      /* "memory" */
     const char *unit;        /* "B"; empty of entries */
     enum unit_base base;     /* of its text */
-    int64_t was, is;         /* in A, in B */
+    int64_t was, is;         /* in A, in B; one may be COUNT_ABSENT */
     bool profiled;           /* whether both have a profile of the program */
     char grown[EXACT_ENTRY]; /* then the first entry of the tape that grew; empty: none did */
 };
 
 struct exact {
     size_t equal, more, less; /* figures of B, to those of A */
-    size_t alone;             /* rows of B without a partner, and programs of B that A has not planned */
+    size_t alone;  /* figures that one lacks, rows without a partner (of A only if its rows lead), and rows
+                      that  were not ok in A */
+    size_t fallen; /* rows that are ok in A, and not in B */
     size_t count;
-    struct exact_difference *list; /* of `more` and `less` */
+    struct exact_difference *list; /* the figures of `more`, `less` and `alone` */
 };
 
 /* Whether executed FLOPs of two records can be compared: they are of the same compiler. */

@@ -33,8 +33,12 @@ static void note_place(const struct row *base, const struct row *row, FILE *out)
     }
 }
 
-static void note_places(const struct comparison *c, FILE *out)
+static void note_rest(const struct comparison *c, FILE *out)
 {
+    size_t others = comparison_alone(c, 0);
+    if (others > 0)
+        fprintf(out, "note: %zu of %zu rows of the baseline %s not of this run\n", others,
+                rows_count(c->files[0].rows), others == 1 ? "is" : "are");
     for (size_t i = 0; i < comparison_lines(c); i++)
         note_place(comparison_row(c, 0, i), comparison_row(c, 1, i), out);
 }
@@ -48,17 +52,18 @@ static bool any_encoded(const struct rows *rows)
 }
 
 int baseline_judge_exact(const struct record *base, const struct record *now, const struct rows *rows,
-                         struct lenience how, FILE *out)
+                         const bool programs[PROGRAMS], struct lenience how, FILE *out)
 {
     struct comparison c;
     comparison_of_rows(&c, record_rows(base), rows);
+    memcpy(c.programs, programs, PROGRAMS * sizeof *programs);
     struct exact found = exact_compare(&c, exact_counts_alike(base, now));
     fputs("\nA: the baseline; B: this run\n", out);
     exact_table(out, TABLE_TERMINAL, &c, &found);
-    if (found.alone > 0)
+    if (found.alone + found.fallen > 0)
         compare_left_over(out, &c, 1);
     int misses = gate_exact(out, &found, how);
-    note_places(&c, out);
+    note_rest(&c, out);
     exact_free(&found);
     comparison_free(&c);
     return misses;
@@ -76,7 +81,7 @@ int baseline_judge(const struct rows *base, const struct rows *rows, const bool 
     c.programs[PROGRAMS] = any_encoded(rows) || any_encoded(base);
     fputs("\nA: the baseline; B: this run\n", out);
     int misses = gate_pairs(out, &c, how);
-    note_places(&c, out);
+    note_rest(&c, out);
     comparison_free(&c);
     return misses;
 }

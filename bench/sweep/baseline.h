@@ -25,6 +25,6 @@ int baseline_judge(const struct rows *base, const struct rows *rows, const bool 
 
 /* Compares what is planned (analysis/compare/exact.h): rows of the record `now` with those of another. */
 int baseline_judge_exact(const struct record *base, const struct record *now, const struct rows *rows,
-                         struct lenience how, FILE *out);
+                         const bool programs[PROGRAMS], struct lenience how, FILE *out);
 
 #endif

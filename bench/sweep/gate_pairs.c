@@ -20,11 +20,14 @@ static size_t say_uncompared(FILE *out, size_t count, struct lenience how)
 int gate_exact(FILE *out, const struct exact *found, struct lenience how)
 {
     size_t misses = say(out, found->more, true, "more than in the baseline");
+    misses += say(out, found->fallen, true, "no longer ok");
     say(out, found->less, false, "less than in the baseline: keep this file as the next one");
     misses += say_uncompared(out, found->alone, how);
     if (misses == 0 && found->equal + found->less > 0)
         fprintf(out, "exact: %zu figures as in the baseline\n", found->equal);
-    return (int)misses + (misses == 0 && found->equal + found->less == 0);
+    if (misses == 0 && found->equal + found->less == 0)
+        misses += say(out, 1, true, "comparison: nothing could be compared");
+    return (int)misses;
 }
 
 int gate_pairs(FILE *out, const struct comparison *c, struct lenience how)

@@ -15,8 +15,8 @@
 int gate_pairs(FILE *out, const struct comparison *c, struct lenience how);
 
 /*
- * The same of what is planned: prints what misses the gate, figures that are more than in the baseline and
- * what was not compared, and notes what is less.
+ * The same of what is planned: prints what misses the gate, figures that are more than in the baseline, rows
+ * that are no longer ok and what was not compared, and notes what is less.
  */
 int gate_exact(FILE *out, const struct exact *found, struct lenience how);
 

@@ -212,7 +212,7 @@ static int run_rows(const struct bench *b, struct options *o, struct ceilings *c
     largest_compare(o, rows, stderr);
     int missed = gates_judge(&o->gates, o->programs, rows, stderr);
     if (o->baseline && (o->lenience.exact || o->device.meta))
-        missed += baseline_judge_exact(o->baseline, record, rows, o->lenience, stderr);
+        missed += baseline_judge_exact(o->baseline, record, rows, o->programs, o->lenience, stderr);
     else if (o->baseline)
         missed += baseline_judge(record_rows(o->baseline), rows, o->programs, o->lenience, stderr);
     if (o->gates.count || o->baseline)
