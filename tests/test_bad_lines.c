@@ -60,7 +60,7 @@ static const char *allowed_by_reader(const char *name)
         {"op", "one or more of the ops of --list ops"},
         {"ceilings", "peak=60GFLOP/s,dram=20GB/s"},
         {"data", "features=FILE, edge-features=FILE or labels=FILE; FILE may be none"},
-        {"gate", "exact, strict, allow-uncompared"},
+        {"gate", "exact, strict, allow-uncompared, allow-unchecked"},
         {"phase", "forward, step, forward,step or none"},
         {"flop-convention", "one or more of full, seed, torch, fvcore and deepspeed, each once"},
         {"seed", "a whole number from 0 to 2^53 - 1"},

@@ -293,12 +293,12 @@ static void test_unchecked_rows(void **state)
     row_free(good);
 }
 
-static char *gate_says(const struct rows *rows, bool wanted, int misses)
+static char *gate_says(const struct rows *rows, bool allowed, int misses)
 {
     char *out = NULL;
     size_t size;
     FILE *stream = open_memstream(&out, &size);
-    assert_int_equal(gates_judge_unchecked(rows, wanted, stream), misses);
+    assert_int_equal(gates_judge_unchecked(rows, allowed, stream), misses);
     assert_int_equal(fclose(stream), 0);
     return out;
 }
@@ -307,15 +307,15 @@ static void test_gates_on_unchecked_rows(void **state)
 {
     (void)state;
     struct rows *rows = rows_of(good_row(100), unchecked_row(200, "step: no memory for the check"), NULL);
-    char *out = gate_says(rows, true, 1);
+    char *out = gate_says(rows, false, 1);
     assert_non_null(strstr(out, "missed: 1 of 2 rows unchecked (step: no memory for the check)"));
     free(out);
-    out = gate_says(rows, false, 0);
+    out = gate_says(rows, true, 0);
     assert_non_null(strstr(out, "note: 1 of 2 rows unchecked"));
     free(out);
     rows_free(rows);
     rows = rows_of(good_row(100), good_row(200), NULL);
-    out = gate_says(rows, true, 0);
+    out = gate_says(rows, false, 0);
     assert_string_equal(out, "");
     free(out);
     rows_free(rows);
@@ -324,7 +324,10 @@ static void test_gates_on_unchecked_rows(void **state)
 /* The table, the result file and the gates of a run. */
 static void test_unchecked_run(void **state)
 {
-    struct ended e = run_words(*state, TINY "--no-check --threshold latency:1000s", 0);
+    struct ended e = run_words(*state, TINY "--no-check --threshold latency:1000s", 1);
+    assert_non_null(strstr(e.err, "missed: 1 of 1 rows unchecked (--no-check); --gate allow-unchecked"));
+    ended_free(&e);
+    e = run_words(*state, TINY "--no-check --threshold latency:1000s --gate allow-unchecked", 0);
     assert_non_null(strstr(e.out, "unchecked: --no-check"));
     assert_non_null(strstr(e.err, "note: 1 of 1 rows unchecked (--no-check): their results may be wrong\n"));
     ended_free(&e);

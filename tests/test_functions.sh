@@ -44,9 +44,9 @@ if grep -q '^SQLITE *:= *-' "$build/config.mk"; then
         --sql "SELECT json_extract(json, '\$.metrics.value[0]') value FROM texts" | tail -n 1 | tr -d ' ')" 0.5
 fi
 
-check 'a threshold that is kept' "$(bench loader --no-check --threshold least.hit_rate:0.5,kernel.most.read_bytes:512)" 0
+check 'a threshold that is kept' "$(bench loader --gate allow-unchecked --threshold least.hit_rate:0.5,kernel.most.read_bytes:512)" 0
 check 'and some that are missed' \
-    "$(bench loader --no-check --threshold least.hit_rate:0.6,most.read_bytes:500,most.none:1) $(
+    "$(bench loader --gate allow-unchecked --threshold least.hit_rate:0.6,most.read_bytes:500,most.none:1) $(
         grep 'kernel\..* at ' "$house/said" | tr -s ' ')" \
     '1  kernel.least.hit_rate 0.5 at least 0.6
 kernel.most.read_bytes 512 at most 500

@@ -128,6 +128,7 @@ static void test_combinations(void **state)
         {"--output - --format csv", "JSON on stdout", "--output -: "},
         {"--output - --resume", "--output - writes no result file", "--resume: "},
         {"--gate strict", "only with --baseline or --against", "--gate: "},
+        {"--gate allow-unchecked", "only with --threshold, ", "--gate allow-unchecked: "},
         {"--find nodes=memory --nodes 8", "--nodes", "--find: "},
         {"--find nodes=memory --dry-run", "--dry-run", "--find: "},
         {"--find nodes=latency:1s --device meta", "--device meta", "--find: "},

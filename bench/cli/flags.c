@@ -128,12 +128,13 @@ static bool read_lenience(const struct argument *a, struct message *error)
 {
     struct lenience *l = &((struct options *)a->options)->lenience;
     bool strict = strcmp(a->value, "strict") == 0, allow = strcmp(a->value, "allow-uncompared") == 0;
-    bool exact = strcmp(a->value, "exact") == 0;
+    bool exact = strcmp(a->value, "exact") == 0, unchecked = strcmp(a->value, "allow-unchecked") == 0;
     l->strict = l->strict || strict;
     l->allow_uncompared = l->allow_uncompared || allow;
     l->exact = l->exact || exact;
-    return strict || allow || exact ||
-           complain(error, "--gate %.200s: exact, strict, allow-uncompared", a->value);
+    l->allow_unchecked = l->allow_unchecked || unchecked;
+    return strict || allow || exact || unchecked ||
+           complain(error, "--gate %.200s: exact, strict, allow-uncompared, allow-unchecked", a->value);
 }
 
 static bool read_threshold(const struct argument *a, struct message *error)
@@ -287,7 +288,7 @@ static const struct flag flags[] = {
      PATH(against, "an executable file")},
     {GATES, "gate", "LIST",
      "exact: compare what is planned, not times; strict: exit 1 also if a comparison is inconclusive; "
-     "allow-uncompared: pass rows without a partner",
+     "allow-uncompared: pass rows without a partner; allow-unchecked: pass rows that were not checked",
      .kind = FLAG_LIST, .read = read_lenience},
 
     {ABOUT, "dry-run", NULL, "print the rows with their minimum time and memory; run and write nothing",

@@ -99,6 +99,8 @@ static bool check_combinations(const struct options *o, struct message *error)
         {o->shard.of && o->against, "--shard: not with --against"},
         {!o->baseline && !o->against && (o->lenience.allow_uncompared || o->lenience.strict),
          "--gate: only with --baseline or --against"},
+        {!o->baseline && !o->against && !o->gates.count && o->lenience.allow_unchecked,
+         "--gate allow-unchecked: only with --threshold, --baseline or --against"},
         {o->lenience.exact && !o->baseline, "--gate exact: only with --baseline"},
         {o->lenience.exact && o->lenience.strict, "--gate exact: nothing is inconclusive; not with strict"},
         {out->file && strcmp(out->file, "-") == 0 && !json,

@@ -252,7 +252,7 @@ static int print_verdicts(const struct rounds *r)
             printf("missed: row %zu: not ok by this build in every round\n", i + 1);
         missed += r->bad[i];
     }
-    missed += gates_judge_unchecked(rows, o->check.wanted, stdout);
+    missed += gates_judge_unchecked(rows, o->lenience.allow_unchecked, stdout);
     comparison_free(&c);
     rows_free(rows);
     return missed;

@@ -126,7 +126,7 @@ int gates_judge(const struct gates *g, const bool programs[PROGRAMS], const stru
     return misses;
 }
 
-int gates_judge_unchecked(const struct rows *rows, bool wanted, FILE *out)
+int gates_judge_unchecked(const struct rows *rows, bool allowed, FILE *out)
 {
     const char *reason = NULL;
     int count = 0;
@@ -136,8 +136,8 @@ int gates_judge_unchecked(const struct rows *rows, bool wanted, FILE *out)
         reason = reason ? reason : unchecked;
     }
     if (count > 0)
-        fprintf(out, "%s: %d of %zu rows unchecked (%s)%s\n", wanted ? "missed" : "note", count,
+        fprintf(out, "%s: %d of %zu rows unchecked (%s)%s\n", allowed ? "note" : "missed", count,
                 rows_count(rows), reason,
-                wanted ? "; --no-check accepts this" : ": their results may be wrong");
-    return wanted ? count : 0;
+                allowed ? ": their results may be wrong" : "; --gate allow-unchecked accepts this");
+    return allowed ? 0 : count;
 }

@@ -18,10 +18,8 @@
 /* Prints a table of the rows that miss a gate; returns how many misses there are. */
 int gates_judge(const struct gates *g, const bool programs[PROGRAMS], const struct rows *rows, FILE *out);
 
-/*
- * Names the rows that a gate passed although their results were not checked. Returns the number of misses:
- * these rows if the check was wanted; with --no-check (not wanted) it is a note.
- */
-int gates_judge_unchecked(const struct rows *rows, bool wanted, FILE *out);
+/* Names the rows that a gate passed although their results were not checked. Returns the number of misses:
+ * these rows, unless they are allowed. */
+int gates_judge_unchecked(const struct rows *rows, bool allowed, FILE *out);
 
 #endif
