@@ -4,6 +4,7 @@
 
 #include "analysis/record/file.h"
 #include "analysis/record/result_file.h"
+#include "analysis/tables/tracked.h"
 #include "tests/files.h"
 #include "tests/records.h"
 #include "tests/refusals.h"
@@ -112,11 +113,15 @@ static void test_tracked(void **state)
     const struct row_times *time = &row_at(record, 0)->step.time;
     struct value *bmf = document(*state, "rows.jsonl --format bmf"),
                  *list = document(*state, "rows.jsonl --format github");
-    const struct value *latency = member(member(bmf, "bench_planted: step, 100 nodes"), "latency");
+    const struct value *latency =
+        member(member(bmf, "bench_planted: step, graph_transformer, 100 nodes, 2 threads"), "latency");
     assert_close(real_of(latency, "value"), 1e9 * time->median);
     assert_close(real_of(latency, "lower_value"), 1e9 * time->ci95_low);
     assert_close(real_of(latency, "upper_value"), 1e9 * time->ci95_high);
-    assert_int_equal(value_size(member(member(bmf, "bench_planted: step, 300 nodes"), "latency")), 1);
+    assert_int_equal(
+        value_size(
+            member(member(bmf, "bench_planted: step, graph_transformer, 300 nodes, 2 threads"), "latency")),
+        1);
     size_t timed = 0;
     for (size_t i = 0; i < 3; i += 2) /* those that are ok */
         for (size_t kind = 0; kind < TIMED; kind++)
@@ -134,6 +139,55 @@ static void test_tracked(void **state)
     value_free(bmf);
     value_free(list);
     record_free(record);
+}
+
+/* The names of a plan's rows, as if their steps had been timed on a CPU. */
+static struct value *names_of(const char *words)
+{
+    void *h;
+    struct value *names;
+    char *text = NULL, error[MESSAGE_SIZE];
+    size_t size, n;
+    struct table_line lines[8];
+    house_of(&h, "bench_node_scaling");
+    struct record *record = run_json(h, words, 0);
+    n = row_count(record);
+    assert_true(n <= 8);
+    for (size_t i = 0; i < n; i++) {
+        struct row *row = row_at(record, i);
+        row_set_text(row, "device", "cpu");
+        set_equal_turns(row, "step.time", 1);
+        lines[i] = (struct table_line){.row = row};
+    }
+    FILE *out = open_memstream(&text, &size);
+    tracked_print(out, false, record_head(record), lines, n);
+    fclose(out);
+    names = value_parse(text, error);
+    assert_int_equal(value_size(names), n); /* no two rows have one name */
+    free(text);
+    record_free(record);
+    house_teardown(&h);
+    return names;
+}
+
+/* A row has one name, whatever else its sweep has; of defaults the name says nothing but the nodes. */
+static void test_names(void **state)
+{
+    static const char *const names[] = {
+        "bench_node_scaling: step, 500 nodes", "bench_node_scaling: step, bf16 precision, 500 nodes",
+        "bench_node_scaling: step, 100 nodes, 2 layers, sum pooling, 7 threads, seed 43"};
+    (void)state;
+    struct value *one = names_of("--device meta --nodes 500"),
+                 *two = names_of("--device meta --nodes 500 --precision f32,bf16"),
+                 *other = names_of("--device meta --nodes 500,100 --layers 6,2 --pool mean,sum --threads 7 "
+                                   "--seed 43");
+    member(one, names[0]);
+    member(two, names[0]);
+    member(two, names[1]);
+    member(other, names[2]);
+    value_free(one);
+    value_free(two);
+    value_free(other);
 }
 
 static void test_limits(void **state)
@@ -171,6 +225,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same),
         cmocka_unit_test(test_tracked),
+        cmocka_unit_test(test_names),
         cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, setup, house_teardown);

@@ -92,8 +92,7 @@ void printer_document(struct printer *p)
     if (p->format == FORMAT_JSON)
         record_write(p->record, p->table.out);
     else if (p->format == FORMAT_BMF || p->format == FORMAT_GITHUB)
-        tracked_print(p->table.out, p->format == FORMAT_GITHUB, record_head(p->record), &p->table, p->lines,
-                      p->count);
+        tracked_print(p->table.out, p->format == FORMAT_GITHUB, record_head(p->record), p->lines, p->count);
 }
 
 void printer_free(struct printer *p)
