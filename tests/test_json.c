@@ -107,7 +107,10 @@ static const struct refusal {
     {1, "invalid UTF-8", "\"\xed\xa0\x80\""},
     {1, "invalid UTF-8", "\"\xf4\x90\x80\x80\""},
     {1, "invalid UTF-8", "{\"\xe2\x82\": 1}"},
-    {1, "expected a value", "\xef\xbb\xbf{}"},
+    {1, "unexpected data after", "{}\xef\xbb\xbf"},
+    {1, "expected a value", "\xef\xbb\xbf\xef\xbb\xbf{}"},
+    {1, "UTF-16: save it as UTF-8", "\xff\xfe{"},
+    {1, "UTF-16: save it as UTF-8", "\xfe\xff"},
     {1, "unexpected data after", "01"},
     {1, "invalid number", "-"},
     {1, "expected a value", "+1"},
@@ -181,6 +184,13 @@ static void test_bytes_of_a_file(void **state)
     assert_true(ftruncate(file, 0) == 0 && pwrite(file, behind, sizeof behind - 1, 0) == sizeof behind - 1);
     assert_null(value_load(path, error));
     assert_non_null(strstr(error, "line 1: unexpected data after"));
+    static const char little[] = "{\0}", big[] = "\0{\0}"; /* of UTF-16, without a byte order mark */
+    assert_true(ftruncate(file, 0) == 0 && pwrite(file, little, sizeof little, 0) == sizeof little);
+    assert_null(value_load(path, error));
+    assert_non_null(strstr(error, "UTF-16"));
+    assert_true(pwrite(file, big, sizeof big, 0) == sizeof big);
+    assert_null(value_load(path, error));
+    assert_non_null(strstr(error, "UTF-16"));
     assert_int_equal(unlink(path), 0);
     close(file);
     assert_null(value_load(path, error));

@@ -368,6 +368,36 @@ static void test_several_runs(void **state)
     free(second);
 }
 
+/* The file as other programs write it: the first member of each object of a line is its last, with blanks and
+ * a byte order mark. */
+static void reorder(const char *path)
+{
+    size_t size, used = 0;
+    char *text = contents(path, &size), *changed = calloc(size + 1, 2);
+    used += (size_t)sprintf(changed, "\xef\xbb\xbf");
+    for (char *line = text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+        char *comma = strchr(line, ',');
+        used += (size_t)sprintf(changed + used, "{ %.*s , %.*s }\r\n", (int)(end - comma - 2), comma + 1,
+                                (int)(comma - line - 1), line + 1);
+    }
+    write_bytes(path, changed, used);
+    free(changed);
+    free(text);
+}
+
+/* Members in any order are the same file; its rows are kept when another run replaces it. */
+static void test_sorted_members(void **state)
+{
+    const struct place *p = *state;
+    end(begin_with_rows(p, 3));
+    reorder(p->file);
+    assert_saved(p->file, p->record);
+    struct record *other = empty_record();
+    end(begin(p, other, true));
+    assert_saved(p->kept, p->record);
+    record_free(other);
+}
+
 /* What a killed program left is kept when another record replaces it; a file without rows is not. */
 static void test_what_is_replaced_is_kept(void **state)
 {
@@ -418,6 +448,7 @@ int main(void)
         IN_PLACE(test_other_lines),
         IN_PLACE(test_order_of_rows),
         IN_PLACE(test_several_runs),
+        IN_PLACE(test_sorted_members),
         IN_PLACE(test_what_is_replaced_is_kept),
         IN_PLACE(test_full_disk),
     };

@@ -55,14 +55,22 @@ static struct record *parse_document(const char *text, size_t size, char *error)
     return record;
 }
 
-/* Whether the text begins with a line of a result file: its first member is the kind. */
+/* Whether the text begins with a line of a result file: an object with a kind, be it that its first member is
+ * the kind, or that other programs have sorted them. */
 static bool has_lines(const char *text, size_t size)
 {
     static const char kind[] = "\"kind\"";
+    char ignored[MESSAGE_SIZE];
+    const char *end = memchr(text, '\n', size);
     size_t at = 0;
     while (at < size && strchr(" \t{", text[at]) && text[at])
         at++;
-    return size - at >= sizeof kind - 1 && memcmp(text + at, kind, sizeof kind - 1) == 0;
+    if (size - at >= sizeof kind - 1 && memcmp(text + at, kind, sizeof kind - 1) == 0)
+        return true;
+    struct value *line = end ? value_parse_part(text, (size_t)(end - text), ignored) : NULL;
+    bool has = value_get(line, "kind");
+    value_free(line);
+    return has;
 }
 
 static bool all_sound(const struct file_runs *runs, char *error)
@@ -141,9 +149,14 @@ struct record *record_load(const char *path, char *error)
 
 bool record_keep(const char *path, char *error)
 {
-    size_t size;
+    struct file_runs runs = {0};
+    size_t size, rows = 0;
     char ignored[MESSAGE_SIZE], *text = file_read(path, &size, ignored);
-    bool empty = !text || size == 0 || (has_lines(text, size) && !strstr(text, "\n{\"kind\":\"row\""));
+    bool read = text && size > 0 && parse_runs(text, size, &runs, ignored), empty = !text || size == 0;
+    for (size_t i = 0; i < runs.count; i++)
+        rows += rows_count(record_rows(runs.list[i]));
+    empty = empty || (read && rows == 0);
+    runs_free(&runs);
     free(text);
     return empty || file_keep(path, error);
 }

@@ -316,9 +316,14 @@ static bool scan_value(struct scanner *s)
 
 bool scan_json(const char *text, size_t size, struct spans *numbers, char *error)
 {
+    static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8 */
     struct scanner s = {.text = text, .at = text, .end = text + size, .numbers = numbers};
+    if (size >= strlen(mark) && memcmp(text, mark, strlen(mark)) == 0)
+        s.at += strlen(mark);
     skip_space(&s);
-    bool sound = scan_value(&s);
+    bool wide = size > 1 && (!text[0] != !text[1] || memcmp(text, "\xff\xfe", 2) == 0 ||
+                             memcmp(text, "\xfe\xff", 2) == 0);
+    bool sound = wide ? fail(&s, text, "text in UTF-16: save it as UTF-8") : scan_value(&s);
     skip_space(&s);
     if (sound && s.at < s.end)
         sound = fail(&s, s.at, "unexpected data after the value");
