@@ -418,6 +418,34 @@ static void test_ties(void **state)
     ended_free(&e);
 }
 
+/* Counts beyond 2^53, which a real does not hold, are the same in the store and in what it prints. */
+static void test_large_counts(void **state)
+{
+    static const char *const names[] = {"memory", "flops"};
+    static const int64_t counts[] = {INT64_C(9007199254740993), INT64_MAX};
+    const struct house *h = *state;
+    char path[PATH_MAX], sql[128], said[32], error[MESSAGE_SIZE];
+    struct record *record = empty_record();
+    struct row *row = good_row(100);
+    row->step.memory.planned = counts[0];
+    row->step.flops.analytic = counts[1];
+    add_row(record, row);
+    in_work(h, "large.json", path);
+    assert_true(record_save(record, path, error));
+    record_free(record);
+    remove_store(h);
+    assert_int_equal(import_here(h, (char *[]){path}, 1).files, 1);
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(sql, sizeof sql, "SELECT %s FROM programs WHERE program = 'step'", names[i]);
+        assert_true(number_of(h, sql) == counts[i]);
+        struct ended e = program_run(h, STORE, MORE("--sql", sql));
+        snprintf(said, sizeof said, "%lld\n", (long long)counts[i]);
+        assert_non_null(strstr(e.out, said));
+        ended_free(&e);
+    }
+    remove_store(h);
+}
+
 /* No table is wider than the screen. */
 static void test_widths(void **state)
 {
@@ -694,6 +722,7 @@ int main(void)
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_default_store),
         cmocka_unit_test(test_processor),
+        cmocka_unit_test(test_large_counts),
         cmocka_unit_test(test_kills),
     };
     return cmocka_run_group_tests(tests, setup, house_teardown);

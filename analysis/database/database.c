@@ -89,7 +89,8 @@ static char *schema_sql(void)
           " program TEXT NOT NULL, noisy TEXT",
           out);
     for (size_t i = 0; i < NUMBER_COLUMNS; i++)
-        fprintf(out, ", %s REAL", number_columns[i]);
+        fprintf(out, ", %s %s", number_columns[i],
+                i == NUMBER_MEMORY || i == NUMBER_FLOPS ? "INTEGER" : "REAL");
     fputs(", PRIMARY KEY (\"row\", program)) WITHOUT ROWID;"
           "CREATE TABLE latest (machine INTEGER NOT NULL REFERENCES machines, program TEXT NOT NULL,"
           " configuration INTEGER NOT NULL, date TEXT NOT NULL,"

@@ -28,7 +28,7 @@ extern const struct axis_column axis_columns[];
 extern const size_t axis_columns_count;
 
 /* The numbers of `programs`. */
-enum { NUMBER_COLUMNS = 9 };
+enum { NUMBER_MEMORY = 4, NUMBER_FLOPS /* both are counts */, NUMBER_COLUMNS = 9 };
 extern const char *const number_columns[NUMBER_COLUMNS];
 
 /* Opens a store for writing; creates it if there is none. */

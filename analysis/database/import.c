@@ -209,12 +209,14 @@ static bool bind_numbers(struct importer *im, const struct row *row, size_t kind
 {
     const struct row_program *p = row_program(row, kind);
     const struct row_times *t = row_timed(row, kind);
+    const int64_t counts[] = {p ? p->memory.planned : row->encoding.peak,
+                              p ? p->flops.analytic : COUNT_ABSENT};
     const double numbers[] = {t->median,
                               t->ci95_low,
                               t->ci95_high,
                               t->state.ping,
-                              count_real(p ? p->memory.planned : row->encoding.peak),
-                              p ? count_real(p->flops.analytic) : NAN,
+                              count_real(counts[0]),
+                              count_real(counts[1]),
                               p ? p->throughput : NAN,
                               p ? p->gflops : NAN,
                               p ? p->roofline.percent : NAN};
@@ -224,6 +226,9 @@ static bool bind_numbers(struct importer *im, const struct row *row, size_t kind
         sqlite3_bind_double(im->statements[ADD_PROGRAM], PROGRAM_COLUMNS + 1 + i, numbers[i]);
         any = any || !isnan(numbers[i]);
     }
+    for (int i = 0; i < 2; i++)
+        if (counts[i] != COUNT_ABSENT) /* exactly, also beyond 2^53 */
+            bind_count(im, ADD_PROGRAM, PROGRAM_COLUMNS + 1 + NUMBER_MEMORY + i, counts[i]);
     return any;
 }
 

@@ -287,8 +287,8 @@ static const struct flag flags[] = {
     {GATES, "against", "BINARY", "run an old build and this one in turns; exit 1 if this one is slower",
      PATH(against, "an executable file")},
     {GATES, "gate", "LIST",
-     "exact: compare what is planned, not times; strict: exit 1 also if a comparison is inconclusive; "
-     "allow-uncompared: pass rows without a partner; allow-unchecked: pass rows that were not checked",
+     "exact: compare what is planned, not times; strict: what is inconclusive is a miss; allow-uncompared, "
+     "allow-unchecked: rows that were not are none",
      .kind = FLAG_LIST, .read = read_lenience},
 
     {ABOUT, "dry-run", NULL, "print the rows with their minimum time and memory; run and write nothing",
