@@ -175,6 +175,42 @@ static void test_runs(void **state)
     refuses(*state, "runs.json runs.json", NULL, "runs.json: has runs of several machines", NULL);
 }
 
+/* The times are those of which the ratio is made: medians over the runs of a file, here 1.5 and 0 % more than
+ * in its first run. */
+static void test_times_of_runs(void **state)
+{
+    static const char *const same[] = {"A", "A", "A", "A"};
+    const struct house *h = *state;
+    char error[MESSAGE_SIZE], path[PATH_MAX];
+    size_t size;
+    save_runs(h, "runs.json", same);
+    save(h, "one.json", machine("A", three, 1));
+    char *text = compare(h, "one.json runs.json --format json --phase step --chart runs", 0);
+    struct value *d = value_parse(text, error);
+    free(text);
+    for (size_t i = 0; i < 3; i++) {
+        const struct value *pair = value_at(value_get(d, "pairs"), i);
+        double base = 0, time = 0, ratio = 0;
+        int64_t runs = 0;
+        assert_true(value_get_real(pair, "baseline.median", &base) &&
+                    value_get_real(pair, "time.median", &time) && value_get_real(pair, "ratio", &ratio));
+        assert_true(fabs(time / base - 1.015) < 1e-9 && fabs(ratio - 1.015) < 1e-9);
+        assert_true(value_get_count(pair, "time.runs", &runs) && runs == 4);
+        assert_true(value_get_count(pair, "baseline.runs", &runs) && runs == 1);
+        assert_int_equal(value_kind(value_get(pair, "time.ci95_low")), VALUE_NULL);
+        assert_int_equal(value_kind(value_get(pair, "baseline.ci95_low")), VALUE_REAL);
+    }
+    value_free(d);
+    text = compare(h, "one.json runs.json --phase step", 0);
+    assert_int_equal(occurrences(text, "  20.0 ms  20.3 ms"), 1); /* of 500 nodes */
+    free(text);
+    snprintf(path, sizeof path, "%s/runs_step.gp", h->work);
+    char *script = file_read(path, &size, error);
+    assert_non_null(script);
+    assert_says(script, "\n500 0.020265"); /* and no interval */
+    free(script);
+}
+
 static void test_nothing_in_common(void **state)
 {
     static const int64_t other[] = {300, 400, 0};
@@ -329,6 +365,7 @@ int main(void)
         cmocka_unit_test(test_rows_left_over),
         cmocka_unit_test(test_few_samples),
         cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_times_of_runs),
         cmocka_unit_test(test_nothing_in_common),
         cmocka_unit_test(test_other_versions),
         cmocka_unit_test(test_fail_on),

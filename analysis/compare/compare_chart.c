@@ -4,6 +4,8 @@
 #include "analysis/compare/compare_notes.h"
 #include "analysis/compare/crossing_chart.h"
 
+#include <math.h>
+
 enum { CHARTS = 2 }; /* one for each of the first programs */
 
 #define OVER_AXIS                                                                                            \
@@ -19,6 +21,25 @@ static const struct chart charts[CHARTS] = {
      .quantities = {{"", "a training step, by file,", "step.time.median", SERIES_TIME, TIMED_STEP}}},
 };
 
+/* The rows of a file with the times that the table shows: over runs if there are several. To be freed. */
+static struct rows *drawn_rows(const struct comparison *c, size_t file)
+{
+    struct rows *rows = rows_new();
+    for (size_t line = 0; line < comparison_lines(c); line++) {
+        struct rows *runs = comparison_runs(c, file, line);
+        struct row *row = rows_count(runs) > 0 ? row_copy(rows_at(runs, 0)) : NULL;
+        for (size_t p = 0; p < TIMED && rows_count(runs) > 1; p++) {
+            struct row_times *time = row_timed(row, p);
+            time->median = comparison_time(c, file, line, p);
+            time->ci95_low = time->ci95_high = NAN;
+        }
+        if (row)
+            rows_append(rows, row);
+        rows_free(runs);
+    }
+    return rows;
+}
+
 enum chart_result compare_chart(const struct comparison *c, const char *prefix, char *message)
 {
     struct source sources[COMPARED_MAX];
@@ -31,7 +52,7 @@ enum chart_result compare_chart(const struct comparison *c, const char *prefix, 
         char label[AXES_TEXT];
         compare_label(label, c, f);
         snprintf(names[f], sizeof names[f], "%c: %s", c->files[f].letter, label);
-        sources[f] = (struct source){.name = names[f], .rows = comparison_rows(c, f)};
+        sources[f] = (struct source){.name = names[f], .rows = drawn_rows(c, f)};
         for (size_t i = 0; i < rows_count(sources[f].rows); i++)
             rows_append(all, rows_at(sources[f].rows, i));
     }

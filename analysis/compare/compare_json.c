@@ -49,16 +49,21 @@ static struct value *axes_of(const struct row *row, const struct row *except)
     return axes;
 }
 
-static struct value *times_of_pair(const struct row *row, size_t program)
+/* Interval and samples are of one run. */
+static struct value *times_of_pair(const struct comparison *c, const struct pair *p, size_t file)
 {
-    const struct row_times *t = row_timed(row, program);
+    const struct row *row = comparison_row(c, file, p->line);
+    const struct row_times *t = row_timed(row, p->program);
     struct value *time = value_new_object();
-    bool ok = row_is_ok(row);
+    struct rows *runs = comparison_runs(c, file, p->line);
+    bool one = row_is_ok(row) && rows_count(runs) == 1;
     value_set(time, "status", row->status ? value_new_text(row->status) : value_new_null());
-    value_set_real(time, "median", ok ? t->median : NAN);
-    value_set_real(time, "ci95_low", ok ? t->ci95_low : NAN);
-    value_set_real(time, "ci95_high", ok ? t->ci95_high : NAN);
-    value_set(time, "n", count_or_null(ok ? t->n : COUNT_ABSENT));
+    value_set_count(time, "runs", (int64_t)rows_count(runs));
+    value_set_real(time, "median", comparison_time(c, file, p->line, p->program));
+    value_set_real(time, "ci95_low", one ? t->ci95_low : NAN);
+    value_set_real(time, "ci95_high", one ? t->ci95_high : NAN);
+    value_set(time, "n", count_or_null(one ? t->n : COUNT_ABSENT));
+    rows_free(runs);
     return time;
 }
 
@@ -73,8 +78,8 @@ static struct value *pairs_of(const struct comparison *c)
         value_set_text(pair, "program", program_name(p.program));
         value_set(pair, "axes", axes_of(row, NULL));
         value_set(pair, "baseline_axes", axes_of(base, row));
-        value_set(pair, "baseline", times_of_pair(base, p.program));
-        value_set(pair, "time", times_of_pair(row, p.program));
+        value_set(pair, "baseline", times_of_pair(c, &p, 0));
+        value_set(pair, "time", times_of_pair(c, &p, p.file));
         value_set_real(pair, "ratio", v.ratio);
         value_set_real(pair, "low", v.low);
         value_set_real(pair, "high", v.high);

@@ -50,12 +50,17 @@ static void add_time(struct grid *g, enum table_style style, const struct compar
                      size_t file)
 {
     const struct row *row = comparison_row(c, file, p->line);
+    struct rows *runs = comparison_runs(c, file, p->line);
     char time[UNITS_TEXT] = "-", text[CELL_TIME] = "-";
+    bool noisy = true; /* in every run */
+    for (size_t i = 0; i < rows_count(runs); i++)
+        noisy = noisy && row_noisy(rows_at(runs, i), p->program);
+    rows_free(runs);
     if (row && !row_is_ok(row) && row->status)
         snprintf(text, sizeof text, "%s", row->status);
     else if (!isnan(comparison_time(c, file, p->line, p->program))) {
         units_format(time, comparison_time(c, file, p->line, p->program), UNITS_SI, "s");
-        snprintf(text, sizeof text, "%s%s", row && row_noisy(row, p->program) ? "~" : "", time);
+        snprintf(text, sizeof text, "%s%s", noisy ? "~" : "", time);
     }
     if (!compare_is_best(c, p->line, p->program, file))
         grid_add(g, "%s", text);

@@ -7,8 +7,10 @@
 
 #include "analysis/record/processor.h"
 #include "analysis/record/result_file.h"
+#include "analysis/statistics/statistics.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* Adds a row of a file with its partners in the others, if it has any and none of them was here before. */
 static void add_line(struct comparison *c, size_t file, struct row *row)
@@ -46,8 +48,8 @@ size_t comparison_alone(const struct comparison *c, size_t file)
     const struct rows *rows = c->files[file].rows, *others = c->files[!file].rows;
     size_t alone = 0;
     for (size_t i = 0; i < rows_count(rows); i++)
-        alone += !comparison_repeats(c, file, i) &&
-                 match_find(&c->rule, others, rows_at(rows, i)) == MATCH_NONE;
+        alone +=
+            !comparison_repeats(c, file, i) && match_find(&c->rule, others, rows_at(rows, i)) == MATCH_NONE;
     return alone;
 }
 
@@ -173,10 +175,34 @@ bool comparison_shows(const struct comparison *c, size_t line, size_t program)
     return any;
 }
 
+struct rows *comparison_runs(const struct comparison *c, size_t file, size_t line)
+{
+    const struct rows *sources[] = {c->files[file].rows, c->files[file].also};
+    struct row *row = rows_at(c->matched[file], line);
+    struct rows *all = rows_new_view();
+    if (row)
+        rows_append(all, row);
+    for (size_t s = 0; s < 2 && sources[s] && row && !c->judge; s++)
+        for (size_t i = 0; i < rows_count(sources[s]); i++)
+            if (rows_at(sources[s], i) != row && match(&c->rule, row, rows_at(sources[s], i)))
+                rows_append(all, rows_at(sources[s], i));
+    return all;
+}
+
 double comparison_time(const struct comparison *c, size_t file, size_t line, size_t program)
 {
-    const struct row *row = comparison_row(c, file, line);
-    return row && row_is_ok(row) ? row_timed(row, program)->median : NAN;
+    struct rows *runs = comparison_runs(c, file, line);
+    double *medians = calloc(rows_count(runs) + 1, sizeof *medians);
+    size_t n = 0;
+    if (!medians)
+        abort();
+    for (size_t i = 0; i < rows_count(runs); i++)
+        if (row_is_ok(rows_at(runs, i)) && row_timed(rows_at(runs, i), program)->median > 0)
+            medians[n++] = row_timed(rows_at(runs, i), program)->median;
+    double median = summarize(medians, n).median;
+    free(medians);
+    rows_free(runs);
+    return median;
 }
 
 struct rows *comparison_rows(const struct comparison *c, size_t file)
@@ -219,20 +245,6 @@ bool comparison_next(const struct comparison *c, struct pair *p)
     return p->line < comparison_lines(c);
 }
 
-/* The rows of a file that did the work of a line, first the one that stands for them. */
-static struct rows *rows_of_line(const struct comparison *c, size_t file, size_t line)
-{
-    const struct rows *sources[] = {c->files[file].rows, c->files[file].also};
-    struct row *row = rows_at(c->matched[file], line);
-    struct rows *all = rows_new_view();
-    rows_append(all, row);
-    for (size_t s = 0; s < 2 && sources[s]; s++)
-        for (size_t i = 0; i < rows_count(sources[s]); i++)
-            if (rows_at(sources[s], i) != row && match(&c->rule, row, rows_at(sources[s], i)))
-                rows_append(all, rows_at(sources[s], i));
-    return all;
-}
-
 struct verdict comparison_judge(const struct comparison *c, const struct pair *p)
 {
     struct verdict_limits limits = c->limits;
@@ -240,7 +252,7 @@ struct verdict comparison_judge(const struct comparison *c, const struct pair *p
     if (c->judge)
         return verdict_rows(comparison_row(c, p->base, p->line), comparison_row(c, p->file, p->line),
                             p->program, c->judge, limits);
-    struct rows *base = rows_of_line(c, p->base, p->line), *rows = rows_of_line(c, p->file, p->line);
+    struct rows *base = comparison_runs(c, p->base, p->line), *rows = comparison_runs(c, p->file, p->line);
     struct verdict v = verdict_files(base, rows, p->program, limits);
     rows_free(base);
     rows_free(rows);

@@ -63,7 +63,12 @@ const struct row *comparison_any(const struct comparison *c, size_t line);
 /* Whether some file has a time of the program in a line, or is not ok although it was timed elsewhere. */
 bool comparison_shows(const struct comparison *c, size_t line, size_t program);
 
-/* The median time of a program in a line, in seconds; NAN without any, or if the row is not ok. */
+/* The rows of a file that did the work of a line and are judged together, first the one that stands for them:
+ * those of several runs. A view, to be freed; empty if there is none. */
+struct rows *comparison_runs(const struct comparison *c, size_t file, size_t line);
+
+/* The median time of a program in a line, in seconds, over runs if there are several, of which ratios are
+ * made; NAN without any, or if no row is ok. */
 double comparison_time(const struct comparison *c, size_t file, size_t line, size_t program);
 
 /* The rows of a file that are compared, without the missing ones: a view, to be freed. */
