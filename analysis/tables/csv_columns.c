@@ -20,6 +20,7 @@ static void add_interval(struct csv_columns *p, const char *group)
     add_field(p, group, ".time.median");
     add_field(p, group, ".time.ci95_low");
     add_field(p, group, ".time.ci95_high");
+    add_field(p, group, ".time.noisy");
 }
 
 /* The fields that a column summarises. */
