@@ -10,7 +10,7 @@ static int print_all(void *options, int count, char **files, struct message *err
 {
     (void)options;
     struct record **records = calloc((size_t)count, sizeof *records);
-    int read = 0;
+    int read = 0, status = EXIT_GOOD;
     if (!records)
         abort();
     while (read < count && (records[read] = record_load(files[read], error->text)) != NULL)
@@ -18,10 +18,15 @@ static int print_all(void *options, int count, char **files, struct message *err
     if (read == count)
         findings_print(stdout, (const struct record *const *)records, (const char *const *)files,
                        (size_t)count);
-    for (int i = 0; i < read; i++)
+    for (int i = 0; i < read; i++) {
+        if (read == count && status == EXIT_GOOD && rows_count(record_rows(records[i])) == 0) {
+            complain(error, "%.300s: has no rows", files[i]);
+            status = EXIT_MISSED;
+        }
         record_free(records[i]);
+    }
     free(records);
-    return read < count ? EXIT_USAGE : EXIT_GOOD;
+    return read < count ? EXIT_USAGE : status;
 }
 
 int main(int argc, char **argv)
@@ -34,6 +39,7 @@ int main(int argc, char **argv)
         .fewest = 1,
         .most = INT_MAX,
         .flags = flags,
+        .status = "0; 1 a file has no rows; 2 the command line or a file is wrong.\n",
     };
     struct tool_options o = {0};
     return tool_main(&syntax, &o, print_all, argc, argv);

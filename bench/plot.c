@@ -22,13 +22,13 @@ static int plot(void *options, int count, char **files, struct message *error)
     crossing_chart_add(&figures, record);
     charts_add(&figures, record, NULL);
     enum chart_result result = figures_draw(&figures, beside, error->text);
-    if (result != CHART_FAILED) {
+    if (result == CHART_DRAWN) {
         plain_put(stderr, error->text);
         putc('\n', stderr);
     }
     figures_free(&figures);
     record_free(record);
-    return result != CHART_FAILED ? EXIT_GOOD : EXIT_MISSED;
+    return result == CHART_DRAWN ? EXIT_GOOD : EXIT_MISSED;
 }
 
 int main(int argc, char **argv)
@@ -42,6 +42,7 @@ int main(int argc, char **argv)
         .fewest = 1,
         .most = 2,
         .flags = flags,
+        .status = "0; 1 nothing was drawn, as without gnuplot; 2 the command line or the file is wrong.\n",
     };
     struct tool_options o = {0};
     return tool_main(&syntax, &o, plot, argc, argv);

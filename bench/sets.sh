@@ -55,16 +55,23 @@ results_set()
 }
 score_files=$(score_set | sed "s#^\([a-z_]*\)|.*#$results/\1.jsonl#")
 
-# submit: what others need to believe a score: the rows, the score, a page of both
+# submit: what others need to believe a score: the rows, the score, a page of both. What a refusal leaves is nothing.
 submit()
 {
+    sent="$results/score.txt $results/score.html $results/score.tar.gz"
     # shellcheck disable=SC2086 # our own file names, without blanks
-    "$build/score" $score_files >"$results/score.txt" && "$build/score" --line MACHINE $score_files || return
-    # shellcheck disable=SC2086
-    "$build/report" $score_files --output "$results/score.html" >/dev/null || return
+    rm -f $sent
     # shellcheck disable=SC2046,SC2086
-    tar -czf "$results/score.tar.gz" -C "$results" score.txt score.html $(basename -a $score_files) || return
-    echo "$results/score.tar.gz: send it; the line above is for the table of results/README.md"
+    if ! { "$build/score" $score_files >"$results/score.txt" && "$build/score" --line MACHINE $score_files; }; then
+        echo "bench/sets.sh: no score to submit: make score first" >&2
+    elif "$build/report" $score_files --output "$results/score.html" >/dev/null &&
+        tar -czf "$results/score.tar.gz" -C "$results" score.txt score.html $(basename -a $score_files); then
+        echo "$results/score.tar.gz: send it; the line above is for the table of results/README.md"
+        return
+    fi
+    # shellcheck disable=SC2086
+    rm -f $sent
+    return 1
 }
 
 # make_page: of the results that there are

@@ -57,7 +57,10 @@ check 'what was scored is one archive' \
 5"
 echo 1 >"$house/no_score"
 check 'without a score the exit status is 1' "$(run 0 '' score | cut -c1-8)" '1: score'
-check 'and nothing is sent' "$("$house/bench/sets.sh" submit build 2>&1 | grep -c archive)" 0
+check 'and nothing is sent, nor left of what was sent before' \
+    "$("$house/bench/sets.sh" submit build 2>&1; echo $?; ls "$house/results/local" | grep '^score\.')" \
+    "bench/sets.sh: no score to submit: make score first
+1"
 check 'only what a machine has is measured again' \
     "$(mkdir "$house/results/some" && touch "$house/results/some/bench_model.jsonl" && run 0 '' results some)" '0: 1 files'
 check 'a machine without results has nothing to measure again' "$(run 0 '' results none | cut -c1-2)" 2:
