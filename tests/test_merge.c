@@ -155,6 +155,38 @@ static void test_conflict(void **state)
     record_free(joined);
 }
 
+/* As older versions said which processor it was: where it was calibrated. */
+static void plant_older(struct value *head, struct row *row)
+{
+    struct value *list = value_new_array(), *calibration = value_new_object();
+    (void)row;
+    value_set_text(calibration, "cpu", "family 26, model 2, AMD EPYC");
+    value_append(list, calibration);
+    value_set(head, "calibrations", list);
+    value_remove(value_get(head, "host"), "processor");
+}
+
+/* The origin of a row names what the file says, wherever it does. */
+static void test_origin_of_older_files(void **state)
+{
+    static const char *const names[] = {"work/2.json", "work/changed.json", "work/3.json"};
+    struct merge_found found;
+    char says[1024] = "";
+    write_parts(*state);
+    change(*state, plant_older);
+    struct record *joined = join(*state, names, 3, &found, says), *other = record_in(*state, names[0]);
+    size_t older = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        const char *origin = text_at(row_at(joined, i), "origin");
+        older += strcmp(origin, "family 26, model 2, AMD EPYC") == 0;
+        assert_true(origin == strstr(origin, record_processor(record_head(other))) ||
+                    strcmp(origin, "family 26, model 2, AMD EPYC") == 0);
+    }
+    assert_true(older > 0 && older < ROWS);
+    record_free(joined);
+    record_free(other);
+}
+
 /* Runs a planned sweep of one layer, with more flags. */
 static void plan(const struct house *h, const char *more)
 {
@@ -320,6 +352,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_other_seed, house_setup, house_teardown),
         cmocka_unit_test_setup_teardown(test_unfinished, house_setup, house_teardown),
         cmocka_unit_test_setup_teardown(test_conflict, house_setup, house_teardown),
+        cmocka_unit_test_setup_teardown(test_origin_of_older_files, house_setup, house_teardown),
         cmocka_unit_test_setup_teardown(test_sweeps, house_setup, house_teardown),
         cmocka_unit_test_setup_teardown(test_places, house_setup, house_teardown),
         cmocka_unit_test_setup_teardown(test_machines, house_setup, house_teardown),

@@ -40,11 +40,27 @@ static bool heads_agree_in(const struct value *a, const struct value *b, const c
     return (!x && !y) || value_equal(x, y);
 }
 
+/* A part of the identity, wherever a version of the file says it; null if it does not. */
+static const char *identity_of(const struct value *head, size_t part)
+{
+    const char *text = NULL;
+    if (strcmp(identity[part], "host.processor") == 0)
+        return record_processor(head);
+    value_get_text(head, identity[part], &text);
+    return text;
+}
+
+static bool identities_agree_in(const struct value *a, const struct value *b, size_t part)
+{
+    const char *x = identity_of(a, part), *y = identity_of(b, part);
+    return x && y ? strcmp(x, y) == 0 : x == y;
+}
+
 static bool same_build(const struct value *a, const struct value *b)
 {
     bool same = true;
     for (size_t i = 0; i < IDENTITY; i++)
-        same = same && heads_agree_in(a, b, identity[i]);
+        same = same && identities_agree_in(a, b, i);
     return same;
 }
 
@@ -99,13 +115,13 @@ static void name_origin(const struct source *all, size_t count, size_t i, char t
     text[0] = '\0';
     for (size_t part = 0; part < IDENTITY; part++) {
         const struct value *head = record_head(all[i].record);
-        const char *value = "unknown";
+        const char *value = identity_of(head, part);
         bool differs = false;
         for (size_t k = 0; k < count; k++)
-            differs = differs || !heads_agree_in(head, record_head(all[k].record), identity[part]);
-        value_get_text(head, identity[part], &value);
+            differs = differs || !identities_agree_in(head, record_head(all[k].record), part);
         if (differs && used < ORIGIN_TEXT)
-            used += (size_t)snprintf(text + used, ORIGIN_TEXT - used, "%s%s", used ? ", " : "", value);
+            used += (size_t)snprintf(text + used, ORIGIN_TEXT - used, "%s%s", used ? ", " : "",
+                                     value ? value : "unknown");
     }
 }
 
@@ -351,7 +367,7 @@ static struct value *common_head(const struct source *all, size_t count, bool on
             if (!heads_agree_in(first, other, optional[i]))
                 value_remove(head, optional[i]);
         for (size_t i = 0; i < IDENTITY; i++)
-            if (!heads_agree_in(first, other, identity[i])) {
+            if (!identities_agree_in(first, other, i)) {
                 bool host = strncmp(identity[i], "host.", 5) == 0;
                 value_set_text(host ? value_get(head, "host") : head, identity[i] + (host ? 5 : 0),
                                "several");
