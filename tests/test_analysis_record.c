@@ -120,6 +120,22 @@ static struct value *row_in(const struct value *document)
     return value_at(value_get(document, "rows"), 0);
 }
 
+/* Fields that older versions had under another name, and reasons why they were absent. */
+static void test_older_names(void **state)
+{
+    (void)state;
+    char error[MESSAGE_SIZE];
+    struct value *v = value_parse("{\"step\":{\"flops\":{\"seed\":5,\"torch\":6,\"fvcore\":7,\"other\":8}},"
+                                  "\"absent\":{\"step.flops.deepspeed\":\"exceeds 63 bits\"}}",
+                                  error);
+    struct row *row = row_read(v);
+    assert_true(row->step.flops.convention.simple == 5 && row->step.flops.convention.torch == 6);
+    assert_true(row->step.flops.convention.fvcore == 7);
+    assert_string_equal(row_reason(row, "step.flops.convention.deepspeed"), "exceeds 63 bits");
+    row_free(row);
+    value_free(v);
+}
+
 /* What follows from other fields is not in a file, and ignored where another program wrote it. */
 static void test_derived_fields(void **state)
 {
@@ -426,6 +442,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_round_trip, make_directory, remove_directory),
         cmocka_unit_test(test_getters_say_when_there_is_nothing),
+        cmocka_unit_test(test_older_names),
         cmocka_unit_test(test_derived_fields),
         cmocka_unit_test(test_what_a_row_may_not_hold),
         cmocka_unit_test(test_what_a_row_of_a_file_may_not_hold),

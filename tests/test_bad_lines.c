@@ -62,7 +62,7 @@ static const char *allowed_by_reader(const char *name)
         {"data", "features=FILE, edge-features=FILE or labels=FILE; FILE may be none"},
         {"gate", "exact, strict, allow-uncompared, allow-unchecked"},
         {"phase", "forward, step, forward,step or none"},
-        {"flop-convention", "one or more of full, seed, torch, fvcore and deepspeed, each once"},
+        {"flop-convention", "one or more of full, simple, torch, fvcore and deepspeed, each once"},
         {"seed", "a whole number from 0 to 2^53 - 1"},
         {"tag", "KEY=VALUE, with a key of letters, digits, - and _"},
         {"find", "then =memory, =memory:SIZE as =memory:4GiB, or =latency:TIME as =latency:100ms"},

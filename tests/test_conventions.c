@@ -148,12 +148,13 @@ static void test_fields_and_table(void **state)
 {
     struct record *record = run_json(*state, SMALL "--nodes 29,100M", 0);
     const struct row *row = row_at(record, 0);
-    int64_t forward = count_at(row, "forward.flops.fvcore");
-    assert_true(forward > 0 && forward < count_at(row, "forward.flops.torch"));
-    assert_int_equal(count_at(row, "step.flops.fvcore"), forward);
-    assert_true(count_at(row, "step.flops.torch") > 2 * count_at(row, "forward.flops.torch"));
-    assert_true(count_at(row, "step.flops.seed") < count_at(row, "step.flops.analytic"));
-    assert_null_because(row_at(record, 1), "step.flops.torch", "exceeds 63 bits");
+    int64_t forward = count_at(row, "forward.flops.convention.fvcore");
+    assert_true(forward > 0 && forward < count_at(row, "forward.flops.convention.torch"));
+    assert_int_equal(count_at(row, "step.flops.convention.fvcore"), forward);
+    assert_true(count_at(row, "step.flops.convention.torch") >
+                2 * count_at(row, "forward.flops.convention.torch"));
+    assert_true(count_at(row, "step.flops.convention.simple") < count_at(row, "step.flops.analytic"));
+    assert_null_because(row_at(record, 1), "step.flops.convention.torch", "exceeds 63 bits");
     record_free(record);
 
     struct ended e = run_words(*state, SMALL "--nodes 29 --phase step --flop-convention fvcore,full", 0);
@@ -167,7 +168,7 @@ static void test_fields_and_table(void **state)
 
 static void test_bad_lists(void **state)
 {
-    static const char allowed[] = "one or more of full, seed, torch, fvcore and deepspeed, each once";
+    static const char allowed[] = "one or more of full, simple, torch, fvcore and deepspeed, each once";
     refuses(*state, "--flop-convention torhc", NULL, "--flop-convention torhc", "did you mean torch?");
     refuses(*state, "--flop-convention torch,torch", NULL, "--flop-convention torch,torch", allowed);
     refuses(*state, "--flop-convention torch,", NULL, "--flop-convention torch,", allowed);

@@ -104,7 +104,7 @@ static bool read_conventions(const struct argument *a, struct message *error)
     for (int c = 0; c < CONVENTIONS; c++)
         o->conventions |= (unsigned)chosen[c] << c;
     return good || complain(error,
-                            "--flop-convention %.200s: one or more of full, seed, torch, fvcore and "
+                            "--flop-convention %.200s: one or more of full, simple, torch, fvcore and "
                             "deepspeed, each once%s",
                             a->value, nearest);
 }
@@ -219,7 +219,7 @@ static const struct flag flags[] = {
      OTHER(read_phase)},
     {WHAT, "profile", NULL, "print the time per op, layer and phase, and keep it in the result file",
      ON(profile)},
-    {WHAT, "flop-convention", "LIST", "print FLOPs per op by the rules of seed, torch, fvcore, deepspeed",
+    {WHAT, "flop-convention", "LIST", "print FLOPs per op by the rules of simple, torch, fvcore, deepspeed",
      OTHER(read_conventions)},
     {WHAT, "trace", "FILE", "write a replay of each program for Perfetto: ops and memory",
      PATH(output.trace, "a file")},

@@ -59,10 +59,10 @@ static void set_work(struct row *row, enum program_kind kind, const struct cost 
         row_put_count(row, &phase_in(row, p)->bytes, cost[p].bytes);
     }
     row_put_count(row, &to->flops.analytic, total.flops);
-    row_put_count(row, &to->flops.seed, convention[CONVENTION_SEED]);
-    row_put_count(row, &to->flops.torch, convention[CONVENTION_TORCH]);
-    row_put_count(row, &to->flops.fvcore, convention[CONVENTION_FVCORE]);
-    row_put_count(row, &to->flops.deepspeed, convention[CONVENTION_DEEPSPEED]);
+    row_put_count(row, &to->flops.convention.simple, convention[CONVENTION_SIMPLE]);
+    row_put_count(row, &to->flops.convention.torch, convention[CONVENTION_TORCH]);
+    row_put_count(row, &to->flops.convention.fvcore, convention[CONVENTION_FVCORE]);
+    row_put_count(row, &to->flops.convention.deepspeed, convention[CONVENTION_DEEPSPEED]);
     row_put_count(row, &to->bytes, total.bytes);
     row_put_count(row, &to->bytes_no_reuse, total.no_reuse);
 }

@@ -63,7 +63,7 @@ static void print_reasons(const bool differs[OPS], FILE *out)
         }
     if (*text) {
         size_t used = strlen(text);
-        snprintf(text + used, sizeof text - used, ": counted by full and seed only");
+        snprintf(text + used, sizeof text - used, ": counted by full and simple only");
         wrap_text(out, text, 0, 4);
     }
 }

@@ -8,7 +8,7 @@ static const struct {
     bool forward_only;
 } conventions[CONVENTIONS] = {
     [CONVENTION_FULL] = {"full", "every operation of the mathematics, a multiply-add 2 (docs/ops.md)", false},
-    [CONVENTION_SEED] = {"seed", "as full, but softmax and layer norm 5 an entry, GELU 4, ReLU 1", false},
+    [CONVENTION_SIMPLE] = {"simple", "as full, but softmax and layer norm 5 an entry, GELU 4, ReLU 1", false},
     [CONVENTION_TORCH] = {"torch",
                           "PyTorch's FlopCounterMode: only products and scaled_dot_product_attention, a "
                           "multiply-add 2",
@@ -23,8 +23,8 @@ static const struct {
                               true},
 };
 
-/* FLOPs of an activation in the convention `seed`, per entry. */
-static wide seed_act(int act)
+/* FLOPs of an activation in the convention `simple`, per entry. */
+static wide simple_act(int act)
 {
     static const int cost[ACT_KINDS] = {[ACT_GELU] = 4, [ACT_GELU_TANH] = 4, [ACT_RELU] = 1};
     return cost[act];
@@ -33,14 +33,14 @@ static wide seed_act(int act)
 /* clang-format off */
 #define FULL   e->flops
 #define HAS(m) (mat_present(a->m) ? 1 : 0)
-#define COUNT(name, seed, torch, fvcore, deepspeed, why)                                                        \
+#define COUNT(name, simple, torch, fvcore, deepspeed, why)                                                        \
     static wide count_##name(enum convention c, const struct entry *e)                                          \
     {                                                                                                           \
         const struct name##_args *a = e->args;                                                                  \
         const wide N = e->dims[DIM_N], M = e->dims[DIM_M], D = e->dims[DIM_D], H = e->dims[DIM_H],              \
                    E = e->dims[DIM_E], P = e->dims[DIM_P];                                                      \
         (void)a, (void)N, (void)M, (void)D, (void)H, (void)E, (void)P;                                          \
-        return c == CONVENTION_SEED ? seed : c == CONVENTION_TORCH ? torch                                      \
+        return c == CONVENTION_SIMPLE ? simple : c == CONVENTION_TORCH ? torch                                      \
              : c == CONVENTION_FVCORE ? fvcore : c == CONVENTION_DEEPSPEED ? deepspeed : FULL;                  \
     }
 #include "models/tape/conventions.def"
@@ -50,7 +50,7 @@ static const struct {
     wide (*count)(enum convention c, const struct entry *e);
     const char *why;
 } counts[OPS] = {
-#define COUNT(name, seed, torch, fvcore, deepspeed, why) [OP_##name] = {count_##name, why},
+#define COUNT(name, simple, torch, fvcore, deepspeed, why) [OP_##name] = {count_##name, why},
 #include "models/tape/conventions.def"
 };
 /* clang-format on */
@@ -72,7 +72,7 @@ const char *convention_reason(enum op op)
 
 int64_t convention_flops(enum convention c, const struct entry *e)
 {
-    if (c == CONVENTION_FULL || (c == CONVENTION_SEED && !counts[e->op].count))
+    if (c == CONVENTION_FULL || (c == CONVENTION_SIMPLE && !counts[e->op].count))
         return e->flops;
     if (!counts[e->op].count || (conventions[c].forward_only && e->phase != PHASE_FORWARD))
         return 0;

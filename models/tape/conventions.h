@@ -3,7 +3,7 @@
  * convention is that of one PyTorch program, for a batch of one graph (tests/golden/flop_conventions.py).
  *
  *     full         op_flops: the mathematics' own count
- *     seed         the simple count by hand: as full, but softmax and layer norm 5 an entry, GELU 4, ReLU 1
+ *     simple       the simple count by hand: as full, but softmax and layer norm 5 an entry, GELU 4, ReLU 1
  *     torch        torch.utils.flop_counter.FlopCounterMode, with scaled_dot_product_attention
  *     fvcore       fvcore.nn.FlopCountAnalysis, with attention as explicit products
  *     deepspeed    DeepSpeed's FlopsProfiler, with attention as explicit products and torch.add for sums
@@ -15,7 +15,7 @@
 
 enum convention {
     CONVENTION_FULL,
-    CONVENTION_SEED,
+    CONVENTION_SIMPLE,
     CONVENTION_TORCH,
     CONVENTION_FVCORE,
     CONVENTION_DEEPSPEED,
