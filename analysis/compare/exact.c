@@ -139,7 +139,7 @@ static void compare_figure(struct exact *e, const struct comparison *c, struct e
     e->list[e->count++] = d;
 }
 
-static int64_t entries_of(const struct row *row, size_t kind)
+static int64_t tape_length(const struct row *row, size_t kind)
 {
     const struct items *ops = &row_program(row, kind)->profile.op;
     return ops->list ? (int64_t)ops->count : COUNT_ABSENT;
@@ -152,8 +152,8 @@ static void compare_entries(struct exact *e, const struct comparison *c, size_t 
                                              .program = kind,
                                              .figure = "entries",
                                              .unit = "",
-                                             .was = entries_of(comparison_row(c, 0, line), kind),
-                                             .is = entries_of(comparison_row(c, 1, line), kind)});
+                                             .was = tape_length(comparison_row(c, 0, line), kind),
+                                             .is = tape_length(comparison_row(c, 1, line), kind)});
 }
 
 static void compare_kind(struct exact *e, const struct comparison *c, size_t line, size_t kind, bool counted)
