@@ -112,7 +112,7 @@ static bool read_history(const struct argument *a, struct message *error)
     size_t length = strspn(a->value, "0123456789abcdef");
     ((struct options *)a->options)->question.history = a->value;
     return (length >= 4 && length <= 16 && !a->value[length]) ||
-           complain(error, "--history %.200s: the first digits of a row's `work`, 4 to 16 of 0-9 and a-f",
+           complain(error, "--history %.200s: the first digits of a work id, 4 to 16 of 0-9 and a-f",
                     a->value);
 }
 
@@ -141,7 +141,7 @@ static const struct flag flags[] = {
      .min = 1, .max = 100000, .what = "a whole number"},
     {0, "pareto", "A,B", "the Pareto front of two measures, as latency,memory", FLAG_LIST,
      .read = read_pareto},
-    {0, "history", "WORK", "the rows of this work over time, by the first digits of its hash", FLAG_OTHER,
+    {0, "history", "WORK", "the rows of this work over time, by the first digits of its id", FLAG_OTHER,
      .read = read_history},
     {0, "tag", "KEY=VALUE", "rows of files with this tag; the value may be a pattern", FLAG_OTHER,
      .repeats = true, .read = read_wanted_tag},

@@ -318,7 +318,7 @@ static void write_workload(FILE *out)
     struct options o;
     struct message error;
     if (options_parse(&all_defaults, NULL, 1, argv, &o, &error)) {
-        fprintf(out, "Its work hash is `%s`, its seed %" PRIu64 ".\n", o.plan.list->work, o.seed);
+        fprintf(out, "Its work id is `%s`, its seed %" PRIu64 ".\n", o.plan.list->work, o.seed);
     }
     options_free(&o);
 }

@@ -121,7 +121,7 @@ static void test_explanations(void **state)
     match_explain(&rule, f.b, row, text);
     assert_string_equal(text, "model gps, not graph_transformer");
     match_explain(&rule, f.b, rows_at(f.a, 0), text);
-    assert_non_null(strstr(text, "not the hash of the work"));
+    assert_non_null(strstr(text, "not the work id"));
     match_explain(&rule, nothing, row, text);
     assert_string_equal(text, "the file has no rows");
     row_free(row);

@@ -1,4 +1,4 @@
-/* The work hashes of some command lines. If one changes, new results no longer match those of older files. */
+/* The work ids of some command lines. If one changes, new results no longer match those of older files. */
 #include <unistd.h>
 
 #include "tests/files.h"

@@ -126,6 +126,6 @@ void match_explain(const struct match_rule *rule, const struct rows *rows, const
         snprintf(text, AXES_TEXT, "the file has no rows");
     else if (!*text)
         snprintf(text, AXES_TEXT,
-                 "every axis agrees, but not the hash of the work: another version of gtmark, or "
+                 "every axis agrees, but not the work id: another version of gtmark, or "
                  "another file of edges");
 }

@@ -93,7 +93,7 @@ static void put_titles(struct grid *g, const struct question *q)
         [MEMORY_COLUMN] = "memory",
         [ROOF_COLUMN] = "roof",
         [DATE_COLUMN] = "measured",
-        [NAME_COLUMN] = q->history ? "commit" : "work",
+        [NAME_COLUMN] = q->history ? "commit" : "work id",
         [LAST_COLUMN] = "configuration",
     };
     for (size_t i = 0; i < SHOWN; i++)
@@ -152,7 +152,7 @@ static void print_machine(const struct asking *how, const struct question *q, co
     fprintf(w.lines, "%s\n", answer_cell(a, 0, MACHINE));
     write_axes(w.lines, &s, 0, false);
     if (q->history && !s.varies[WORK])
-        fprintf(w.lines, "; work %s", answer_cell(a, 0, WORK));
+        fprintf(w.lines, "; work id %s", answer_cell(a, 0, WORK));
     fputs("\n\n", w.lines);
     wrap_end(&w);
     put_titles(&g, q);

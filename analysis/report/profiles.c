@@ -57,7 +57,7 @@ static void put_groups(FILE *out, const struct profile *p, enum profile_key key,
     html(
         out,
         "<div class=\"wide\" tabindex=\"0\"><table class=\"profile\"><thead><tr><th>%s</th>"
-        "<th class=\"n\">calls</th><th class=\"n\">%s</th><th class=\"n\">share</th><th class=\"n\">work</th>"
+        "<th class=\"n\">calls</th><th class=\"n\">%s</th><th class=\"n\">share</th><th class=\"n\">FLOPs</th>"
         "<th class=\"n\">FLOP/s</th><th class=\"n\">B/s</th><th "
         "class=\"n\">roof</th><th>bound</th></tr></thead>"
         "<tbody>\n",

@@ -295,7 +295,7 @@ void estimate_print(const struct options *o, FILE *out)
     ceilings_kept(&ceilings, &request);
     const char *relation = ceilings_were_exceeded(&ceilings) ? "~" : ">=";
     struct grid table = {.columns = 4};
-    grid_add(&table, "work");
+    grid_add(&table, "work id");
     for (enum program_kind p = 0; p < PROGRAMS; p++)
         if (o->programs[p]) {
             grid_add(&table, "%s %s", program_name(p), relation);

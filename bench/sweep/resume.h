@@ -1,7 +1,7 @@
 /*
  * --resume: continues the sweep of a result file.
  *
- * A row of the file belongs to a configuration if the hash of the work and all axes agree. Device, commit and
+ * A row of the file belongs to a configuration if the work id and all axes agree. Device, commit and
  * everything else that determines a row are in the head of the file, which must agree as a whole. A row that
  * is ok or oom is kept unchanged; any other is measured again, and stays until it is replaced. Rows that the
  * command line does not ask for are kept too, before the others. Two identical configurations ("--ffn 0,512"
