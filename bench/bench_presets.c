@@ -9,7 +9,7 @@ int main(int argc, char **argv)
 {
     static const struct bench bench = {
         .name = "bench_presets",
-        .doc = "time, memory and FLOPs of published models on graphs shaped like their data",
+        .doc = "time, memory and FLOPs of published models on stand-ins for their data",
         .axis = AXIS_PRESET,
         .values = "zinc,pattern,cifar10,malnet,peptides-func,pcqm4m-small",
         .budget = 120,

@@ -51,8 +51,8 @@ static const struct flag flags[] = {
     {DESCRIBE, "data", "KIND=FILE",
      "features, edge-features or labels, as .npy or text; none: not those of the folder", FLAG_OTHER,
      .repeats = true, .field = FIELD(given), .read = data_read},
-    {GENERATE, "nodes", "N", "nodes of a graph, in a batch on average; shapes have their own", AMOUNT(nodes),
-     .min = 1, .max = (double)CSR_MAX_NODES},
+    {GENERATE, "nodes", "N", "nodes of a graph, in a batch on average; stand-ins have their own",
+     AMOUNT(nodes), .min = 1, .max = (double)CSR_MAX_NODES},
     {GENERATE, "degree", "X", "mean degree (default 5)", AMOUNT(degree), .min = 0, .max = 1e9},
     {GENERATE, "batch", "B", "graphs in the file (default 1)", AMOUNT(graphs), .min = 1,
      .max = (double)CSR_MAX_NODES},
@@ -277,7 +277,7 @@ static int generate_file(const struct options *o, char **names, struct message *
     }
     const struct graph_shape *shape = graph_shape_of(c.family);
     if (shape && !(isnan(o->nodes) && isnan(o->degree))) {
-        complain(error, "generate %.200s --%s: the shape determines it", c.family,
+        complain(error, "generate %.200s --%s: the stand-in determines it", c.family,
                  isnan(o->nodes) ? "degree" : "nodes");
         return EXIT_USAGE;
     }

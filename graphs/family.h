@@ -1,4 +1,5 @@
-/* Families of graphs, by name, and shapes: the graphs of data sets, by their published averages. */
+/* Families of graphs, by name, and shapes: synthetic stand-ins for the graphs of data sets, with their
+ * published averages. */
 #ifndef GTMARK_GRAPHS_FAMILY_H
 #define GTMARK_GRAPHS_FAMILY_H
 

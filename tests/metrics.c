@@ -327,7 +327,7 @@ static void write_workload(FILE *out)
 
 static void write_graph_shapes(FILE *out)
 {
-    fputs("| shape | graphs | nodes | directed edges | drawn as |\n|---|---|--:|--:|---|\n", out);
+    fputs("| stand-in | graphs | nodes | directed edges | drawn as |\n|---|---|--:|--:|---|\n", out);
     for (const struct graph_shape *s = graph_shapes; s->name; s++)
         fprintf(out, "| `%s` | %s | %g | %g | `%s` |\n", s->name, s->doc, s->nodes, s->edges, s->graph);
 }

@@ -27,5 +27,5 @@ check 'a mutant that nothing can catch is found' \
     "'both' by row '' and tests 'kernels': both, row, tests or none, and what does so"
 check 'a row that the benchmark refuses is found' \
     "$(complaint "mutant a $file row" 'old (counter + 1)' 'new counter' 'row bench_node_scaling --graph zinc' |
-        grep -o 'shape determines this axis')" 'shape determines this axis'
+        grep -o 'stand-in determines this axis')" 'stand-in determines this axis'
 tap_end

@@ -5,7 +5,7 @@ const struct hint hints[] = {
     {"num-nodes", "here --nodes"},
     {"num-edges", "here --degree, the mean degree"},
     {"avg-degree", "here --degree"},
-    {"dataset", "here --graph for a shape or file, --preset for a published model"},
+    {"dataset", "here --graph for a stand-in or file, --preset for a published model"},
     {"batch-size", "here --batch"},
     {"num-layers", "here --layers"},
     {"hidden-dim", "here --hidden"},

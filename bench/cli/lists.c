@@ -48,8 +48,8 @@ static void put_family(const struct graph_family *f)
 static void put_shape(const struct graph_shape *s)
 {
     char text[256];
-    snprintf(text, sizeof text, "shape: %s, %g nodes and %g directed edges on average (%s)", s->doc, s->nodes,
-             s->edges, s->graph);
+    snprintf(text, sizeof text, "synthetic stand-in: %s, %g nodes and %g directed edges on average (%s)",
+             s->doc, s->nodes, s->edges, s->graph);
     put_name(s->name, text);
 }
 

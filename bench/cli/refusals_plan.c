@@ -105,7 +105,7 @@ static bool check_source(const struct options *o, const struct config *c, struct
     const struct refusal refusals[] = {
         {sized && chosen && sizes > 1, several.text},
         {chosen && ((sized && largest == AXIS_NODES) || (file && largest == AXIS_BATCH)),
-         "--find: not with graphs from files and shapes, whose size is fixed"},
+         "--find: not with graphs from files and stand-ins, whose size is fixed"},
         {trains_nothing(o, AXIS_CHECKPOINT, strcmp(p->checkpoint, "none") != 0),
          "--checkpoint: only with a training step (--phase step)"},
         {trains_nothing(o, AXIS_DROPOUT, p->dropout > 0),
@@ -179,11 +179,11 @@ static bool check_size(const struct options *o, const struct config *c, struct m
         if (!o->given[a] || axis_info(a)->work != WORK_GRAPH || (!file && a == AXIS_BATCH))
             continue;
         if (p)
-            return complain(error,
-                            "--preset %s --%s: the shape determines this axis, unless --graph names a family",
-                            p->name, axis_info(a)->name);
+            return complain(
+                error, "--preset %s --%s: the stand-in determines this axis, unless --graph names a family",
+                p->name, axis_info(a)->name);
         return complain(error, "--graph %.300s --%s: the %s determines this axis", graph, axis_info(a)->name,
-                        file ? "file" : "shape");
+                        file ? "file" : "stand-in");
     }
     return true;
 }
