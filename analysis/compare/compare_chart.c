@@ -21,22 +21,19 @@ static const struct chart charts[CHARTS] = {
      .quantities = {{"", "a training step, by file,", "step.time.median", SERIES_TIME, TIMED_STEP}}},
 };
 
-/* The rows of a file with the times that the table shows: over runs if there are several. To be freed. */
+/* The rows of a file with the times that the table shows. To be freed. */
 static struct rows *drawn_rows(const struct comparison *c, size_t file)
 {
     struct rows *rows = rows_new();
-    for (size_t line = 0; line < comparison_lines(c); line++) {
-        struct rows *runs = comparison_runs(c, file, line);
-        struct row *row = rows_count(runs) > 0 ? row_copy(rows_at(runs, 0)) : NULL;
-        for (size_t p = 0; p < TIMED && rows_count(runs) > 1; p++) {
-            struct row_times *time = row_timed(row, p);
-            time->median = comparison_time(c, file, line, p);
-            time->ci95_low = time->ci95_high = NAN;
-        }
-        if (row)
+    for (size_t line = 0; line < comparison_lines(c); line++)
+        if (comparison_row(c, file, line)) {
+            struct row *row = row_copy(comparison_row(c, file, line));
             rows_append(rows, row);
-        rows_free(runs);
-    }
+            for (size_t p = 0; p < TIMED && c->files[file].runs.count > 1; p++) {
+                row_timed(row, p)->median = comparison_time(c, file, line, p);
+                row_timed(row, p)->ci95_low = row_timed(row, p)->ci95_high = NAN;
+            }
+        }
     return rows;
 }
 

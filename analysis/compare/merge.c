@@ -40,10 +40,10 @@ static bool heads_agree_in(const struct value *a, const struct value *b, const c
     return (!x && !y) || value_equal(x, y);
 }
 
-/* A part of the identity, wherever a version of the file says it; null if it does not. */
+/* A part of the identity, wherever a version of the file says it. */
 static const char *identity_of(const struct value *head, size_t part)
 {
-    const char *text = NULL;
+    const char *text = "unknown";
     if (strcmp(identity[part], "host.processor") == 0)
         return record_processor(head);
     value_get_text(head, identity[part], &text);
@@ -52,8 +52,7 @@ static const char *identity_of(const struct value *head, size_t part)
 
 static bool identities_agree_in(const struct value *a, const struct value *b, size_t part)
 {
-    const char *x = identity_of(a, part), *y = identity_of(b, part);
-    return x && y ? strcmp(x, y) == 0 : x == y;
+    return strcmp(identity_of(a, part), identity_of(b, part)) == 0;
 }
 
 static bool same_build(const struct value *a, const struct value *b)
@@ -115,13 +114,12 @@ static void name_origin(const struct source *all, size_t count, size_t i, char t
     text[0] = '\0';
     for (size_t part = 0; part < IDENTITY; part++) {
         const struct value *head = record_head(all[i].record);
-        const char *value = identity_of(head, part);
         bool differs = false;
         for (size_t k = 0; k < count; k++)
             differs = differs || !identities_agree_in(head, record_head(all[k].record), part);
         if (differs && used < ORIGIN_TEXT)
             used += (size_t)snprintf(text + used, ORIGIN_TEXT - used, "%s%s", used ? ", " : "",
-                                     value ? value : "unknown");
+                                     identity_of(head, part));
     }
 }
 

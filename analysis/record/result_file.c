@@ -55,19 +55,12 @@ static struct record *parse_document(const char *text, size_t size, char *error)
     return record;
 }
 
-/* Whether the text begins with a line of a result file: an object with a kind, be it that its first member is
- * the kind, or that other programs have sorted them. */
+/* Whether the text begins with a line of a result file: an object with a kind among its members. */
 static bool has_lines(const char *text, size_t size)
 {
-    static const char kind[] = "\"kind\"";
     char ignored[MESSAGE_SIZE];
     const char *end = memchr(text, '\n', size);
-    size_t at = 0;
-    while (at < size && strchr(" \t{", text[at]) && text[at])
-        at++;
-    if (size - at >= sizeof kind - 1 && memcmp(text + at, kind, sizeof kind - 1) == 0)
-        return true;
-    struct value *line = end ? value_parse_part(text, (size_t)(end - text), ignored) : NULL;
+    struct value *line = value_parse_part(text, end ? (size_t)(end - text) : size, ignored);
     bool has = value_get(line, "kind");
     value_free(line);
     return has;

@@ -61,32 +61,16 @@ static void read_field(struct row *row, const struct field *f, const struct valu
         add_flaw(row, f->path, wrong);
 }
 
-/* Writes the path of a field that older versions had under another name; false if it is none. */
-static bool rename_path(const char *path, char renamed[SCHEMA_PATH])
-{
-    static const char *const names[][2] = {{".flops.seed", ".flops.convention.simple"},
-                                           {".flops.torch", ".flops.convention.torch"},
-                                           {".flops.fvcore", ".flops.convention.fvcore"},
-                                           {".flops.deepspeed", ".flops.convention.deepspeed"}};
-    const char *program = strchr(path, '.');
-    for (size_t i = 0; i < sizeof names / sizeof *names && program; i++)
-        if (strcmp(program, names[i][0]) == 0)
-            return snprintf(renamed, SCHEMA_PATH, "%.*s%s", (int)(program - path), path, names[i][1]) <
-                   SCHEMA_PATH;
-    return false;
-}
-
 static void read_reasons(struct row *row, const struct value *reasons)
 {
     const char *text;
-    char now[SCHEMA_PATH];
     if (value_kind(reasons) != VALUE_OBJECT)
         add_flaw(row, "absent", "not an object");
     for (struct walk w = value_walk(reasons); walk_next(&w);)
         if (!w.key || !value_read_text(w.value, &text) || !*text)
             add_flaw(row, "absent", "not texts, or empty ones");
         else
-            row_explain(row, rename_path(w.key, now) ? now : w.key, text);
+            row_explain(row, w.key, text);
 }
 
 /* Finds a field by path; usually it is the next in the schema. */
@@ -103,11 +87,13 @@ static const struct field *find_field(const char *path, size_t *next)
 static void read_fields(struct row *row, const struct value *object, const char *prefix, size_t *next)
 {
     for (struct walk w = value_walk(object); walk_next(&w);) {
-        char path[SCHEMA_PATH], now[SCHEMA_PATH];
+        char path[SCHEMA_PATH], flops[SCHEMA_PATH];
         bool fits = snprintf(path, sizeof path, "%s%s%s", prefix, *prefix ? "." : "", w.key) < SCHEMA_PATH;
         const struct field *field = fits ? find_field(path, next) : NULL;
-        if (fits && !field && rename_path(path, now))
-            field = find_field(now, next);
+        bool older = fits && !field && strstr(prefix, ".flops"); /* a convention, without this group */
+        if (older && snprintf(flops, sizeof flops, "%s.convention.%s", prefix,
+                              strcmp(w.key, "seed") == 0 ? "simple" : w.key) < SCHEMA_PATH)
+            field = find_field(flops, next);
         if (field && !field->is_derived)
             read_field(row, field, w.value);
         else if (fits && strcmp(path, "absent") == 0)

@@ -54,14 +54,14 @@ static void put_groups(FILE *out, const struct profile *p, enum profile_key key,
     size_t count;
     struct profile_group sum = profile_total(p);
     struct profile_group *groups = profile_groups(p, key, PROFILE_LONGEST, &count);
-    html(
-        out,
-        "<div class=\"wide\" tabindex=\"0\"><table class=\"profile\"><thead><tr><th>%s</th>"
-        "<th class=\"n\">calls</th><th class=\"n\">%s</th><th class=\"n\">share</th><th class=\"n\">FLOPs</th>"
-        "<th class=\"n\">FLOP/s</th><th class=\"n\">B/s</th><th "
-        "class=\"n\">roof</th><th>bound</th></tr></thead>"
-        "<tbody>\n",
-        title, p->runs > 0 ? "time" : "predicted");
+    html(out,
+         "<div class=\"wide\" tabindex=\"0\"><table class=\"profile\"><thead><tr><th>%s</th>"
+         "<th class=\"n\">calls</th><th class=\"n\">%s</th><th class=\"n\">share</th><th "
+         "class=\"n\">FLOPs</th>"
+         "<th class=\"n\">FLOP/s</th><th class=\"n\">B/s</th><th "
+         "class=\"n\">roof</th><th>bound</th></tr></thead>"
+         "<tbody>\n",
+         title, p->runs > 0 ? "time" : "predicted");
     for (size_t i = 0; i < count && i < SHOWN; i++)
         put_profile_group(out, p, &groups[i], profile_time(p, &sum));
     fputs("</tbody></table></div>\n", out);
