@@ -119,7 +119,8 @@ static void test_faster(void **state)
 {
     const struct house *h = *state;
     plant(h, slow, fast);
-    struct ended e = run_words(h, TINY "--against old --gate allow-unchecked", 0); /* a file, not looked up in PATH */
+    struct ended e =
+        run_words(h, TINY "--against old --gate allow-unchecked", 0); /* a file, not looked up in PATH */
     assert_says(e.out, "faster");
     assert_null(strstr(e.out, "  slower"));
     ended_free(&e);
