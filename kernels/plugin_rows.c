@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/gtmark_plugin.h"
+#include "kernels/plugin_clash.h"
 
 /* A row is a backend of its own, so that a kernel leads to its entry and its device. */
 struct plugin_row {
@@ -291,7 +292,11 @@ static bool read_library(struct plugin *p, char *error, size_t error_size)
     char slashed[4096];
     bool bare = !strchr(p->path, '/'); /* which dlopen would look for in the system's folders */
     snprintf(slashed, sizeof slashed, "%s%s", bare ? "./" : "", p->path);
+    if (plugin_clashes(slashed, error, error_size))
+        return false;
     void *library = dlopen(slashed, RTLD_NOW | RTLD_LOCAL);
+    if (library && plugin_needs_clash(library, error, error_size))
+        return false;
     const struct gtmark_plugin *g = library ? dlsym(library, "gtmark_plugin") : NULL;
     p->models = library ? dlsym(library, "gtmark_models") : NULL;
     if (p->models && !g)

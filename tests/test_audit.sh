@@ -88,6 +88,33 @@ cc -shared -fPIC "$house/other.c" -o "$house/other.so"
 check 'a library that is no plug-in' "$(refused "$house/other.so")" \
     "audit: $house/other.so: is no plug-in: it does not define gtmark_plugin
 2"
+# clash CODE WORD...: what is said of the example with this code, compiled with the words
+clash()
+{
+    { cat tests/plugins/sparse_attention.c && echo "$1"; } >"$house/clash.c"
+    shift
+    cc -fopenmp -shared -fPIC -I kernels "$house/clash.c" "$@" -lm -o "$house/clash.so" && refused "$house/clash.so" |
+        sed "s|of [^ ]*/|of |; s|: rename .*||"
+}
+check 'a name of ours, before the library is opened' \
+    "$(clash 'int linear(void) { return 1; } __attribute__((constructor)) static void begin(void) { linear(); }')" \
+    "audit: $house/clash.so: exports linear, but its calls would go to that of audit
+2"
+check 'data of such a name' "$(clash 'int models[9];')" \
+    "audit: $house/clash.so: exports models, but its calls would go to that of audit
+2"
+check 'a name of a library of ours, and one that the C library no longer offers' "$(clash 'int compress(void) { return 1; }
+    int step(void) { return 1; }' | grep -c 'exports [a-z]*, but its calls would go to that of lib[cz].so')" 1
+echo 'int attention(void) { return 1; }' >"$house/needed.c"
+cc -shared -fPIC "$house/needed.c" -o "$house/needed.so"
+check 'a name in a library that it needs' \
+    "$(clash 'int attention(void); int call(void) { return attention(); }' "$house/needed.so")" \
+    "audit: $house/needed.so: exports attention, but its calls would go to that of audit
+2"
+clash 'int linear(void) { return 1; }' -fvisibility=hidden >"$house/said"
+check 'names that nobody else sees' "$($audit "$house/clash.so" 2>&1 | grep -c ' pass \| note ')" 6
+check 'in a benchmark' "$(clash 'int linear;' >"$house/said"; "$build/bench_kernels" --plugin "$house/clash.so" 2>&1 | sed 's/ of .*//')" \
+    "bench_kernels: --plugin $house/clash.so: exports linear, but its calls would go to that"
 check 'no library' "$(refused "$house/none.so" | tail -n 1)" 2
 check 'neither a library nor --own' "$(refused | tail -n 1)" 2
 
