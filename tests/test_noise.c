@@ -168,6 +168,14 @@ static void test_lost_time(void **state)
     assert_true(l.waited == 1.5 && l.stolen == 40 / second && l.busy == 160 / second);
     plant(root, "/proc/stat", "intr 100\n");
     assert_true(isnan(lost_now(root).stolen));
+    /* In two seconds a neighbour takes half of the core of one thread: while it waits, so does the other.
+     * Then one takes half of each core, and what both threads wait for at once counts twice. */
+    plant(root, "/proc/self/task/7/schedstat", "10000000000 2000000000 5\n");
+    struct lost one = {lost_now(root).waited, l.stolen, l.busy};
+    assert_true(lost_share(&l, &one, 2) == 0.5);
+    plant(root, "/proc/self/task/8/schedstat", "10000000000 1500000000 5\n");
+    struct lost both = {lost_now(root).waited, l.stolen, l.busy};
+    assert_true(lost_share(&l, &both, 2) == 1);
     snprintf(command, sizeof command, "rm -r %s", root);
     assert_int_equal(system(command), 0);
 }

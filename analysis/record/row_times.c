@@ -223,8 +223,11 @@ static void judge_noise(struct row *row, size_t kind)
     if (time->noisy && *time->noisy)
         return;
     if (time->lost > NOISY_LOST)
-        snprintf(reason, sizeof reason, "%.1f %% of the time was lost to other programs, more than %g %%",
-                 100 * time->lost, 100 * NOISY_LOST);
+        snprintf(
+            reason, sizeof reason,
+            "%.1f %% of the time may have been lost to other programs (waits of all threads together), more "
+            "than %g %%",
+            100 * time->lost, 100 * NOISY_LOST);
     else if (width > NOISY_WIDTH)
         snprintf(reason, sizeof reason, "its interval is %.1f %% wide, more than %g %%", 100 * width,
                  100 * NOISY_WIDTH);

@@ -49,13 +49,16 @@ void below_add_noisy(struct below *b, const char *reason)
         b->noisy[1] = reason;
 }
 
-/* "1.5 % of the time went to other programs; 3 turns left out (the machine was in another state)" */
+/* "up to 1.5 % of the time went to other programs (waits of all threads together); 3 turns left out (the
+ * machine was in another state)" */
 static void print_conditions(const struct below *b, FILE *out, int width)
 {
-    char lost[64] = "", left_out[96] = "", kept[64] = "", text[256];
+    char lost[96] = "", left_out[96] = "", kept[64] = "", text[256];
     bool was_lost = b->lost >= least_lost * b->sampled && b->sampled > 0;
     if (was_lost)
-        snprintf(lost, sizeof lost, "%.1f %% of the time went to other programs", 100 * b->lost / b->sampled);
+        snprintf(lost, sizeof lost,
+                 "up to %.1f %% of the time went to other programs (waits of all threads together)",
+                 100 * b->lost / b->sampled);
     if (b->left_out > 0)
         snprintf(left_out, sizeof left_out, "%s%lld turn%s left out (the machine was in another state)",
                  was_lost ? "; " : "", (long long)b->left_out, b->left_out == 1 ? "" : "s");

@@ -15,9 +15,10 @@ struct lost {
 struct lost lost_now(const char *root);
 
 /*
- * The share that was lost of the seconds between two looks, at most 1; NAN: not known. Threads wait for one
- * another, so the waits of all of them count; of what the host took, its share of the time in which
- * processors were wanted.
+ * The most that may have been lost of the seconds between two looks, as a share, at most 1; NAN: not known.
+ * Threads wait for one another, so the waits of all of them are added: while one waits at a time, nothing
+ * else goes on, and only what two wait at once is added twice. Of what the host took, its share of the time
+ * in which processors were wanted.
  */
 double lost_share(const struct lost *start, const struct lost *end, double seconds);
 
