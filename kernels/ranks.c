@@ -54,7 +54,8 @@ const struct ranks *ranks_open_pieces(int64_t piece, char *error, size_t error_s
         return NULL;
     void *library = dlopen("libgtmark_mpi.so", RTLD_NOW | RTLD_LOCAL);
     if (!library) {
-        snprintf(error, error_size, "the MPI library cannot be loaded: %s", dlerror());
+        snprintf(error, error_size, "the MPI library cannot be loaded: run make, which builds it (%s)",
+                 dlerror());
         return NULL;
     }
     const char *id = dlsym(library, "gtmark_mpi_id");

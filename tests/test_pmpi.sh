@@ -52,6 +52,9 @@ refused()
 
 check 'a library of another build is refused' "$(refused 1-2)" '# no ranks: the MPI library is of another build (1-2'
 check 'so is one that does not say what it is' "$(refused)" '# no ranks: the MPI library is of another build (unnamed'
+LC_ALL=C sed 's/libgtmark_mpi/libgtmark_mpx/g' "$build/tests/test_ranks" >"$house/none" && chmod +x "$house/none"
+check 'one that was not built is to be built' "$(PMI_RANK=0 "$house/none" whole 1 2>&1 | sed 's/ (.*//')" \
+    '# no ranks: the MPI library cannot be loaded: run make, which builds it'
 check 'a launcher of another MPI is noticed' \
     "$(PMI_RANK=0 PMI_SIZE=3 "$build/tests/test_ranks" whole 1 2>&1 | sed 's/, but .* knows/, but MPI knows/')" \
     '# no ranks: the launcher started 3 ranks, but MPI knows of 1: a launcher of another MPI?'
