@@ -144,10 +144,10 @@ else
 fi
 
 # Times in turns with ours, of which there are two for this op.
-"$build/audit" --budget 0.2 --over nodes=10,20 "$plugins/sparse_attention.so" >"$house/said" 2>&1
-check 'a right kernel is timed at each size, and beside each of ours' \
-    "$? $(grep -c ' times .* nodes: .*FLOP/s.* times that of simd' "$house/said") $(grep -c ' crossover ' "$house/said")" '0 2 2'
 "$build/audit" --budget 0.2 --over nodes=10,20 --format json "$plugins/sparse_attention.so" >"$house/said" 2>&1
+check 'a right kernel is timed at each size, and beside each of ours' \
+    "$? $(grep -o '"check":"times","[^}]* nodes: [^}]*FLOP/s[^}]* times that of simd' "$house/said" | wc -l) $(
+        grep -o '"check":"crossover"' "$house/said" | wc -l)" '0 2 2'
 check 'with figures' "$(grep -o '"nodes":20.0,"against":"simd","seconds":[0-9]' "$house/said" | wc -l)" 1
 "$build/audit" --budget 0.2 --over nodes=3000 --op edge_mean "$plugins/LARGE.so" >"$house/said" 2>&1
 check 'what is wrong at large sizes alone is found there' "$? $(grep -c ' times .*FAIL .*3000 nodes: wrong' "$house/said")" '1 1'

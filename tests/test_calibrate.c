@@ -132,6 +132,8 @@ static void test_loops_compute(void **state)
         }
     }
     assert_null(peak_of(&backend_ref));
+    struct backend above_others = **backend_cpu_all(); /* as above the rows of a plug-in */
+    assert_ptr_equal(peak_of(&above_others), best_peak());
 }
 
 static void test_calibrates(void **state)

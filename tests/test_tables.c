@@ -218,6 +218,28 @@ static void test_notes(void **state)
     rows_free(rows);
 }
 
+/* A roof that is absent says why, below the table; not where it was not asked for, nor of a row without
+ * times. */
+static void test_no_roof(void **state)
+{
+    (void)state;
+    static const char *const columns[] = {"step", "step.roofline.percent", NULL};
+    struct rows *rows = rows_of(good_row(100), good_row(2000), failed_row(5000, "oom", "needs 17.2 GiB"));
+    for (size_t i = 0; i < 3; i++)
+        row_omit(rows_at(rows, i), "step.roofline",
+                 i ? "not asked for (--no-roofline)"
+                   : "the ceilings were measured in another state of the machine");
+    char *text = printed(TABLE_TERMINAL, SCREEN, rows, columns, false);
+    assert_string_equal(text, "nodes         training step  check\n"
+                              "  100  44.8 [40.7, 48.8] ms  ok\n"
+                              " 2000   2.46 [2.24, 2.68] s  ok\n"
+                              " 5000                     -  oom\n"
+                              "oom: needs 17.2 GiB (5000 nodes)\n"
+                              "roof absent: the ceilings were measured in another state of the machine\n");
+    free(text);
+    rows_free(rows);
+}
+
 /* Any field of the schema can be a column, with its unit; those asked for are shown even if empty. */
 static void test_any_column(void **state)
 {
@@ -404,6 +426,7 @@ int main(void)
         cmocka_unit_test(test_markdown_table),
         cmocka_unit_test(test_table_on_a_screen),
         cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_no_roof),
         cmocka_unit_test(test_kernels_worth_a_look),
         cmocka_unit_test(test_few_kernels),
         cmocka_unit_test(test_rate_above_the_ceiling),

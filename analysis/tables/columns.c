@@ -132,17 +132,20 @@ static void format_percent(struct table_cell *cell, const struct row *row, const
         put_percent(cell, percent);
 }
 
-/* With the reason if it is above 100. */
+/* With the reason if it is above 100, or absent from a good row whose user did not ask for that. */
 static void format_roof(struct table_cell *cell, const struct row *row, const struct column *c)
 {
     const struct row_program *program = row_program(row, c->program);
     const char *fault = program ? program->roofline.fault : NULL;
-    char note[MESSAGE_SIZE];
+    const char *why = row_has_field(row, c->field) || !row_is_ok(row) ? NULL : row_reason(row, c->path);
+    char note[MESSAGE_SIZE] = "";
     format_percent(cell, row, c);
-    if (!fault || !*fault)
-        return;
-    snprintf(note, sizeof note, "roof above 100 %%: %.480s", fault);
-    notes_add(cell->notes, note, NULL);
+    if (fault && *fault)
+        snprintf(note, sizeof note, "roof above 100 %%: %.480s", fault);
+    else if (why && !strstr(why, "--no-roofline"))
+        snprintf(note, sizeof note, "roof absent: %.480s", why);
+    if (*note)
+        notes_add(cell->notes, note, NULL);
 }
 
 static void format_cold_roof(struct table_cell *cell, const struct row *row, const struct column *c)
