@@ -282,6 +282,7 @@ $(open_plugins) $(open_plugins:$(BUILD)/%=$(BUILD)/installed/%): $(filter $(OBJ)
 $(open_plugins) $(open_plugins:$(BUILD)/%=$(BUILD)/installed/%): exports := -Wl,--dynamic-list=$(BUILD)/exports
 $(BUILD)/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)/libgtmark.a ; $(link)
 $(BUILD)/tests/test_kept_ceilings: wrap := -Wl,--wrap=calibrate
+$(BUILD)/tests/test_sections: wrap := -Wl,--wrap=clock_now,--wrap=plugin_listen
 comma := ,
 $(BUILD)/tests/test_fields: wrap := $(addprefix -Wl$(comma)--wrap=,calibrate probe_take \
     noise_probe stopwatch_resolve getrusage lost_now clock_cpu cold_start_measure link_measure executed_by_tape \

@@ -23,7 +23,7 @@ static bool is_good_name(struct sections *s, const char *what, const char *name)
     return false;
 }
 
-static void open_section(struct sections *s, const char *name, const char *metadata)
+static void open_section(struct sections *s, const char *name, const char *metadata, double now)
 {
     if (s->depth == SECTIONS_DEEP) {
         blame(s, "section", name, "is within 8 others, which is the most");
@@ -42,7 +42,7 @@ static void open_section(struct sections *s, const char *name, const char *metad
     snprintf(next->metadata, sizeof next->metadata, "%s", metadata ? metadata : "");
     s->open = s->count++;
     s->depth++;
-    next->begin = clock_now();
+    next->begin = now;
 }
 
 static void close_section(struct sections *s, const char *name, double now)
@@ -80,26 +80,38 @@ static void add_value(struct sections *s, const char *name, double value, bool m
     m->count++;
 }
 
-static void hear(void *context, enum plugin_report what, const char *name, const char *metadata, double value)
+static void take(struct sections *s, enum plugin_report what, const char *name, const char *metadata,
+                 double value, double now)
 {
-    double now = what == PLUGIN_LEAVE ? clock_now() : 0;
-    struct sections *s = context;
     bool of_section = what == PLUGIN_ENTER || what == PLUGIN_LEAVE;
     if (what == PLUGIN_END && s->open >= 0)
         blame(s, "section", s->list[s->open].name, "is not closed");
     if (what == PLUGIN_END || *s->fault.text || !is_good_name(s, of_section ? "section" : "metric", name))
         return;
     if (what == PLUGIN_ENTER)
-        open_section(s, name, metadata);
+        open_section(s, name, metadata, now);
     else if (what == PLUGIN_LEAVE)
         close_section(s, name, now);
     else
         add_value(s, name, value, what == PLUGIN_MEAN);
 }
 
+/* The time of a section is that of a clock which stands still in reports, until the call ends. */
+static void hear(void *context, enum plugin_report what, const char *name, const char *metadata, double value)
+{
+    struct sections *s = context;
+    double now = s->now = fmax(s->now, clock_now() - s->reporting);
+    take(s, what, name, metadata, value, now);
+    s->reporting = what == PLUGIN_END ? 0 : clock_now() - now + s->look;
+}
+
 void sections_begin(struct sections *s, struct plugin *p)
 {
-    *s = (struct sections){.open = -1, .listener = {hear, s}};
+    *s = (struct sections){.open = -1, .look = INFINITY, .listener = {hear, s}};
+    for (int i = 0; i < 100; i++) {
+        double before = clock_now();
+        s->look = fmin(s->look, clock_now() - before);
+    }
     plugin_listen(p, &s->listener);
 }
 

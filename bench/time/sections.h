@@ -14,7 +14,7 @@ enum { SECTION_NAME = 32, SECTION_METADATA = 128, SECTIONS_DEEP = 8, METRICS_MAX
 struct section {
     char name[SECTION_NAME], metadata[SECTION_METADATA];
     int entry, parent; /* of the tape; the section around it, -1: none */
-    double begin, end; /* by clock_now */
+    double begin, end; /* by clock_now, without the time of the call's reports before */
 };
 
 struct metric {
@@ -27,8 +27,9 @@ struct metric {
 struct sections {
     struct section *list; /* in the order in which they were opened */
     int count, room;
-    int open, depth; /* the innermost open section, -1: none; how many are open */
-    int entry;       /* that is running */
+    int open, depth;             /* the innermost open section, -1: none; how many are open */
+    int entry;                   /* that is running */
+    double now, reporting, look; /* of the last report; what reports of this call took; a look at the clock */
     struct metric metrics[METRICS_MAX];
     int metric_count;
     struct message
