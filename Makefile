@@ -313,10 +313,10 @@ $(nvmls): $(BUILD)/tests/nvml_%.so: tests/nvml/played.c tests/nvml/played.h $(BU
 	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@" >&2)
 	$(Q)$(CC) -std=c11 $(flags) -I. -DPLAYED_$* -fPIC -shared $< $(LDFLAGS) $(soname) -o $@
 
-# Kernels and a model of others: the examples of docs/plugins.md, one of ours, one on CBLAS, and one with each of the
+# Kernels, functions and a model of others: docs/examples, one of ours, one on CBLAS, and one with each of the
 # faults that the audit must name (tests/test_audit.sh). As their authors build them: without sanitizers.
 faults   := $(shell sed -n '/^    NONE,/,/^}/s/^    \([A-Z_]*\).*/\1/p' tests/plugins/planted.c)
-plugins  := $(if $(san),,$(patsubst %,$(BUILD)/tests/plugins/%.so,sparse_attention own functions model $(if $(filter 1,$(HAVE_CBLAS)),blas) $(faults)))
+plugins  := $(if $(san),,$(patsubst %,$(BUILD)/tests/plugins/%.so,sparse_attention loader model own functions $(if $(filter 1,$(HAVE_CBLAS)),blas) $(faults)))
 $(faults:%=$(BUILD)/tests/plugins/%.so): $(BUILD)/tests/plugins/%.so: tests/plugins/planted.c
 $(BUILD)/tests/plugins/blas.so: with := $(patsubst %,-l:%,$(firstword $(BLAS_LIBRARIES)))
 $(BUILD)/tests/plugins/model.so: $(BUILD)/id

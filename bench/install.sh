@@ -151,7 +151,7 @@ install_all()
     for program; do
         describe "$program" "$version" "$@"
     done
-    for file in LICENSE docs/*.md docs/*/*.md; do
+    for file in LICENSE docs/*.md docs/*/*.md docs/examples/*; do
         put "$INSTALL_DATA" "$file" "$docdir/${file#docs/}"
     done
     put "$INSTALL_DATA" kernels/gtmark_plugin.h "$includedir/gtmark_plugin.h"

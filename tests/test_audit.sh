@@ -91,7 +91,7 @@ check 'a library that is no plug-in' "$(refused "$house/other.so")" \
 # clash CODE WORD...: what is said of the example with this code, compiled with the words
 clash()
 {
-    { cat tests/plugins/sparse_attention.c && echo "$1"; } >"$house/clash.c"
+    { cat docs/examples/kernel.c && echo "$1"; } >"$house/clash.c"
     shift
     cc -fopenmp -shared -fPIC -I kernels "$house/clash.c" "$@" -lm -o "$house/clash.so" && refused "$house/clash.so" |
         sed "s|of [^ ]*/|of |; s|: rename .*||"

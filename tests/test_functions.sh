@@ -1,6 +1,6 @@
 #!/bin/sh
 # Functions of others that are no ops, and the sections and metrics that plug-ins report: in the row, the trace, the
-# report and below the table; as thresholds; and what is reported wrongly. The functions are tests/plugins/functions.c.
+# report and below the table; as thresholds; and what is reported wrongly. The functions are docs/examples/loader.c and tests/plugins/functions.c.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
@@ -13,7 +13,7 @@ bench()
 {
     function=$1
     shift
-    "$build/bench_kernels" --plugin "$build/tests/plugins/functions.so" --op function --impl "function=$function" \
+    "$build/bench_kernels" --plugin "$build/tests/plugins/${library:-loader}.so" --op function --impl "function=$function" \
         --nodes 10 --runs 6 --turns 3 --warmup 1 --cold 0 --no-roofline --no-charts --output "$house/rows.jsonl" "$@" \
         >"$house/said" 2>&1
     echo $?
@@ -27,7 +27,6 @@ field()
 
 check 'a function is measured' "$(bench loader --profile --trace "$house/trace.json") $(field status) $(field checked)" \
     '0 "ok" "none"'
-check 'it is set up for each turn, and closed after it' "$(grep -c '^loader: closed' "$house/said")" 3
 check 'its sections' "$(sed 1d "$house/rows.jsonl" | grep -o '"sections":{[^}]*"seconds"')" \
     '"sections":{"runs":2,"name":["kernel.kernel.read","kernel.kernel.read.decode"],"metadata":["from memory",""],"calls":[8.0,8.0],"seconds"'
 check 'its metrics' "$(sed 1d "$house/rows.jsonl" | grep -o '"metrics":{[^}]*}')" \
@@ -54,6 +53,8 @@ kernel.most.read_bytes 512 at most 500
 check 'one without a metric' "$(bench loader --threshold most:1) $(cat "$house/said")" \
     '2 bench_kernels: --threshold most:1: after most: the name of a metric and a number, as in 1e-4'
 
+library=functions
+check 'it is set up for each turn, and closed after it' "$(bench closed) $(grep -c '^closed' "$house/said")" '0 3'
 # fails FUNCTION REASON
 fails()
 {

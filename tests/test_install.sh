@@ -42,7 +42,7 @@ check 'and has a man page' "$(ls "$share/man/man1" | sed 's/\.1$//' | sort)" "$n
 check 'and completion' "$(ls "$share/bash-completion/completions" | sort)" "$names"
 
 # A plug-in outside of the checkout
-cp tests/plugins/sparse_attention.c "$house/away/mine.c"
+cp "$share/doc/gtmark/examples/kernel.c" "$house/away/mine.c"
 check 'a plug-in is compiled with what is installed' \
     "$(away cc -O2 -fopenmp -shared -fPIC -I "$house/stage/usr/include" mine.c -lm -o mine.so && away "$bin/gtmark-audit" --budget 0 mine.so | grep -c ' pass \| note ')" \
     '0

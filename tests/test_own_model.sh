@@ -1,5 +1,5 @@
 #!/bin/sh
-# A model of one's own: tests/plugins/model.c, compiled away from the checkout with what is installed, goes through every
+# A model of one's own: docs/examples/model.c, compiled away from the checkout with what is installed, goes through every
 # phase as the models of the suite do; a wrong kernel is found in it; what does not fit is one line. A program links the
 # library.
 set -u
@@ -25,9 +25,9 @@ setup()
 check 'an installation' "$(setup install "$build")" "Installed in $house/usr."
 export PKG_CONFIG_PATH="$house/usr/lib/pkgconfig" LD_LIBRARY_PATH="$house/usr/lib" PATH="$house/usr/bin:$PATH"
 cflags=$(pkg-config --cflags gtmark)
-cp tests/plugins/model.c tests/plugins/program.c "$house/away"
+cp docs/examples/model.c tests/plugins/program.c "$house/away"
 # Scores are multiplied by what they should be divided by.
-sed 's/s \/= sqrt/s *= sqrt/; s/"mine"/"wrong"/' tests/plugins/sparse_attention.c >"$house/away/wrong.c"
+sed 's/s \/= sqrt/s *= sqrt/; s/"mine"/"wrong"/' docs/examples/kernel.c >"$house/away/wrong.c"
 cd "$house/away" || exit 1
 # shellcheck disable=SC2086 # flags
 {
@@ -97,8 +97,8 @@ refused()
     tail -n 1 said
     echo $status
 }
-check 'another version' "$(refused bench_model --plugin other.so --model gps_serial | sed 's/this is .*: /this is VERSION: /')" \
-    'bench_model: --plugin other.so: its models are of version 0-0, and this is VERSION: compile it again
+check 'another version' "$(refused bench_model --plugin other.so --model gps_serial | sed 's/GTMARK_ID=[0-9-]*/GTMARK_ID=ID/')" \
+    'bench_model: --plugin other.so: its models are of version 0-0: compile it with the headers of this one, and -D GTMARK_ID=ID (docs/plugins.md)
 2'
 check 'no such model' "$(refused bench_model --plugin model.so --model gps_serials | grep -o -e '--model gps_serials: ' -e '^2')" \
     '--model gps_serials: 

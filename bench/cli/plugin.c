@@ -29,9 +29,11 @@ static bool take_models(struct options *o, struct message *error)
     if (!own)
         return true;
     if (!own->id || strcmp(own->id, GTMARK_TEXT(GTMARK_ID)) != 0)
-        return complain(error,
-                        "--plugin %.200s: its models are of version %.40s, and this is %s: compile it again",
-                        file, own->id ? own->id : "none", GTMARK_TEXT(GTMARK_ID));
+        return complain(
+            error,
+            "--plugin %.200s: its models are of version %.40s: compile it with the headers of this one, and "
+            "-D GTMARK_ID=%s (docs/plugins.md)",
+            file, own->id ? own->id : "none", GTMARK_TEXT(GTMARK_ID));
     for (const struct model *m = own->models; m && m->name; m++)
         if (!is_word(m->name) || model_named(m->name, NULL) || !m->doc || !m->record)
             return complain(error,

@@ -1,54 +1,28 @@
 /*
- * A plug-in with functions that are no ops: a loader of records with a cache, and some that report what
- * cannot be (docs/plugins.md, tests/test_functions.sh).
+ * A plug-in with functions that say when they are closed, or report what cannot be (tests/test_functions.sh).
  */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <gtmark_plugin.h>
 
-enum { RECORDS = 1000, RECORD = 64, CACHED = 100 };
-
-struct loader {
-    int next, cached[CACHED]; /* the record in each place of the cache, plus 1 */
-    double sum;
-    unsigned char records[RECORDS][RECORD];
-};
-
-static const char *begin(const struct gtmark_call *call, void **state)
+static const char *run(const struct gtmark_call *call)
 {
     (void)call;
-    *state = calloc(1, sizeof(struct loader));
-    return *state ? NULL : "no memory";
-}
-
-/* Loads 8 records, each of them twice. */
-static const char *load(const struct gtmark_call *call)
-{
-    struct loader *l = call->state;
-    for (int i = 0; i < 16; i++) {
-        int record = (l->next + i / 2) % RECORDS, *place = &l->cached[record % CACHED];
-        call->record(call, "hit_rate", *place == record + 1, GTMARK_MEAN);
-        if (*place == record + 1)
-            continue;
-        call->enter(call, "read", "from memory");
-        call->record(call, "read_bytes", RECORD, GTMARK_SUM);
-        *place = record + 1;
-        call->enter(call, "decode", NULL);
-        for (int k = 0; k < RECORD; k++)
-            l->sum += l->records[record][k];
-        call->leave(call, "decode");
-        call->leave(call, "read");
-    }
-    l->next += 8;
     return NULL;
 }
 
 static void end(void *state)
 {
-    free(state);
-    fputs("loader: closed\n", stderr);
+    (void)state;
+    fputs("closed\n", stderr);
+}
+
+static const char *begin(const struct gtmark_call *call, void **state)
+{
+    (void)call;
+    (void)state;
+    return NULL;
 }
 
 static const char *refuse(const struct gtmark_call *call, void **state)
@@ -122,8 +96,8 @@ static const char *name_each(const struct gtmark_call *call)
     {                                                                                                        \
         .op = "function", .variant = name, .device = "cpu", .run = function, __VA_ARGS__                     \
     }
-static const struct gtmark_entry entries[] = {FUNCTION("loader", load, .setup = begin, .teardown = end),
-                                              FUNCTION("refuses", load, .setup = refuse),
+static const struct gtmark_entry entries[] = {FUNCTION("closed", run, .setup = begin, .teardown = end),
+                                              FUNCTION("refuses", run, .setup = refuse),
                                               FUNCTION("open", leave_open),
                                               FUNCTION("twice", close_twice),
                                               FUNCTION("outer", close_outer),
