@@ -71,8 +71,7 @@ static bool clash(const struct file *f, const char *path, bool of_program, char 
         if (owner) {
             snprintf(error, error_size,
                      "%.200s: exports %.60s, but its calls would go to that of %.200s: rename it, make it "
-                     "static, or "
-                     "compile with -fvisibility=hidden",
+                     "static, or compile with -fvisibility=hidden",
                      path, name, owner);
             return true;
         }
