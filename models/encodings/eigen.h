@@ -28,7 +28,7 @@ struct eigenpairs {
     struct mat x;       /* n x count, F32 */
     double *value;      /* ascending */
     int64_t iterations; /* products of L with a vector or a block of vectors */
-    double excess;      /* x */
+    double excess;      /* above 1: a residual is too large, for itself or for its eigenvalue within 1e-4 */
 };
 
 /* The largest acceptable residual of a pair: |L v - lambda v| / |v| of the symmetric matrix. */

@@ -185,7 +185,6 @@ static bool ritz(struct iteration *s)
     inner_products(s);
     orthonormalise(s, c);
     project(s, c, half, small);
-    memcpy(s->before, s->value, (size_t)n * sizeof *s->value);
     if (!eager_good(s->e))
         return false;
     int info = dense_symmetric(n, small, 0, n, s->value, v, rest);
@@ -199,6 +198,7 @@ static bool ritz(struct iteration *s)
     while (rank > 0 && s->value[rank - 1] > 1.01 * s->p->bound)
         rank--;
     block_randomise(s, rank);
+    s->renewed = n - rank;
     find_residuals(s);
     remove_constant(s);
     return eager_good(s->e);
@@ -240,14 +240,13 @@ bool block_alloc(struct iteration *s, struct eager *e, const struct pencil *p, i
     s->shift = eager_matrix(e, F32, 1, wide);
     s->ones = eager_matrix(e, F32, 1, wide);
     s->zeros = eager_matrix(e, F32, 1, wide);
-    s->work_size = (3 * wide + 4 * wide * wide + dense_work(wide)) * 8;
+    s->work_size = (2 * wide + 4 * wide * wide + dense_work(wide)) * 8;
     s->value = eager_alloc(e, s->work_size);
     if (!eager_good(e))
         return false;
     run_op(e, fill, .y = s->ones, .value = 1);
     run_op(e, fill, .y = s->zeros, .value = 0);
-    s->before = s->value + wide;
-    s->residual = s->before + wide;
+    s->residual = s->value + wide;
     s->work = s->residual + wide;
     for (int64_t i = 0; i < n; i++)
         s->total += ((const float *)p->mass.data)[i];

@@ -13,10 +13,11 @@ struct iteration {
     struct mat sums;                 /* 1 x wide, F64: 1' M X */
     struct mat transform, shift;     /* wide x wide and 1 x wide: the new block is x transform' + shift */
     struct mat ones, zeros;          /* 1 x wide */
-    double *value, *before;          /* Ritz values, now and one step before */
+    double *value;                   /* Ritz values */
     double *residual;                /* of each column */
     double *work;                    /* for the projected problem */
     int64_t work_size, count;        /* products so far */
+    int64_t renewed;                 /* columns that depended on others, and are random since the last step */
     bool random;                     /* whether the block was initialised at random */
     double loose;                    /* sufficient residual relative to the value; 0: eigen_allowed decides */
     double total, skew;              /* total mass; deviation of the block from orthonormality */

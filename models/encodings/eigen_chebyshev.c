@@ -32,6 +32,7 @@ static const double GAIN = 1e5;
 static const double GAIN_OF_CONSTANT = 1e8; /* the constant is removed but for rounding errors */
 static const double GAIN_AT_FLOOR = 10;     /* with residuals at rounding level: only eigenvalues improve */
 static const double EIGENVALUE = 2e-5;      /* target relative error of an eigenvalue */
+static const double EIGENVALUE_MOST = 1e-4; /* beyond it, a pair has not converged */
 
 static const double COARSER = 0.75;    /* largest ratio of coarse to fine nodes that pays off */
 static const double SMOOTH = 0.15;     /* of the mean diagonal: limit of eigenvalues that count as smooth */
@@ -64,20 +65,32 @@ static void filter(struct iteration *s, double a, int64_t degree)
     block_swap(&s->x, &s->z);
 }
 
-/* The target residual of a pair; the error of its eigenvalue is the squared residual over the gap. */
-static double wanted_residual(const struct iteration *s, int64_t j)
+/*
+ * The residual r of a pair within `share` of its limit, at which its eigenvalue is off by a relative `error`
+ * at most: by r^2 over the gap to what is outside of the block (Kato and Temple), or by r where there is no
+ * gap, as among copies that the block has no columns for. An eigenvector hidden among those has a share of
+ * about 1 / sqrt(n) in a random column, and its mixture with them a residual of that share of the distance.
+ */
+static double residual_for(const struct iteration *s, int64_t j, double share, double error)
 {
-    double value = s->value[j], gap = s->value[s->wide - 1] - value;
-    if (s->loose > 0)
-        return fmax(s->loose * value, FLOOR * s->p->bound);
-    double moved = fabs(value - s->before[j]), allowed = 0.7 * eigen_allowed(value, s->p->norm);
-    return moved <= EIGENVALUE / 2 * value ? allowed : fmin(allowed, sqrt(EIGENVALUE * value * gap));
+    int64_t end = s->wide - 1;
+    double value = s->value[j], gap = fmax(0, s->value[end] - s->residual[end] - value);
+    double hidden = error * value / sqrt((double)s->p->n);
+    double near = fmax(sqrt(error * value * gap), fmax(hidden, FLOOR * s->p->bound));
+    return fmin(share * eigen_allowed(value, s->p->norm), near);
 }
 
-/* The largest ratio of a residual to its target. */
+/* The target residual of a pair. */
+static double wanted_residual(const struct iteration *s, int64_t j)
+{
+    return s->loose > 0 ? fmax(s->loose * s->value[j], FLOOR * s->p->bound)
+                        : residual_for(s, j, 0.7, EIGENVALUE);
+}
+
+/* The largest ratio of a residual to its target; above 1 while there are columns that no filter has seen. */
 static double excess(const struct iteration *s)
 {
-    double most = 0;
+    double most = s->renewed ? 2 : 0;
     for (int64_t j = 0; j < s->wanted; j++)
         most = fmax(most, s->residual[j] / wanted_residual(s, j));
     return most;
@@ -92,25 +105,19 @@ static bool at_floor(const struct iteration *s)
     return most < FLOOR * s->p->bound;
 }
 
-/* The largest ratio of a residual to its limit. */
+/* The largest ratio of a residual to what it may be in the end. */
 static double limits_taken(const struct iteration *s)
 {
-    double most = 0;
+    double most = s->renewed ? 2 : 0;
     for (int64_t j = 0; j < s->wanted; j++)
-        most = fmax(most, s->residual[j] / eigen_allowed(s->value[j], s->p->norm));
+        most = fmax(most, s->residual[j] / residual_for(s, j, 1, EIGENVALUE_MOST));
     return most;
 }
 
-/* Whether all residuals are within their limits, though eigenvalues may still move. */
-static bool allowed(const struct iteration *s)
-{
-    return limits_taken(s) < 0.5;
-}
-
 /* The number of steps without progress to tolerate. */
-static int patience(const struct iteration *s)
+static int patience(const struct iteration *s, double now)
 {
-    return allowed(s) ? 1 : at_floor(s) ? IDLE : IDLE_MOST;
+    return now <= 1 ? 1 : at_floor(s) ? IDLE : IDLE_MOST;
 }
 
 /* The degree that brings all pairs to their targets, limited by GAIN. */
@@ -150,7 +157,9 @@ static int64_t smooth_degree(int i)
  */
 static void filter_block(struct iteration *s, double lift)
 {
-    double b = s->p->bound, last = s->value[s->wide - 1], a = fmin((1 + lift) * last, (last + b) / 2);
+    int64_t end = s->wide - 1;
+    double b = s->p->bound, last = fmax(s->value[end], s->value[max_of(0, end - s->renewed)]),
+           a = fmin((1 + lift) * last, (last + b) / 2);
     int64_t degree = next_degree(s, a);
     filter(s, a, degree);
     if (eigen_allowed(s->value[0], s->p->norm) >= 1e-5 * b)
@@ -174,10 +183,12 @@ static bool smooth(const struct iteration *s)
     return s->p->n >= COARSEST && s->value[s->wide - 1] < SMOOTH * (double)s->p->adj.col.rows / s->total;
 }
 
-/* Whether the last value of the block may be one of the wanted eigenvalues. */
+/* Whether the last value of the block, not yet an eigenvalue, may become one of the wanted ones. */
 static bool end_is_wanted(const struct iteration *s)
 {
-    return s->value[s->wide - 1] < (1 + CLOSE) * s->value[s->wanted - 1];
+    int64_t last = s->wide - 1;
+    return s->value[last] < (1 + CLOSE) * s->value[s->wanted - 1] &&
+           s->residual[last] > wanted_residual(s, last);
 }
 
 /*
@@ -189,8 +200,8 @@ static bool iterate_block(struct iteration *s, int64_t most)
 {
     bool done = block_ritz(s);
     double least = INFINITY, now = excess(s);
-    for (int idle = 0, step = 0; done && (now > 1 || s->skew > SKEW) && idle < patience(s) && s->count < most;
-         step++) {
+    for (int idle = 0, step = 0;
+         done && (now > 1 || s->skew > SKEW) && idle < patience(s, now) && s->count < most; step++) {
         if (step == 1 && s->random && smooth(s))
             coarse_start(s, most);
         else if (now > 1)

@@ -85,7 +85,7 @@ struct encoding {
     int64_t iterated;   /* pairs computed by a solver */
     int64_t iterations; /* of the solver, in its own unit */
     double residual;    /* largest |L v - lambda v| / |v|, in double, of the vectors as stored in values */
-    double excess;      /* largest ratio of a residual to its limit; above 1 the encoding is wrong */
+    double excess;      /* largest ratio of a residual to its limit; above 1 the solver has not converged */
     bool cancelled;     /* cancelled before it was complete; everything else is empty */
 };
 

@@ -15,6 +15,7 @@
  */
 #include "models/encodings/lappe.h"
 
+#include <math.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,6 +121,8 @@ static bool solve_iterated(struct lappe *l)
         l->used |= arpack ? USED_ARPACK : USED_ITERATIVE;
         if (done && l->c->solver == SOLVER_AUTO && pairs.excess > 1 && p.n <= LAPPE_DENSE_AGAIN)
             done = solve_again(l, c);
+        else
+            l->excess = fmax(l->excess, pairs.excess);
     }
     return done;
 }
@@ -167,6 +170,8 @@ bool lappe_compute(const struct encoding_config *c, const struct batch *b,
         out->cancelled = l.e.cancelled;
         return false;
     }
+    if (l.excess > 1)
+        out->excess = fmax(out->excess, l.excess);
     out->cost = l.e.cost;
     out->peak = l.e.peak;
     out->iterations = l.iterations;

@@ -53,6 +53,7 @@ struct lappe {
     struct problems s;
     int used; /* solvers used, as bits */
     int64_t iterations;
+    double excess; /* the largest of the solvers' */
     struct encoding *out;
 };
 
