@@ -83,14 +83,14 @@ static const struct syntax syntax = {
     .most = 3,
     .headings = headings,
     .flags = flags,
-    .notes =
-        "\n"
-        "FILE may be an edge list, a Matrix Market file (*.mtx), a METIS file (*.graph, *.metis), each\n"
-        "also as .gz, or a folder of TUDataset or OGB, whose tables are described, too. OUT is what its\n"
-        "name says: *.mtx, *.graph, *.metis or, with any other name, an edge list; .gz compresses it. It\n"
-        "is complete, or not written. Families are those of --graph of the benchmarks. docs/models.md\n"
-        "says what is read of each format.\n"
-        "\n",
+    .notes = "\n"
+             "FILE may be an edge list (names:FILE where nodes have names), arrays of NumPy (.npy, .npz), a\n"
+             "Matrix Market file (*.mtx), a METIS file (*.graph, *.metis), each also as .gz, or a folder of\n"
+             "TUDataset or OGB, whose tables are described, too. OUT is what its name says: *.mtx, *.graph,\n"
+             "*.metis or, with any other name, an edge list; .gz compresses it. It is complete, or not\n"
+             "written. Families are those of --graph of the benchmarks. docs/models.md says what is read of\n"
+             "each format.\n"
+             "\n",
     .examples = examples,
     .status = "0; 1 OUT was not written; 2 the command line or FILE is wrong.\n",
 };
@@ -113,15 +113,27 @@ static int failed(int status)
     return interrupt_signal() ? 128 + interrupt_signal() : status;
 }
 
+/* A file or folder as --graph names it. */
+static bool name_file(const struct options *o, const char *path, char family[FAMILY_TEXT],
+                      struct message *error)
+{
+    return snprintf(family, FAMILY_TEXT, "%s:%s", o->undirected ? "undirected" : "file", path) <
+               FAMILY_TEXT ||
+           complain(error, "%.200s: the path is too long", path);
+}
+
 /* Reads a file or folder. */
 static bool read_graph(const struct options *o, const char *path, struct batch *b, struct message *error)
 {
     char family[FAMILY_TEXT];
     struct graph_config c = {.family = family, .nodes = 1, .graphs = 1, .limits = limits_of(o)};
-    if (snprintf(family, sizeof family, "%s:%s", o->undirected ? "undirected" : "file", path) >=
-        (int)sizeof family)
-        return complain(error, "%.200s: the path is too long", path);
-    return batch_generate(b, &c, error->text, sizeof error->text);
+    if (!name_file(o, path, family, error) || !batch_generate(b, &c, error->text, sizeof error->text))
+        return false;
+    if (b->notes.header)
+        fprintf(stderr, "note: %s\n", b->notes.header);
+    if (b->notes.columns)
+        fprintf(stderr, "note: %s\n", b->notes.columns);
+    return true;
 }
 
 /* A table, and what it is of. */
@@ -187,11 +199,14 @@ static bool describe_batch(const struct options *o, const char *path, const stru
     struct described all[TABLES + DATASET_TABLES];
     char unused[MESSAGE_SIZE];
     enum graph_format format;
-    if (!graph_format_find(path, &format, error->text, sizeof error->text))
+    struct graph_file_name name;
+    char family[FAMILY_TEXT];
+    if (!name_file(o, path, family, error) || !graph_file_name(family, &name) ||
+        !graph_format_find(name.path, &format, error->text, sizeof error->text))
         return false;
     if (format == GRAPH_TU || format == GRAPH_OGB)
-        dataset_find(&d, path, unused, sizeof unused);
-    const struct graph_source s = {path, o->undirected, limits_of(o), unused, sizeof unused};
+        dataset_find(&d, name.path, unused, sizeof unused);
+    const struct graph_source s = {name.path, o->undirected, limits_of(o), unused, sizeof unused, name.names};
     int count = find_tables(o, &d, all);
     for (int i = 0; i < count; i++)
         if (!read_table(&all[i], b, &s, error))

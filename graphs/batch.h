@@ -78,6 +78,11 @@ struct batch_inputs {
     int64_t classes; /* 0: no labels */
 };
 
+/* What the reader of a file did that its author may not have meant; null: nothing. */
+struct file_notes {
+    const char *header, *columns;
+};
+
 struct batch {
     struct csr adj;
     struct csr out;    /* the transpose: row j lists the receivers of j; the arrays of adj if symmetric */
@@ -89,6 +94,7 @@ struct batch {
     int64_t pairs;   /* the sum of the squared sizes: what dense attention works on */
     bool clamped;    /* a graph has too few nodes for the requested degree, and has all possible edges */
     int64_t entries; /* edges in the file, of which one may stand for both directions; 0 if generated */
+    struct file_notes notes;
     struct batch_inputs inputs;
     struct batch_part part;
     struct halo halo;

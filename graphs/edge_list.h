@@ -20,7 +20,8 @@ struct edge_list {
     int64_t graphs;   /* 1 unless the file has a batch */
     int64_t *offset;  /* graphs + 1: graph g owns nodes offset[g] .. offset[g + 1] - 1 */
     int64_t gap;      /* of an edge list without graph lines: the first id above the least that has no edge */
-    int64_t peak;     /* peak memory of reading in bytes, including this list */
+    struct file_notes notes;
+    int64_t peak; /* peak memory of reading in bytes, including this list */
 };
 
 /* Frees the arrays and leaves an empty list; freeing it again does nothing. */
@@ -33,6 +34,7 @@ struct graph_source {
     struct graph_limits limits;
     char *error;
     size_t error_size;
+    bool names; /* an edge list whose nodes have names */
 };
 
 /* The lines of one of its files, to be opened; errors go where those of the source go. */

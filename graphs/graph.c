@@ -103,7 +103,7 @@ static bool read_file(struct batch *b, const struct graph_config *c, char *error
 {
     struct graph_file_name name;
     graph_file_name(c->family, &name);
-    const struct graph_source source = {name.path, name.undirected, c->limits, error, size};
+    const struct graph_source source = {name.path, name.undirected, c->limits, error, size, name.names};
     struct edge_list list;
     if (!graph_file_read(&list, &source)) {
         b->peak = list.peak;
@@ -112,6 +112,7 @@ static bool read_file(struct batch *b, const struct graph_config *c, char *error
     bool mirrored = list.mirrored, both_listed = list.both_listed;
     take_offset(b, &list);
     b->entries = list.entries;
+    b->notes = list.notes;
     bool done = batch_can_alloc(b, c, file_peak(b, &list), error, size) &&
                 csr_build(&b->adj, list.nodes, list.edge, list.edges, c->limits.cancel, error, size);
     if (done)

@@ -290,7 +290,7 @@ bool batch_read_inputs(struct batch *b, const struct graph_config *c, const stru
     struct graph_file_name name;
     if (!graph_file_name(c->family, &name))
         return true;
-    const struct graph_source s = {name.path, name.undirected, c->limits, error, error_size};
+    const struct graph_source s = {name.path, name.undirected, c->limits, error, error_size, name.names};
     if (!graph_format_find(s.path, &format, error, error_size))
         return false;
     bool good = (format < GRAPH_TU || dataset_find(&d, s.path, error, error_size)) &&

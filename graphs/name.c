@@ -12,16 +12,20 @@ static bool is_word(const char *text, size_t length, const char *word)
 
 bool graph_file_name(const char *text, struct graph_file_name *n)
 {
-    static const char *const prefixes[] = {"file:", "undirected:", "unique:"};
-    for (int i = 0; i < 3; i++) {
-        size_t length = strlen(prefixes[i]);
-        if (strncmp(text, prefixes[i], length) != 0)
-            continue;
-        if (n)
-            *n = (struct graph_file_name){.path = text + length, .undirected = i > 0, .unique = i == 2};
-        return true;
+    enum { NAMES = 3, PREFIXES };
+    static const char *const prefixes[PREFIXES] = {"file:", "undirected:", "unique:", "names:"};
+    int i = 0;
+    while (i < PREFIXES && strncmp(text, prefixes[i], strlen(prefixes[i])) != 0)
+        i++;
+    if (i < PREFIXES && n) {
+        const char *path = text + strlen(prefixes[i]);
+        bool names = i != NAMES && strncmp(path, prefixes[NAMES], strlen(prefixes[NAMES])) == 0;
+        *n = (struct graph_file_name){.path = path + (names ? strlen(prefixes[NAMES]) : 0),
+                                      .undirected = i == 1 || i == 2,
+                                      .unique = i == 2,
+                                      .names = names || i == NAMES};
     }
-    return false;
+    return i < PREFIXES;
 }
 
 /* Sets family and values; for a shape, those of its graph. */
@@ -47,7 +51,7 @@ static bool say_unknown(const char *text, char *error, size_t size)
         length += snprintf(error + length, size - (size_t)length, " %s,", s->name);
     if (length < (int)size)
         snprintf(error + length, size - (size_t)length,
-                 " each also as NAME:giant, file:PATH, undirected:PATH and unique:PATH");
+                 " each also as NAME:giant, file:PATH, undirected:PATH, unique:PATH and names:PATH");
     return false;
 }
 

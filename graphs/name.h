@@ -6,6 +6,8 @@
  *     file:PATH                                     a file of edges, as they are there
  *     undirected:PATH                               with the edge back to each
  *     unique:PATH                                   in addition each edge once, however often the file has it
+ *     names:PATH                                    as file:, of an edge list whose nodes have names; these
+ * may also follow: undirected:names:PATH
  *
  * With ":giant" each graph is reduced to its largest component.
  */
@@ -39,7 +41,7 @@ void graph_name_text(const struct graph_name *n, char text[GRAPH_NAME_TEXT]);
 /* A name of a file of edges. */
 struct graph_file_name {
     const char *path; /* in the name */
-    bool undirected, unique;
+    bool undirected, unique, names;
 };
 
 /* Whether `text` is one; then also which, unless n is null. */

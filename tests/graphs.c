@@ -20,7 +20,7 @@ struct batch graph_generated(const char *family, int64_t nodes, double degree, i
 bool graph_list_read(struct edge_list *list, const char *path, bool undirected, char *error,
                      size_t error_size)
 {
-    const struct graph_source source = {path, undirected, {0}, error, error_size};
+    const struct graph_source source = {path, undirected, {0}, error, error_size, false};
     return graph_file_read(list, &source);
 }
 

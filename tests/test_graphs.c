@@ -286,7 +286,7 @@ static void bad_configurations_are_named(void **state)
         strcat(strcat(unknown, f->name), ", ");
     for (const struct graph_shape *s = graph_shapes; s->name; s++)
         strcat(strcat(unknown, s->name), ", ");
-    strcat(unknown, "each also as NAME:giant, file:PATH, undirected:PATH and unique:PATH");
+    strcat(unknown, "each also as NAME:giant, file:PATH, undirected:PATH, unique:PATH and names:PATH");
     struct {
         struct graph_config config;
         const char *error;

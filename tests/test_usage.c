@@ -55,7 +55,7 @@ static void test_values(void **state)
         {"--columns step,step.tiem.median", "did you mean step.time.median?", "--columns step.tiem.median: "},
         {"--columns step,", "no such column", "--columns : "},
         {"--act none", "gelu, gelu_tanh, relu", NULL},
-        {"--graph file:", "pattern, cluster, NAME:giant, file:PATH, undirected:PATH, unique:PATH", NULL},
+        {"--graph file:", "pattern, cluster, NAME:giant, file:PATH, undirected:PATH, unique:PATH, names:PATH", NULL},
         {"--graph er,sbm:blok=8", "'blok=8' is no parameter of sbm, which has blocks=4", NULL},
         {"--graph sbm:blocks=8,p_in=2,er", "p_in is '2', must be a number from 0 to 1", NULL},
         {"--graph er,sbm,sbm:blocks=4", "sbm is given twice", NULL},

@@ -61,8 +61,8 @@ static void put_what(const struct warnings *w, size_t first, FILE *out)
         }
     const char *gap = strstr(kind->what, "%s");
     bool same = strcmp(least->amount, most->amount) == 0;
-    fprintf(out, "%.*s%s%s%s%s: %s", (int)(gap - kind->what), kind->what, least->amount, same ? "" : " to ",
-            same ? "" : most->amount, gap + 2, kind->remedy);
+    fprintf(out, "%.*s%s%s%s%s%s%s", (int)(gap - kind->what), kind->what, least->amount, same ? "" : " to ",
+            same ? "" : most->amount, gap + 2, kind->remedy ? ": " : "", kind->remedy ? kind->remedy : "");
 }
 
 void warnings_print(const struct warnings *w, describe_row *describe, const void *context, FILE *out)

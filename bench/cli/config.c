@@ -117,19 +117,21 @@ uint64_t file_hash(const char *path, uint64_t hash)
 enum { WORD_TEXT = 256 };
 
 /* The direction of edges, the format unless it is an edge list, and the hash of what is read. */
-static void file_word(const struct config *c, const char *path, char text[WORD_TEXT])
+static void file_word(const struct config *c, char text[WORD_TEXT])
 {
+    struct graph_file_name name;
+    graph_file_name(c->graph.family, &name);
     const char *const tables[] = {c->tables.features, c->tables.edge_features, c->tables.labels};
     char part[GRAPH_PARTS][PATH_MAX], error[MESSAGE_SIZE];
     enum graph_format format = GRAPH_EDGE_LIST;
     uint64_t hash = 0;
-    graph_format_find(path, &format, error, sizeof error);
-    for (int i = 0, parts = graph_file_parts(path, part); i < parts; i++)
+    graph_format_find(name.path, &format, error, sizeof error);
+    for (int i = 0, parts = graph_file_parts(name.path, part); i < parts; i++)
         hash = file_hash(part[i], hash);
     for (int i = 0; i < 3; i++)
         if (tables[i])
             hash = file_hash(graph_table_none(tables[i]) ? "" : tables[i], rng_mix(hash + (uint64_t)i + 1));
-    snprintf(text, WORD_TEXT, "%.*s%s%s %016" PRIx64, (int)strcspn(c->graph.family, ":"), c->graph.family,
+    snprintf(text, WORD_TEXT, "%.*s%s%s %016" PRIx64, (int)(name.path - c->graph.family) - 1, c->graph.family,
              format ? " " : "", format ? graph_format_name(format) : "", hash);
 }
 
@@ -140,7 +142,7 @@ static void graph_word(const struct config *c, char text[WORD_TEXT])
     const char *colon = strchr(g->family, ':');
     const struct graph_shape *shape = graph_shape_of(g->family);
     if (graph_is_file(g->family))
-        file_word(c, colon + 1, text);
+        file_word(c, text);
     else
         snprintf(text, WORD_TEXT, "%s%s nodes %.17g degree %.17g graphs %" PRId64,
                  shape ? shape->graph : g->family, shape && colon ? colon : "",

@@ -98,6 +98,17 @@ static void note_repeated(const struct measurement *m)
                      (long long)m->row->graph.edges);
 }
 
+/* What the reader of the file says. */
+static void note_file(const struct measurement *m)
+{
+    static const struct warning_kind kinds[] = {{"note", "%s", NULL}, {"note", "%s", NULL}};
+    const char *const notes[] = {m->work.batch.notes.header, m->work.batch.notes.columns};
+    struct subject row = subject_of(m, NULL);
+    for (int i = 0; i < 2; i++)
+        if (notes[i])
+            warnings_add(&row, &kinds[i], 0, "%s", notes[i]);
+}
+
 /* Only in bench_model. */
 static void measure_cold_start(struct measurement *m)
 {
@@ -181,6 +192,7 @@ static void visit(struct visit *v)
     if (v->plan->first) {
         note_clamped(m);
         note_repeated(m);
+        note_file(m);
         if (!m->job->options->device.meta)
             look_at_machine(m);
     }
