@@ -9,12 +9,8 @@ enum { NAME_LENGTH = 26, NAME = 30 };
 #define ZIP          MAGIC("PK\3\4")
 
 static const struct container containers[] = {
-    {MAGIC("\x93NUMPY"), .npy = true,
-     .said = "is an array of NumPy: write it as text, an edge a line (numpy.savetxt with fmt='%d')"},
-    {ZIP, .entry = ".npy",
-     .said =
-         "is a .npz archive of NumPy: write its arrays as .npy files, a sparse matrix by scipy.io.mmwrite, "
-         "edges as text by numpy.savetxt"},
+    {MAGIC("\x93NUMPY"), .npy = true, .said = "is an array of NumPy, where text is expected"},
+    {ZIP, .entry = ".npy", .npz = true, .said = "is a .npz archive of NumPy: write its arrays as .npy files"},
     {ZIP, .entry = "data.pkl", .said = "is written by torch.save: write its edges or numbers as text"},
     {ZIP, .said = "is a ZIP archive: unzip it first"},
     {MAGIC("ustar"), .at = 257, .said = "is a tar archive: unpack it first (tar -xf)"},

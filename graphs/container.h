@@ -12,7 +12,7 @@ struct container {
     const char *magic;
     size_t size, at;   /* of the magic bytes, and where they are */
     const char *entry; /* of a ZIP archive: how the name of its first file ends; null: any */
-    bool npy;          /* an array of NumPy, which graphs/table.h reads */
+    bool npy, npz;     /* an array of NumPy, or an archive of some */
     const char *said;  /* what it is, and what to do */
 };
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "graphs/edge_arrays.h"
 #include "graphs/edge_lines.h"
 #include "graphs/matrix_market.h"
 #include "graphs/metis.h"
@@ -14,11 +15,9 @@
 enum { ERROR_SIZE = 512 };
 
 static const char *const names[] = {
-    [GRAPH_EDGE_LIST] = "edge list",
-    [GRAPH_MATRIX_MARKET] = "Matrix Market",
-    [GRAPH_METIS] = "METIS",
-    [GRAPH_TU] = "TUDataset",
-    [GRAPH_OGB] = "OGB",
+    [GRAPH_EDGE_LIST] = "edge list", [GRAPH_MATRIX_MARKET] = "Matrix Market",
+    [GRAPH_METIS] = "METIS",         [GRAPH_ARRAYS] = "NumPy",
+    [GRAPH_TU] = "TUDataset",        [GRAPH_OGB] = "OGB",
 };
 
 const char *graph_format_name(enum graph_format f)
@@ -49,26 +48,29 @@ static bool is_folder(const char *path)
     return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
-/* Whether a file begins with the banner of Matrix Market. */
-static bool has_banner(const char *path)
+/* The format of a file, by its first bytes or its name. */
+static enum graph_format format_of(const char *path)
 {
     char error[ERROR_SIZE]; /* said again when the file is read */
     struct text_lines l = {.path = path, .error = error, .error_size = sizeof error};
     const char *line, *end;
-    bool found = false;
-    if (lines_open(&l) && lines_next(&l, &line, &end)) {
+    enum graph_format f = graph_format_named(path);
+    bool opened = lines_open(&l);
+    if (opened && l.container && (l.container->npy || l.container->npz))
+        f = GRAPH_ARRAYS;
+    else if (opened && lines_next(&l, &line, &end)) {
         struct words w = words_of(line, end);
-        found = matrix_market_begins(&w);
+        f = matrix_market_begins(&w) ? GRAPH_MATRIX_MARKET : f;
     }
     lines_close(&l);
-    return found;
+    return f;
 }
 
 /* The format of what is there; of a folder also its files. */
 static bool recognise(const char *path, struct dataset *d, enum graph_format *f, char *error, size_t size)
 {
     if (!is_folder(path)) {
-        *f = has_banner(path) ? GRAPH_MATRIX_MARKET : graph_format_named(path);
+        *f = format_of(path);
         return true;
     }
     if (!dataset_find(d, path, error, size))
@@ -90,11 +92,18 @@ bool graph_file_read(struct edge_list *list, const struct graph_source *s)
     *list = (struct edge_list){0};
     if (!recognise(s->path, &d, &f, s->error, s->error_size))
         return false;
+    if (s->names && f != GRAPH_EDGE_LIST) {
+        snprintf(s->error, s->error_size, "%.200s: names: is for edge lists, and this is %s", s->path,
+                 names[f]);
+        return false;
+    }
     switch (f) {
     case GRAPH_MATRIX_MARKET:
         return matrix_market_read(list, s);
     case GRAPH_METIS:
         return metis_read(list, s);
+    case GRAPH_ARRAYS:
+        return edge_arrays_read(list, s);
     case GRAPH_TU:
         return tu_read(list, s, d.part[0], d.part[1]);
     case GRAPH_OGB:

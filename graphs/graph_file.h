@@ -14,6 +14,7 @@ enum graph_format {
     GRAPH_EDGE_LIST,     /* graphs/edge_lines.h: any other file */
     GRAPH_MATRIX_MARKET, /* graphs/matrix_market.h: begins with its banner, or is named *.mtx */
     GRAPH_METIS,         /* graphs/metis.h: named *.graph or *.metis */
+    GRAPH_ARRAYS,        /* graphs/edge_arrays.h: begins as a .npy file or a .npz archive */
     GRAPH_TU,            /* graphs/tu.h: a folder with its files */
     GRAPH_OGB            /* graphs/ogb.h: likewise */
 };

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
+#include "graphs/archive.h"
 #include "kernels/arithmetic.h"
 
 enum { BLOCK = 1 << 20, AT_ONCE = 1 << 30 /* of zlib */ };
@@ -157,6 +158,29 @@ bool lines_next_words(struct text_lines *l, struct words *w)
     return false;
 }
 
+bool lines_open_array(struct text_lines *l, const char *name)
+{
+    char file[64];
+    const char *reason;
+    snprintf(file, sizeof file, "%s.npy", name);
+    gzrewind(l->file);
+    l->entry = archive_find(l->file, file, &reason);
+    return l->entry || (reason && lines_fail(l, "%s", reason));
+}
+
+/* The next bytes of the file or of an array in it; -1 with an error. */
+static int read_some(struct text_lines *l, void *bytes, int size)
+{
+    if (!l->entry) {
+        int got = gzread(l->file, bytes, (unsigned)size);
+        return got > 0 ? got : check_end(l) ? 0 : -1;
+    }
+    int got = archive_read(l->entry, bytes, size);
+    if (got < 0)
+        lines_fail(l, "an array in it is damaged or cut");
+    return got;
+}
+
 int64_t lines_bytes(struct text_lines *l, void *bytes, int64_t size)
 {
     int64_t count = 0;
@@ -165,9 +189,9 @@ int64_t lines_bytes(struct text_lines *l, void *bytes, int64_t size)
             lines_fail(l, "stopped while reading");
             return -1;
         }
-        int got = gzread(l->file, (char *)bytes + count, (unsigned)min_of(size - count, AT_ONCE));
+        int got = read_some(l, (char *)bytes + count, (int)min_of(size - count, AT_ONCE));
         if (got <= 0)
-            return check_end(l) ? count : -1;
+            return got < 0 ? -1 : count;
         count += got;
     }
     return count;
@@ -176,8 +200,10 @@ int64_t lines_bytes(struct text_lines *l, void *bytes, int64_t size)
 void lines_close(struct text_lines *l)
 {
     free(l->block);
+    archive_free(l->entry);
     if (l->file)
         gzclose_r(l->file);
     l->block = NULL;
     l->file = NULL;
+    l->entry = NULL;
 }

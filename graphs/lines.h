@@ -30,6 +30,7 @@ struct text_lines {
     const struct container *container; /* what it is, if it is known not to be text; else null */
     bool done;                         /* the whole file is in the block */
     void *file;
+    struct archive *entry; /* whose bytes lines_bytes reads; null: those of the file */
     char *block;           /* `size` bytes */
     int64_t size, at, end; /* at .. end - 1: read, but not taken yet */
 };
@@ -46,6 +47,12 @@ bool lines_next(struct text_lines *l, const char **line, const char **end);
 
 /* The words of the next line that has any; otherwise as lines_next. */
 bool lines_next_words(struct text_lines *l, struct words *w);
+
+/*
+ * Of a .npz archive, just opened: reads the bytes of this array. False without an error, and l->failed, if
+ * there is none of this name.
+ */
+bool lines_open_array(struct text_lines *l, const char *name);
 
 /*
  * For a file that is no text: its next bytes, as many as `size` if there are. How many there were; -1, with
