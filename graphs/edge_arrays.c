@@ -43,6 +43,7 @@ static bool open_numbers(struct numbers *n, const struct graph_source *s, const 
         return false;
     n->left = n->array.rows * n->array.cols;
     n->step = 1;
+    n->at = n->end = 0;
     return strchr("iu", *n->array.element->name) ||
            lines_fail(&n->lines, "%s has no whole numbers", name ? name : "the array");
 }

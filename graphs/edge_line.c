@@ -92,7 +92,7 @@ static bool scan_graph(struct words *w, uint64_t *nodes)
 bool edge_line_is_header(const struct words *line)
 {
     struct words w = *line;
-    bool first = begins_word(&w);
+    bool first = begins_word(&w) && !words_skip(&w, "graph", false);
     while (!words_at_separator(&w))
         w.at++;
     words_skip_separator(&w);

@@ -50,6 +50,8 @@ static void lines_mean_edges(void **state)
         {"\xef\xbb\xbfgraph 3 # nodes\n0 1\n", false, "3: 0>1"},
         {"0 1\r\n# x\r\n\r\n1 2 0.5\r\n", false, "3: 0>1 1>2"},
         {"0 1\r", false, "2: 0>1"},
+        {"source,target\n0,1\n1,2\n", false, "3: 0>1 1>2"},
+        {"# a\n\"from\"\tto\tw (kg)\n0\t1\t.5\n", false, "2: 0>1"},
         {"70 3\n3 1000\n18446744073709551615 70\n", false, "4: 1>0 0>2 3>1"},
         {"18446744073709551615 0\n9223372036854775808 9223372036854775807\n", false, "4: 3>0 2>1"},
         {"007 7\n00000000000000000000000000 000000000000000000000000000001\n", false, "3: 2>2 0>1"},
@@ -85,7 +87,15 @@ static void bad_lines_are_named(void **state)
         {BYTES(",7 8\n"), ":1: the first node id is missing"},
         {BYTES("0 1\n-5 1\n"), ":2: node id -5 is negative"},
         {BYTES("0 -1\n"), ":1: node id -1 is negative"},
-        {BYTES("a b\n"), ":1: 'a' is not a node id: a whole number, at least 0"},
+        {BYTES("a 1\n"),
+         ":1: 'a' is not a node id: a whole number, at least 0; --graph names:PATH reads names"},
+        {BYTES("a b\n"), ": the file has no edges"},
+        {BYTES("a b\na c\n"),
+         ":2: 'a' is not a node id: a whole number, at least 0; --graph names:PATH reads names"},
+        {BYTES("0 1\na b\n"),
+         ":2: 'a' is not a node id: a whole number, at least 0; --graph names:PATH reads names"},
+        {BYTES("graph 2\na b\n"),
+         ":2: 'a' is not a node id: a whole number, at least 0; --graph names:PATH reads names"},
         {BYTES("0 -\n"), ":1: '-' is not a node id: a whole number, at least 0"},
         {BYTES("0 +1\n"), ":1: '+1' is not a node id: a whole number, at least 0"},
         {BYTES("0 1.5\n"), ":1: '1.5' is not a node id: a whole number, at least 0"},
@@ -99,7 +109,8 @@ static void bad_lines_are_named(void **state)
                "0 1\n"),
          ":2: '???0' is not a node id: a whole number, at least 0"},
         {BYTES("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 1\n"),
-         ":1: 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' is not a node id: a whole number, at least 0"},
+         ":1: 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' is not a node id: a whole number, at least 0; --graph "
+         "names:PATH reads names"},
         {BYTES("18446744073709551616 0\n"),
          ":1: node id 18446744073709551616 exceeds 64 bits: renumber the nodes from 0"},
         {BYTES("0 99999999999999999999\n"),
@@ -116,8 +127,10 @@ static void bad_lines_are_named(void **state)
         {BYTES("{0 1}\n"), ":1: '{0' is not a node id: a whole number, at least 0"},
         {BYTES("0 {1}\n"), ":1: '{1}' is not a node id: a whole number, at least 0"},
         {BYTES("0 # 1\n"), ":1: '#' is not a node id: a whole number, at least 0"},
-        {BYTES("0 1 2 3 4\n"), ":1: unexpected '4' after two node ids, a weight and a time"},
-        {BYTES("0 1,2,3,\n"), ":1: unexpected ',' after two node ids, a weight and a time"},
+        {BYTES("0 1 2 3 4\n"), ":1: unexpected '4' after two node ids, a weight and a time; write a list of "
+                               "neighbours as an edge a line"},
+        {BYTES("0 1,2,3,\n"), ":1: unexpected ',' after two node ids, a weight and a time; write a list of "
+                              "neighbours as an edge a line"},
         {BYTES("0 1\n0 \0 1\n"), ":2: the line has a NUL byte: this is not a text file"},
         {BYTES("0 1\0\n"), ":1: the line has a NUL byte: this is not a text file"},
         {BYTES("0 1 2\0\n"), ":1: the line has a NUL byte: this is not a text file"},
@@ -131,7 +144,8 @@ static void bad_lines_are_named(void **state)
         {BYTES("graph +2\n"), ":1: '+2' is not a number of nodes: a whole number from 1 to 2147483647"},
         {BYTES("graph 2.0\n"), ":1: '2.0' is not a number of nodes: a whole number from 1 to 2147483647"},
         {BYTES("graph x\n"), ":1: 'x' is not a number of nodes: a whole number from 1 to 2147483647"},
-        {BYTES("graph,2\n"), ":1: 'graph' is not a node id: a whole number, at least 0"},
+        {BYTES("graph,2\n"),
+         ":1: 'graph' is not a node id: a whole number, at least 0; --graph names:PATH reads names"},
         {BYTES("graph 2147483648\n"),
          ":1: '2147483648' is not a number of nodes: a whole number from 1 to 2147483647"},
         {BYTES("graph 18446744073709551617\n"),
@@ -140,9 +154,12 @@ static void bad_lines_are_named(void **state)
         {BYTES("graph 2,\n"), ":1: unexpected ',' after the number of nodes"},
         {BYTES("graph 2 x # x\n"), ":1: unexpected 'x' after the number of nodes"},
         {BYTES("graph 2\0\n"), ":1: the line has a NUL byte: this is not a text file"},
-        {BYTES("grap\n"), ":1: 'grap' is not a node id: a whole number, at least 0"},
-        {BYTES("graph2\n"), ":1: 'graph2' is not a node id: a whole number, at least 0"},
-        {BYTES("Graph 2\n"), ":1: 'Graph' is not a node id: a whole number, at least 0"},
+        {BYTES("grap\n"),
+         ":1: 'grap' is not a node id: a whole number, at least 0; --graph names:PATH reads names"},
+        {BYTES("graph2\n"),
+         ":1: 'graph2' is not a node id: a whole number, at least 0; --graph names:PATH reads names"},
+        {BYTES("Graph 2\n"),
+         ":1: 'Graph' is not a node id: a whole number, at least 0; --graph names:PATH reads names"},
         {BYTES("graph 2\n0 2\n"), ":2: node id 2 is above 1, the last of its graph"},
         {BYTES("graph 9\n8 8\ngraph 1\n# x\n1 0\n"), ":5: node id 1 is above 0, the last of its graph"},
         {BYTES("graph 2\n18446744073709551615 0\n"),
@@ -161,6 +178,91 @@ static void bad_lines_are_named(void **state)
     char shown[GRAPH_SHOWN];
     for (size_t i = 0; i < LENGTH(bad); i++)
         assert_string_equal(edges_of(*state, bad[i].text, bad[i].size, i % 2, shown), bad[i].error);
+}
+
+/* Nodes with names, in the order of their appearance; ids of any length are names, too. */
+static void names_are_numbered(void **state)
+{
+    static const struct {
+        const char *family, *text, *edges;
+    } known[] = {
+        {"names", "b a 1\n# x\na,c\n  c\tb {}\nb b\n", "3: 0>1 1>2 2>0 0>0"},
+        {"undirected:names", "x y\ny z\n", "3: 0>1 1>0 1>2 2>1"},
+        {"unique:names", "x y\nx y\n", "2: 0>1 1>0"},
+        {"file:names", "100000000000000000001 5\n5 100000000000000000002\ngraph 5", "4: 0>1 1>2 3>1"},
+        {"names", "a\n", ":1: a name is missing"},
+        {"names", "a b c\n", ":1: 'c' is not a weight"},
+        {"names", "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n",
+         ": names: is for edge lists, and this is Matrix Market"},
+    };
+    struct test_file *temp = *state;
+    char family[PATH_MAX], error[ERROR_SIZE], shown[GRAPH_SHOWN];
+    for (size_t i = 0; i < LENGTH(known); i++) {
+        write_bytes(temp->path, known[i].text, strlen(known[i].text));
+        snprintf(family, sizeof family, "%s:%s", known[i].family, temp->path);
+        struct graph_config c = {.family = family, .nodes = 1, .graphs = 1};
+        struct batch b;
+        if (!batch_generate(&b, &c, error, sizeof error)) {
+            assert_string_equal(error + strlen(temp->path), known[i].edges);
+            continue;
+        }
+        int at = snprintf(shown, sizeof shown, "%d:", (int)b.adj.nodes);
+        for (int64_t j = 0; j < b.out.nodes; j++)
+            for (int64_t e = b.out.row_ptr[j]; e < b.out.row_ptr[j + 1]; e++)
+                at += snprintf(shown + at, sizeof shown - (size_t)at, " %d>%d", (int)j, b.out.col[e]);
+        batch_free(&b);
+        /* sorted by the node from which edges come */
+        assert_int_equal(strlen(shown), strlen(known[i].edges));
+        for (const char *edge = strchr(known[i].edges, ' '); edge; edge = strchr(edge + 1, ' ')) {
+            char one[8];
+            snprintf(one, sizeof one, "%.4s", edge);
+            assert_non_null(strstr(shown, one));
+        }
+    }
+}
+
+/* Many names, so that tables grow: every edge leads to the name after its own. */
+static void many_names(void **state)
+{
+    enum { NAMES = 30000 };
+    static char text[NAMES * 32];
+    struct test_file *temp = *state;
+    char family[PATH_MAX], error[ERROR_SIZE];
+    size_t at = 0;
+    for (int i = 0; i < NAMES; i++)
+        at += (size_t)sprintf(text + at, "node%x node%x\n", i, (i + 1) % NAMES);
+    write_bytes(temp->path, text, at);
+    snprintf(family, sizeof family, "names:%s", temp->path);
+    struct graph_config c = {.family = family, .nodes = 1, .graphs = 1};
+    struct batch b;
+    assert_true(batch_generate(&b, &c, error, sizeof error));
+    assert_int_equal(b.adj.nodes, NAMES);
+    for (int64_t j = 0; j < NAMES; j++)
+        assert_int_equal(b.out.col[b.out.row_ptr[j]], (j + 1) % NAMES);
+    batch_free(&b);
+}
+
+/* What the author of a file may not have meant is noted. */
+static void files_have_notes(void **state)
+{
+    static const struct {
+        const char *text;
+        bool header, columns;
+    } known[] = {{"0 1\n1 2\n", false, false},
+                 {"a b\n0 1\n1 2\n", true, false},
+                 {"a b\n0 1 2\n1 2\n", true, true},
+                 {"0 1 2 3\n1 2 3\n2 3 0 1\n", false, true},
+                 {"0 1 {}\n1 2\n# 1 2 3\n2 0 # 5\n", false, false}};
+    struct test_file *temp = *state;
+    char error[ERROR_SIZE];
+    for (size_t i = 0; i < LENGTH(known); i++) {
+        struct edge_list list;
+        write_bytes(temp->path, known[i].text, strlen(known[i].text));
+        assert_true(graph_list_read(&list, temp->path, false, error, sizeof error));
+        assert_int_equal(list.notes.header != NULL, known[i].header);
+        assert_int_equal(list.notes.columns != NULL, known[i].columns);
+        edge_list_free(&list);
+    }
 }
 
 /* Lines may span blocks; a line longer than a block is refused, even a comment. */
@@ -328,6 +430,9 @@ int main(void)
         cmocka_unit_test(graphs_may_be_many),
         cmocka_unit_test(files_that_cannot_be_read_are_named),
         cmocka_unit_test(gzip_is_read_and_its_damage_found),
+        cmocka_unit_test(names_are_numbered),
+        cmocka_unit_test(many_names),
+        cmocka_unit_test(files_have_notes),
     };
     return cmocka_run_group_tests_name("edge lists", tests, test_file_open, test_file_close);
 }

@@ -1,6 +1,8 @@
 /* Matrix Market and METIS files: what they mean, refused lines and their messages, and files cut anywhere. */
 #include <unistd.h>
 
+#include <zlib.h>
+
 #include "tests/files.h"
 #include "tests/graphs.h"
 #include "tests/test.h"
@@ -127,8 +129,7 @@ static void containers_are_named(void **state)
         {BYTES("PK\3\4\x14\0\0\0\0\0abcdefghijklmnop\5\0\0\0x.txt0 1\n"),
          ": is a ZIP archive: unzip it first"},
         {BYTES("PK\3\4\x14\0\0\0\0\0abcdefghijklmnop\5\0\0\0a.npy\x93NUMPY"),
-         ": is a .npz archive of NumPy: write its arrays as .npy files, a sparse matrix by scipy.io.mmwrite, "
-         "edges as text by numpy.savetxt"},
+         ": has no edge_index, and no sparse matrix of scipy: shape, indptr and indices"},
         {BYTES("PK\3\4\x14\0\0\0\0\0abcdefghijklmnop\xa\0\0\0x/data.pkl\x80\2"),
          ": is written by torch.save: write its edges or numbers as text"},
         {BYTES("PK\3\4\x14"), ": is a ZIP archive: unzip it first"},
@@ -140,8 +141,7 @@ static void containers_are_named(void **state)
         {BYTES("7z\xbc\xaf\x27\x1c\0"), ": is a 7z archive: unpack it first (7z x)"},
         {BYTES("\x89HDF\r\n\x1a\n"), ": is an HDF5 file: write its edges or numbers as text"},
         {BYTES("PAR1\x15"), ": is a Parquet file: write its edges or numbers as text"},
-        {BYTES("\x93NUMPY\1\0v\0{'descr'"),
-         ": is an array of NumPy: write it as text, an edge a line (numpy.savetxt with fmt='%d')"},
+        {BYTES("\x93NUMPY\1\0v\0{'descr'"), ": the file ends within its header"},
         {BYTES("\xff\xfe"
                "0\0 \0"
                "1\0"),
@@ -281,6 +281,191 @@ static void cut_files_are_refused(void **state)
                              cut >= files[i].whole);
 }
 
+enum { ARRAY_MOST = 512, ARCHIVE_MOST = 4096 };
+
+/* An array of 32-bit or, with `wide`, 64-bit integers as numpy.save writes it. */
+static size_t put_array(char *to, const char *shape, bool by_columns, bool wide, const int *value, int count)
+{
+    char header[128];
+    int length = snprintf(header, sizeof header, "{'descr': '<i%d', 'fortran_order': %s, 'shape': %s, }\n",
+                          wide ? 8 : 4, by_columns ? "True" : "False", shape);
+    memcpy(to, "\x93NUMPY\1\0", 8);
+    to[8] = (char)length;
+    to[9] = 0;
+    memcpy(to + 10, header, (size_t)length);
+    char *at = to + 10 + length;
+    for (int i = 0; i < count; i++, at += wide ? 8 : 4) {
+        int64_t whole = value[i];
+        memcpy(at, &whole, wide ? 8 : 4); /* little-endian */
+    }
+    return (size_t)(at - to);
+}
+
+enum way { STORED, DEFLATED, WIDE_SIZES };
+
+static void put_number(char *to, uint64_t value, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        to[i] = (char)(value >> 8 * i);
+}
+
+/* Appends a file to an archive. */
+static size_t put_file(char *archive, size_t at, const char *name, const void *bytes, size_t size,
+                       enum way way)
+{
+    char *head = archive + at, *data = head + 30 + strlen(name) + (way == WIDE_SIZES ? 20 : 0);
+    size_t packed = size;
+    if (way == STORED)
+        memcpy(data, bytes, size);
+    else {
+        z_stream z = {.next_in = (void *)(uintptr_t)bytes,
+                      .avail_in = (unsigned)size,
+                      .next_out = (void *)data,
+                      .avail_out = ARRAY_MOST};
+        assert_int_equal(deflateInit2(&z, 9, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
+        assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+        packed = z.total_out;
+        deflateEnd(&z);
+    }
+    memset(head, 0, 30);
+    memcpy(head, "PK\3\4", 4);
+    put_number(head + 8, way == STORED ? 0 : 8, 2);
+    put_number(head + 14, crc32(0, bytes, (unsigned)size), 4);
+    put_number(head + 18, way == WIDE_SIZES ? UINT32_MAX : packed, 4);
+    put_number(head + 22, way == WIDE_SIZES ? UINT32_MAX : size, 4);
+    put_number(head + 26, strlen(name), 2);
+    memcpy(head + 30, name, strlen(name));
+    if (way == WIDE_SIZES) {
+        put_number(head + 28, 20, 2);
+        put_number(data - 20, 1 | 16 << 16, 4);
+        put_number(data - 16, size, 8);
+        put_number(data - 8, packed, 8);
+    }
+    return (size_t)(data - archive) + packed;
+}
+
+static const int edge_index[] = {0, 1, 3, 1, 2, 0}, pairs[] = {0, 1, 1, 2, 3, 0};
+
+static void arrays_are_edges(void **state)
+{
+    static const struct {
+        const char *shape;
+        bool by_columns;
+        const int *value;
+    } arrays[] = {{"(2, 3)", false, edge_index},
+                  {"(3, 2)", true, edge_index},
+                  {"(2, 3)", true, pairs},
+                  {"(3, 2)", false, pairs}};
+    char array[ARRAY_MOST], archive[ARCHIVE_MOST], shown[GRAPH_SHOWN] = "";
+    for (size_t i = 0; i < 2 * LENGTH(arrays); i++) {
+        size_t size =
+            put_array(array, arrays[i / 2].shape, arrays[i / 2].by_columns, i % 2, arrays[i / 2].value, 6);
+        assert_string_equal(read_as(*state, ".npy", array, size, false, shown), "4: 0>1 1>2 3>0");
+        assert_string_equal(read_as(*state, ".gz", array, size, true, shown), "4: 0>1 1>0 1>2 2>1 3>0 0>3");
+        for (int way = STORED; way <= WIDE_SIZES; way++) {
+            char other[ARRAY_MOST];
+            size_t end = put_file(archive, 0, "x.npy", shown, 100, (enum way)way);
+            end = put_file(archive, end, "edge_index.npy", array, size, (enum way)way);
+            assert_string_equal(read_as(*state, "", archive, end, false, shown), "4: 0>1 1>2 3>0");
+            size_t more = put_array(other, "()", false, true, (int[]){6}, 1);
+            end = put_file(archive, end, "num_nodes.npy", other, more, (enum way)way);
+            assert_string_equal(read_as(*state, ".npz", archive, end, false, shown), "6: 0>1 1>2 3>0");
+        }
+    }
+}
+
+/* A matrix of 3 rows, of which the first two and the last may be empty. */
+static size_t put_matrix(char *archive, const char *prefix, const int indptr[4], const char *kind,
+                         enum way way)
+{
+    char array[ARRAY_MOST] = "\x93NUMPY\1\0\1\0\n", name[32];
+    memcpy(array + 11, kind, 3);
+    size_t end = put_file(archive, 0, "format.npy", array, 14, way);
+    const struct {
+        const char *name, *shape;
+        const int *value;
+        int count;
+    } parts[] = {{"indices", "(3,)", (int[]){1, 0, 2}, 3},
+                 {"indptr", "(4,)", indptr, 4},
+                 {"shape", "(2,)", (int[]){3, 3}, 2}};
+    for (size_t i = 0; i < LENGTH(parts); i++) {
+        snprintf(name, sizeof name, "%s%s.npy", prefix, parts[i].name);
+        size_t size = put_array(array, parts[i].shape, false, i % 2, parts[i].value, parts[i].count);
+        end = put_file(archive, end, name, array, size, way);
+    }
+    return end;
+}
+
+static void sparse_matrices_are_graphs(void **state)
+{
+    static const struct {
+        int indptr[4];
+        const char *kind, *shown;
+    } known[] = {
+        {{0, 1, 3, 3}, "csr", "3: 0>1 1>0 1>2"},
+        {{0, 0, 0, 3}, "csr", "3: 2>1 2>0 2>2"},
+        {{0, 3, 3, 3}, "csr", "3: 0>1 0>0 0>2"},
+        {{0, 1, 2, 3}, "csc", ": a sparse matrix that is not csr: convert it by tocsr()"},
+        {{0, 2, 1, 3}, "csr", ": indptr does not ascend from 0"},
+        {{1, 2, 2, 3}, "csr", ": indptr does not ascend from 0"},
+        {{0, 3, 2, 3}, "csr", ": indptr does not ascend from 0"},
+        {{0, 1, 2, 2}, "csr", ": its arrays differ in length"},
+        {{0, 1, 2, 4}, "csr", ": 4 in an array, where numbers from 0 to 3 are"},
+    };
+    char archive[ARCHIVE_MOST], shown[GRAPH_SHOWN] = "";
+    for (size_t i = 0; i < LENGTH(known); i++)
+        for (int way = STORED; way <= WIDE_SIZES; way++) {
+            size_t size = put_matrix(archive, way == DEFLATED ? "adj_" : "", known[i].indptr, known[i].kind,
+                                     (enum way)way);
+            assert_string_equal(read_as(*state, "", archive, size, false, shown), known[i].shown);
+        }
+}
+
+/* In an archive all bytes count but those of names, times and versions, and what is behind the arrays. */
+static void bad_arrays_are_refused(void **state)
+{
+    static const int negative[] = {0, 1, 3, 1, -2, 0};
+    static const struct {
+        const char *shape;
+        int count;
+        const int *value;
+        const char *shown;
+    } bad[] = {
+        {"(6,)", 6, edge_index, ": an array of 6 x 1; edges are 2 x E or E x 2"},
+        {"(2, 3)", 5, edge_index, ": an array ends 4 bytes early"},
+        {"(2, 2)", 6, edge_index, ": an array has bytes after its elements"},
+        {"(2, 3)", 6, negative, ": -2 in an array, where numbers from 0 to 2147483646 are"},
+        {"(2, 999999999)", 6, edge_index, ": an array ends 7999999968 bytes early"},
+        {"(2, 1, 3)", 6, edge_index,
+         ": its shape is not that of one or two dimensions below 10^9, with an element"},
+    };
+    char array[ARRAY_MOST], archive[ARCHIVE_MOST], shown[GRAPH_SHOWN] = "";
+    for (size_t i = 0; i < LENGTH(bad); i++) {
+        size_t size = put_array(array, bad[i].shape, false, false, bad[i].value, bad[i].count);
+        assert_string_equal(read_as(*state, ".npy", array, size, false, shown), bad[i].shown);
+    }
+    for (int way = STORED; way <= WIDE_SIZES; way++) {
+        size_t size = put_array(array, "(2, 3)", false, true, edge_index, 6),
+               end = put_file(archive, 0, "edge_index.npy", array, size, (enum way)way);
+        for (size_t cut = 0; cut < end; cut++)
+            assert_int_equal(*read_as(*state, ".npz", archive, cut, false, shown), ':');
+        for (size_t i = end - 20; i < end; i++) {
+            archive[i] ^= 1;
+            assert_int_equal(*read_as(*state, ".npz", archive, end, false, shown), ':');
+            archive[i] ^= 1;
+        }
+        size = put_array(array, "(2,)", false, false, edge_index, 2);
+        end = put_file(archive, end, "num_nodes_list.npy", array, size, (enum way)way);
+        assert_string_equal(read_as(*state, ".npz", archive, end, false, shown),
+                            ": has several graphs: write them as text, or each into a file");
+    }
+    memset(archive, 0, ARCHIVE_MOST);
+    size_t end = put_file(archive, 0, "edge_index.npy", array, 10, STORED);
+    archive[6] = 8;
+    assert_string_equal(read_as(*state, "", archive, end, false, shown),
+                        ": is an archive of another kind than numpy.savez writes into a file");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -288,6 +473,8 @@ int main(void)
         cmocka_unit_test(metis_files_are_graphs), cmocka_unit_test(bad_metis_files_are_refused),
         cmocka_unit_test(both_ends_list_an_edge), cmocka_unit_test(long_lines),
         cmocka_unit_test(cut_files_are_refused),  cmocka_unit_test(containers_are_named),
+        cmocka_unit_test(arrays_are_edges),       cmocka_unit_test(sparse_matrices_are_graphs),
+        cmocka_unit_test(bad_arrays_are_refused),
     };
     return cmocka_run_group_tests_name("graph formats", tests, test_file_open, test_file_close);
 }
