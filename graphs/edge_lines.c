@@ -187,7 +187,8 @@ static bool complete(struct reader *r)
     if (r->to.list->graphs > 0)
         return true;
     if (r->to.list->edges == 0)
-        return collect_fail(&r->to, "the file has no edges");
+        return collect_fail(&r->to, "the file has no edges%s",
+                            r->to.list->notes.header ? ", but words; --graph names:PATH reads names" : "");
     return (r->to.source->names || renumber(r)) && collect_graph(&r->to, r->numbers.count);
 }
 

@@ -16,11 +16,16 @@
 #include "kernels/backend.h"
 
 #if HAVE_CUDA
+#define LIBRARY "libgtmark_cuda.so"
+
 const struct backend *backend_cuda(char *error, size_t error_size)
 {
-    void *library = dlopen("libgtmark_cuda.so", RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
-        snprintf(error, error_size, "the CUDA backend cannot be loaded: %s", dlerror());
+        const char *why = dlerror(); /* which begins with the name of what is missing */
+        bool unbuilt = strncmp(why, LIBRARY ":", sizeof LIBRARY) == 0 && strstr(why, "No such file");
+        snprintf(error, error_size,
+                 unbuilt ? "built without CUDA: make DEVICE=cuda" : "its library fails: %s", why);
         return NULL;
     }
     const char *id = dlsym(library, "gtmark_cuda_id");
@@ -35,7 +40,7 @@ const struct backend *backend_cuda(char *error, size_t error_size)
 #else
 const struct backend *backend_cuda(char *error, size_t error_size)
 {
-    snprintf(error, error_size, "this build has no CUDA (`make probe` says why)");
+    snprintf(error, error_size, "built without CUDA, as `make probe` explains: make DEVICE=cuda");
     return NULL;
 }
 #endif

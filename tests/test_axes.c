@@ -24,8 +24,9 @@ static void test_numbers(void **state)
         {" 1", true, 0, 10, NAN},     {"1 ", true, 0, 10, NAN},      {"1kk", true, 0, 1e9, NAN},
         {"0x10", true, 0, 99, NAN},   {"nan", false, 0, 10, NAN},    {"inf", false, 0, INFINITY, NAN},
         {"1t", true, 0, 1e15, NAN},   {"1e999", false, 0, 1e9, NAN}, {"1,2", false, 0, 1e9, NAN},
-        {".5", false, 0, 1, NAN},     {"0.5", false, 0, 1, 0.5},     {"1e", false, 0, 9, NAN},
-        {"1-", false, 0, 9, NAN},     {"1e-3", false, 0, 1, 1e-3},   {"1_000", true, 0, 1e9, NAN},
+        {".5", false, 0, 1, 0.5},     {".", false, 0, 1, NAN},       {"..5", false, 0, 1, NAN},
+        {"0.5", false, 0, 1, 0.5},    {"1e", false, 0, 9, NAN},      {"1-", false, 0, 9, NAN},
+        {"1e-3", false, 0, 1, 1e-3},  {"1_000", true, 0, 1e9, NAN},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double value = -1;

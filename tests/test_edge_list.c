@@ -89,7 +89,7 @@ static void bad_lines_are_named(void **state)
         {BYTES("0 -1\n"), ":1: node id -1 is negative"},
         {BYTES("a 1\n"),
          ":1: 'a' is not a node id: a whole number, at least 0; --graph names:PATH reads names"},
-        {BYTES("a b\n"), ": the file has no edges"},
+        {BYTES("a b\n"), ": the file has no edges, but words; --graph names:PATH reads names"},
         {BYTES("a b\na c\n"),
          ":2: 'a' is not a node id: a whole number, at least 0; --graph names:PATH reads names"},
         {BYTES("0 1\na b\n"),

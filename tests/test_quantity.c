@@ -12,6 +12,8 @@ static void test_reading(void **state)
     } good[] = {{"8GiB", QUANTITY_BYTES, 8.0 * (1 << 30)},
                 {"1.5KiB", QUANTITY_BYTES, 1536},
                 {"7B", QUANTITY_BYTES, 7},
+                {".5KiB", QUANTITY_BYTES, 512},
+                {".1s", QUANTITY_SECONDS, 0.1},
                 {"2kB", QUANTITY_BYTES, 2000},
                 {"100ms", QUANTITY_SECONDS, 0.1},
                 {"3s", QUANTITY_SECONDS, 3},

@@ -84,6 +84,21 @@ static void test_dynamic(void **state)
     assert_int_equal(threads_with(*state, "OMP_NUM_THREADS", "1", words), more);
 }
 
+/* --threads 0 is what OMP_NUM_THREADS says, but at most the cores. */
+static void test_number(void **state)
+{
+    static const char plan[] = "--device meta " SMALL, zero[] = "--device meta --threads 0 " SMALL;
+    unsetenv("OMP_NUM_THREADS");
+    int64_t all = threads_with(*state, "UNRELATED", "1", plan);
+    assert_int_equal(threads_with(*state, "OMP_NUM_THREADS", "1", plan), 1);
+    assert_int_equal(threads_with(*state, "OMP_NUM_THREADS", "1", zero), 1);
+    assert_int_equal(threads_with(*state, "OMP_NUM_THREADS", "1 ,4", plan), 1);
+    assert_int_equal(threads_with(*state, "OMP_NUM_THREADS", "1", "--device meta --threads 3 " SMALL), 3);
+    static const char *const ignored[] = {"", "0", "-1", "1x", "x", "1000000", "1.5", "99999999999999999999"};
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+        assert_int_equal(threads_with(*state, "OMP_NUM_THREADS", ignored[i], plan), all);
+}
+
 /* With the variable, OpenMP is loaded so often, and says `says`; the file says `recorded`. */
 static void expect_waiting(const struct house *h, const char *name, const char *value, size_t loaded,
                            const char *says, const char *recorded)
@@ -126,10 +141,8 @@ static void test_waiting(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bound),
-        cmocka_unit_test(test_limited),
-        cmocka_unit_test(test_dynamic),
-        cmocka_unit_test(test_waiting),
+        cmocka_unit_test(test_bound),  cmocka_unit_test(test_limited), cmocka_unit_test(test_dynamic),
+        cmocka_unit_test(test_number), cmocka_unit_test(test_waiting),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }

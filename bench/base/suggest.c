@@ -73,8 +73,11 @@ bool names_read(const char *text, const char *(*name)(int index), bool *chosen, 
         good = name(i) && !chosen[i];
         if (good)
             chosen[i] = true;
-        else if (!name(i))
-            suggest_text(&s, "", nearest);
+        else {
+            char near[SUGGESTION_TEXT];
+            snprintf(nearest, SUGGESTION_TEXT, "; %.24s is %s%.48s", item,
+                     name(i) ? "there twice" : "none of them", suggest_text(&s, "", near));
+        }
     }
     free(copy);
     return good;

@@ -21,7 +21,7 @@ void suggest_offer(struct suggestion *s, const char *name);
 const char *suggest_text(const struct suggestion *s, const char *prefix, char text[SUGGESTION_TEXT]);
 
 /* Reads a comma list of names, each once: sets chosen[i] for name(i), null past the last. False, with the
- * text of what is near an unknown one, or "". */
+ * text of which one is unknown or there twice, and what is near it. */
 bool names_read(const char *text, const char *(*name)(int index), bool *chosen,
                 char nearest[SUGGESTION_TEXT]);
 

@@ -40,6 +40,7 @@ bool options_parse(const struct bench *b, const struct ranks *world, int argc, c
 {
     *o = (struct options){
         .cores = machine_cores(),
+        .threads = machine_threads(0),
         .bench = b,
         .world = world,
         .device = {.name = "cpu", .backend = backend_cpu(), .count = 1},

@@ -121,6 +121,7 @@ struct options {
     struct axis_values axes[AXES];
     bool given[AXES];          /* on the command line */
     int cores;                 /* granted to the process, asked for once */
+    int threads;               /* for --threads 0 of one rank, likewise */
     const struct ranks *world; /* all ranks that were started; null: this process alone */
     bool weak;                 /* a batch for each rank (--weak) */
     struct device_choice device;

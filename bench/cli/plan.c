@@ -111,7 +111,7 @@ static struct config expand(const struct options *o, int64_t position, enum axis
     choose_model(o, &c);
     config_complete(&c);
     c.parts.ring = c.parallel == PARALLEL_RING;
-    c.threads = c.threads > 0 ? c.threads : (int)max_of(1, o->cores / c.ranks);
+    c.threads = c.threads > 0 ? c.threads : (int)min_of(o->threads, max_of(1, o->cores / c.ranks));
     if (o->weak && c.parallel == PARALLEL_DATA)
         c.graph.graphs *= c.ranks;
     else if (o->weak)

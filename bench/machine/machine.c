@@ -28,7 +28,14 @@ int machine_cores(void)
 
 int machine_threads(double asked)
 {
-    return asked > 0 ? (int)asked : machine_cores();
+    const char *set = getenv("OMP_NUM_THREADS");
+    char *end = NULL;
+    long wanted = set ? strtol(set, &end, 10) : 0;
+    if (asked > 0)
+        return (int)asked;
+    if (wanted > 0 && strchr(",", end[strspn(end, " \t")])) /* or its end */
+        return (int)min_of(wanted, machine_cores());
+    return machine_cores();
 }
 
 /* The rest of the first line of `path` that begins with `key`, without surrounding blanks, colon or quotes.

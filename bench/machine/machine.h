@@ -11,7 +11,10 @@
 /* Cores granted to the process: those of its threads, limited by the quota of its control groups. */
 int machine_cores(void);
 
-/* The number of threads for a value of --threads: 0 is the cores granted. */
+/*
+ * The number of threads for a value of --threads. 0: the first number of OMP_NUM_THREADS, if it is at least
+ * 1, and at most the cores granted; otherwise these.
+ */
 int machine_threads(double asked);
 
 /*
