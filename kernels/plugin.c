@@ -24,8 +24,8 @@ const struct backend *backend_cuda(char *error, size_t error_size)
     if (!library) {
         const char *why = dlerror(); /* which begins with the name of what is missing */
         bool unbuilt = strncmp(why, LIBRARY ":", sizeof LIBRARY) == 0 && strstr(why, "No such file");
-        snprintf(error, error_size,
-                 unbuilt ? "built without CUDA: make DEVICE=cuda" : "its library fails: %s", why);
+        snprintf(error, error_size, "%s%s", unbuilt ? "" : "the CUDA backend cannot be loaded: ",
+                 unbuilt ? "built without CUDA: make DEVICE=cuda" : why);
         return NULL;
     }
     const char *id = dlsym(library, "gtmark_cuda_id");
