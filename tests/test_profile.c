@@ -4,6 +4,7 @@
 
 #include "analysis/compare/compare_profile.h"
 #include "analysis/tables/profile_table.h"
+#include "bench/show/profile.h"
 #include "tests/records.h"
 #include "tests/test.h"
 #include "tests/test_analysis_rows.h"
@@ -319,13 +320,27 @@ static void test_format(void **state)
     ended_free(&e);
 }
 
+/* The time of an entry is the median over the runs: neither the least, nor the mean, nor that of another
+ * entry. */
+static void test_medians(void **state)
+{
+    (void)state;
+    static const double times[] = {1, 70, 9, 10, 2, 20, 3, 30, 4, 40}; /* five runs of two entries */
+    double *medians = profile_medians(times, 5, 2);
+    assert_true(medians[0] == 3 && medians[1] == 30);
+    free(medians);
+    medians = profile_medians(times, 4, 2);
+    assert_true(medians[0] == 2.5 && medians[1] == 25);
+    free(medians);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_row),      cmocka_unit_test(test_malformed), cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_csv),      cmocka_unit_test(test_totals),    cmocka_unit_test(test_format),
-        cmocka_unit_test(test_compared), cmocka_unit_test(test_planned),   cmocka_unit_test(test_covered),
-        cmocka_unit_test(test_phases),
+        cmocka_unit_test(test_medians), cmocka_unit_test(test_row),      cmocka_unit_test(test_malformed),
+        cmocka_unit_test(test_groups),  cmocka_unit_test(test_csv),      cmocka_unit_test(test_totals),
+        cmocka_unit_test(test_format),  cmocka_unit_test(test_compared), cmocka_unit_test(test_planned),
+        cmocka_unit_test(test_covered), cmocka_unit_test(test_phases),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }

@@ -16,14 +16,27 @@ static void mark_entry(void *watch, int entry)
     stopwatch_mark(watch, entry + 1);
 }
 
+double *profile_medians(const double *times, int runs, int entries)
+{
+    double *column = malloc((size_t)runs * sizeof *column),
+           *medians = malloc((size_t)entries * sizeof *medians);
+    if (!column || !medians)
+        abort();
+    for (int e = 0; e < entries; e++) {
+        for (int r = 0; r < runs; r++)
+            column[r] = times[(size_t)r * (size_t)entries + (size_t)e];
+        medians[e] = summarize(column, (size_t)runs).median;
+    }
+    free(column);
+    return medians;
+}
+
 /* Medians over the runs, per entry; to be freed. */
 static double *entry_times(struct tape *t, int runs)
 {
     int entries = tape_entry_count(t);
     double *all = malloc((size_t)runs * (size_t)entries * sizeof *all);
-    double *column = malloc((size_t)runs * sizeof *column),
-           *medians = malloc((size_t)entries * sizeof *medians);
-    if (!all || !column || !medians)
+    if (!all)
         abort();
     struct stopwatch watch = stopwatch_open(t, entries + 1);
     for (int r = 0; r < runs; r++) {
@@ -34,13 +47,8 @@ static double *entry_times(struct tape *t, int runs)
             all[(size_t)r * (size_t)entries + (size_t)e] = watch.at[e + 1] - watch.at[e];
     }
     stopwatch_close(&watch);
-    for (int e = 0; e < entries; e++) {
-        for (int r = 0; r < runs; r++)
-            column[r] = all[(size_t)r * (size_t)entries + (size_t)e];
-        medians[e] = summarize(column, (size_t)runs).median;
-    }
+    double *medians = profile_medians(all, runs, entries);
     free(all);
-    free(column);
     return medians;
 }
 

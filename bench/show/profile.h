@@ -17,4 +17,7 @@ struct profile profile_plan(const struct tape *t, const struct calibration *ceil
 /* The same with medians of `runs` replays of the tape with a mark after each entry. */
 struct profile profile_measure(struct tape *t, int runs, const struct calibration *ceilings);
 
+/* The medians over the runs of each entry, whose times are in `times`, run by run; to be freed. */
+double *profile_medians(const double *times, int runs, int entries);
+
 #endif
