@@ -156,7 +156,8 @@ static void test_no_gpu_is_one_line(void **state)
 {
     if (gpus() > 0)
         skip();
-    const char *why = HAVE_CUDA ? "no usable GPU: " : "built without CUDA, as `make probe` explains: make DEVICE=cuda";
+    const char *why =
+        HAVE_CUDA ? "no usable GPU: " : "built without CUDA, as `make probe` explains: make DEVICE=cuda";
     char says[100];
     snprintf(says, sizeof says, "--device cuda: %s", why);
     refuses(*state, "--device cuda --nodes 8 --output x.json", NULL, says, NULL);

@@ -7,7 +7,8 @@
 
 const char *scan_number(const char *text, double *value)
 {
-    if (!isdigit((unsigned char)text[*text == '.']) || (text[0] == '0' && tolower((unsigned char)text[1]) == 'x'))
+    if (!isdigit((unsigned char)text[*text == '.']) ||
+        (text[0] == '0' && tolower((unsigned char)text[1]) == 'x'))
         return NULL;
     char *end;
     *value = strtod(text, &end);

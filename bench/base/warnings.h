@@ -11,7 +11,7 @@
 
 /* A kind of warning, with "%s" where the amount stands. */
 struct warning_kind {
-    const char *label; /* "warning" or "note" */
+    const char *label;         /* "warning" or "note" */
     const char *what, *remedy; /* remedy null: none */
 };
 

@@ -46,7 +46,8 @@ static const char *batching_choice(int index)
 
 static const char *graph_choice(int index)
 {
-    static const char *const others[] = {"NAME:giant", "file:PATH", "undirected:PATH", "unique:PATH", "names:PATH", NULL};
+    static const char *const others[] = {"NAME:giant",  "file:PATH",  "undirected:PATH",
+                                         "unique:PATH", "names:PATH", NULL};
     for (const struct graph_family *f = graph_families; f->name; f++)
         if (index-- == 0)
             return f->name;
