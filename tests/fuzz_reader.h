@@ -58,7 +58,7 @@ static inline void fuzz_list(bool done, struct edge_list *list, const char *erro
 static inline struct graph_source fuzz_source(const char *path, bool undirected, char error[FUZZ_ERROR])
 {
     *error = '\0';
-    return (struct graph_source){path, undirected, {FUZZ_LIMIT, {0}}, error, FUZZ_ERROR};
+    return (struct graph_source){path, undirected, {FUZZ_LIMIT, {0}}, error, FUZZ_ERROR, false};
 }
 
 #endif
