@@ -179,6 +179,11 @@ static void check_row(void *context)
         w->check->run(&a);
     else
         verdict_set(&a, OUTCOME_FAIL, "cannot be opened again: %s", error.text);
+    plugin_settle(p, 3);
+    if (plugin_fault(p)) { /* what was found after it means nothing */
+        w->shared->verdict.outcome = OUTCOME_NONE;
+        verdict_set(&a, OUTCOME_FAIL, "%s", plugin_fault(p));
+    }
     operands_device_close(&device);
 }
 

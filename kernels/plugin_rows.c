@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/gtmark_plugin.h"
+#include "kernels/guest.h"
 #include "kernels/plugin_clash.h"
 
 /* A row is a backend of its own, so that a kernel leads to its entry and its device. */
@@ -14,11 +15,15 @@ struct plugin_row {
     const struct gtmark_entry *entry;
     struct backend table;
     struct plugin *plugin;
-    void *state; /* of a function that is set up */
+    char name[GUEST_NAME]; /* add=mine */
+    void *state;           /* of a function that is set up */
     bool is_set_up;
 };
 
-enum { CHAIN_MAX = 4 };
+enum { CHAIN_MAX = 4, ENTRIES_MAX = 4096 };
+
+/* More than this, a sum of sizes might overflow. */
+static const int64_t scratch_most = INT64_C(1) << 46;
 
 struct plugin {
     const char *path;
@@ -27,6 +32,7 @@ struct plugin {
     int count;
     struct backend chain[CHAIN_MAX];
     const struct plugin_listener *listener;
+    char fault[256]; /* since plugin_recover; no entry is called any more */
 };
 
 static struct plugin_row *row_of(const struct kernel *k)
@@ -129,14 +135,14 @@ static void run_entry(const void *args)
     struct view v;
     view_of(k, args, &v);
     v.call.stream = device ? device->stream(call->context) : NULL;
-    if (device && !v.call.stream)
+    if ((device && !v.call.stream) || plugin_fault(row->plugin))
         return;
+    struct guest g = guest_enter("run", row->name);
     const char *error = row->entry->run(&v.call);
+    if (error)
+        snprintf(row->plugin->fault, sizeof row->plugin->fault, "%.60s: %.180s", row->name, error);
+    guest_leave(&g);
     tell(&v.call, PLUGIN_END, NULL, NULL, 0);
-    if (!error)
-        return;
-    fprintf(stderr, "%s=%s: %.200s\n", op_info(k->op)->name, k->variant, error);
-    exit(1);
 }
 
 static void run_function(const void *args)
@@ -152,11 +158,42 @@ bool plugin_is_row(const struct kernel *k)
 
 static int64_t scratch_of_entry(const void *args)
 {
-    const struct kernel *k = ((const struct call *)args)->kernel;
-    const struct gtmark_entry *e = row_of(k)->entry;
+    const struct plugin_row *row = row_of(((const struct call *)args)->kernel);
     struct view v;
-    view_of(k, args, &v);
-    return e->scratch ? e->scratch(&v.call) : 0;
+    if (!row->entry->scratch)
+        return 0;
+    view_of(&row->kernel, args, &v);
+    struct guest g = guest_enter("scratch", row->name);
+    int64_t bytes = row->entry->scratch(&v.call);
+    guest_leave(&g);
+    if (bytes >= 0 && bytes <= scratch_most)
+        return bytes;
+    snprintf(row->plugin->fault, sizeof row->plugin->fault, "%.60s: scratch of %lld bytes", row->name,
+             (long long)bytes);
+    return 0;
+}
+
+const char *plugin_fault(const struct plugin *p)
+{
+    return p && *p->fault ? p->fault : NULL;
+}
+
+bool plugin_failed(const struct kernel *k)
+{
+    return plugin_is_row(k) && plugin_fault(row_of(k)->plugin);
+}
+
+void plugin_settle(struct plugin *p, int threads)
+{
+    if (p && !guest_resets(threads) && !plugin_fault(p))
+        snprintf(p->fault, sizeof p->fault,
+                 "it sets rounding, traps or flushing to zero in threads of OpenMP");
+}
+
+void plugin_recover(struct plugin *p)
+{
+    if (p)
+        *p->fault = '\0';
 }
 
 int plugin_flags(const struct kernel *k)
@@ -166,12 +203,15 @@ int plugin_flags(const struct kernel *k)
 
 const char *plugin_refuses(const struct kernel *k, const void *args)
 {
-    const struct gtmark_entry *e = plugin_is_row(k) ? row_of(k)->entry : NULL;
+    const struct plugin_row *row = plugin_is_row(k) ? row_of(k) : NULL;
     struct view v;
-    if (!e || !e->supports)
+    if (!row || !row->entry->supports)
         return NULL;
     view_of(k, args, &v);
-    return e->supports(&v.call);
+    struct guest g = guest_enter("supports", row->name);
+    const char *why = row->entry->supports(&v.call);
+    guest_leave(&g);
+    return why;
 }
 
 const char *plugin_setup(const struct kernel *k, const void *args)
@@ -181,7 +221,9 @@ const char *plugin_setup(const struct kernel *k, const void *args)
     if (!row || row->is_set_up || !row->entry->setup)
         return NULL;
     view_of(k, args, &v);
+    struct guest g = guest_enter("setup", row->name);
     const char *why = row->entry->setup(&v.call, &row->state);
+    guest_leave(&g);
     row->is_set_up = !why;
     return why;
 }
@@ -189,8 +231,11 @@ const char *plugin_setup(const struct kernel *k, const void *args)
 void plugin_teardown(const struct kernel *k)
 {
     struct plugin_row *row = plugin_is_row(k) ? row_of(k) : NULL;
-    if (row && row->is_set_up && row->entry->teardown)
+    if (row && row->is_set_up && row->entry->teardown) {
+        struct guest g = guest_enter("teardown", row->name);
         row->entry->teardown(row->state);
+        guest_leave(&g);
+    }
     if (row)
         row->is_set_up = false;
 }
@@ -258,6 +303,7 @@ static void add_row(struct plugin *p, const struct gtmark_entry *e, enum dtype d
         .plugin = p,
         .table = {.name = "plug-in", .doc = p->path, .kernels = &row->kernel, .count = 1},
     };
+    snprintf(row->name, sizeof row->name, "%s=%s", e->op, e->variant);
 }
 
 static bool is_there(const struct plugin *p, const struct gtmark_entry *e)
@@ -294,7 +340,9 @@ static bool read_library(struct plugin *p, char *error, size_t error_size)
     snprintf(slashed, sizeof slashed, "%s%s", bare ? "./" : "", p->path);
     if (plugin_clashes(slashed, error, error_size))
         return false;
+    struct guest guest = guest_enter("opening it", (const char[GUEST_NAME]){""});
     void *library = dlopen(slashed, RTLD_NOW | RTLD_LOCAL);
+    guest_leave(&guest);
     if (library && plugin_needs_clash(library, error, error_size))
         return false;
     const struct gtmark_plugin *g = library ? dlsym(library, "gtmark_plugin") : NULL;
@@ -310,9 +358,10 @@ static bool read_library(struct plugin *p, char *error, size_t error_size)
         snprintf(error, error_size,
                  "%.200s: of another %s than here: compile it with this gtmark_plugin.h (%d)", p->path,
                  g->version == GTMARK_PLUGIN_VERSION ? "layout" : "version", GTMARK_PLUGIN_VERSION);
-    else if (g->count < 1 || !g->entries)
-        snprintf(error, error_size, "%.200s: has no entries", p->path);
-    if (!library || !g || other || g->count < 1 || !g->entries)
+    else if (g->count < 1 || g->count > ENTRIES_MAX || !g->entries)
+        snprintf(error, error_size, "%.200s: has %d entries, not 1 to %d", p->path, g->entries ? g->count : 0,
+                 ENTRIES_MAX);
+    if (!library || !g || other || g->count < 1 || g->count > ENTRIES_MAX || !g->entries)
         return false;
     p->rows = calloc(2 * (size_t)g->count, sizeof *p->rows); /* both types */
     if (!p->rows)

@@ -1,7 +1,6 @@
 /*
  * Kernels of others: the entries of a shared library (gtmark_plugin.h) as rows of a backend's table. A row is
- * run as ours are; its call must have the row in call.kernel. A kernel that reports an error ends the
- * program: a line on stderr, exit status 1.
+ * run as ours are; its call must have the row in call.kernel.
  */
 #ifndef GTMARK_KERNELS_PLUGIN_ROWS_H
 #define GTMARK_KERNELS_PLUGIN_ROWS_H
@@ -35,6 +34,18 @@ void plugin_close(struct plugin *p);
  * a variant of an op is already in b.
  */
 const struct backend *plugin_below(struct plugin *p, const struct backend *b, char *error, size_t error_size);
+
+/* What an entry has reported as wrong, or has done wrong, with its name; null: nothing. After that no entry
+ * computes anything, until plugin_recover. Null for no plug-in. */
+const char *plugin_fault(const struct plugin *p);
+void plugin_recover(struct plugin *p);
+
+/* Notes as a fault that calls have changed the modes of arithmetic of this many threads of OpenMP, which are
+ * then reset. */
+void plugin_settle(struct plugin *p, int threads);
+
+/* Whether a kernel is a row of a plug-in that has a fault. */
+bool plugin_failed(const struct kernel *k);
 
 /* Who hears of them from now on; null: nobody. It must live until the next call. */
 void plugin_listen(struct plugin *p, const struct plugin_listener *l);

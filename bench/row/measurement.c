@@ -7,6 +7,7 @@
 #include "bench/row/fields.h"
 #include "bench/row/passes.h"
 #include "bench/show/by_convention.h"
+#include "kernels/plugin_rows.h"
 
 static void run_passes(const struct visit *v, enum program_kind kind, struct recording *r)
 {
@@ -115,6 +116,7 @@ static void measure_loaded(struct visit *v, enum program_kind kind, struct recor
     judge_finite(m, kind, r, !cut && !interrupt_signal());
     if (v->plan->first)
         finish_program(v, kind, r);
+    plugin_settle(m->job->options->plugin.opened, m->job->config->threads);
     if (!workload_went_on(m->job->options, program_name(kind), &m->outcome) && v->plan->first)
         drop_program(m, kind);
 }
@@ -123,6 +125,7 @@ void measure_program(struct visit *v, enum program_kind kind)
 {
     struct measurement *m = v->measurement;
     device_recover(&m->job->options->device);
+    plugin_recover(m->job->options->plugin.opened);
     struct recording r = workload_record(&m->work, kind);
     plan_program(m, kind, r.tape);
     if (kind < MODEL_PROGRAMS && m->row->batch > 1 && row_program(m->row, kind)->flops.ragged == COUNT_ABSENT)

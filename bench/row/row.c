@@ -213,8 +213,10 @@ void measurement_turn(struct measurement *m, const struct turn_plan *plan)
         m->row->started = row_keep(m->row, now);
     }
     visit(&v);
-    /* A later turn that had no time or memory takes nothing from the row; wrong results do. */
-    if (!plan->first && !outcome_is_ok(&m->outcome) && strcmp(m->outcome.status, "wrong") != 0) {
+    /* A later turn that had no time, memory or device takes nothing from the row; wrong results and faults of
+     * plug-ins do. */
+    bool failed = strcmp(m->outcome.status, "failed") == 0 && !device_fault(&m->job->options->device).kind;
+    if (!plan->first && !outcome_is_ok(&m->outcome) && strcmp(m->outcome.status, "wrong") != 0 && !failed) {
         m->outcome = before;
         m->is_over = true;
     }

@@ -120,6 +120,9 @@ struct recording workload_record_oracle(const struct workload *w, enum program_k
 bool workload_went_on(const struct options *o, const char *what, struct outcome *outcome)
 {
     struct fault f = device_fault(&o->device);
+    const char *fault = plugin_fault(o->plugin.opened);
+    if (fault)
+        return outcome_set(outcome, "failed", "%s", fault);
     return !f.kind || (f.kind == FAULT_MEMORY
                            ? outcome_set(outcome, "oom", "no memory is left for %s (%s)", what, f.words)
                            : outcome_set(outcome, "failed", "%s: %s: %s", o->device.name, f.where, f.words));

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "kernels/plugin_rows.h"
 #include "kernels/ranks.h"
 #include "models/tape/ranges.h"
 #include "models/tape/tape_internal.h"
@@ -113,7 +114,10 @@ void tape_load(const struct tape *t)
 
 bool tape_failed(const struct tape *t)
 {
-    return t->config.context && device_of(t)->fault(t->config.context).kind;
+    bool failed = t->config.context && device_of(t)->fault(t->config.context).kind;
+    for (int i = 0; i < tape_entry_count(t) && !failed; i++)
+        failed = plugin_failed(tape_entry(t, i)->kernel);
+    return failed;
 }
 
 void *tape_arena(const struct tape *t)

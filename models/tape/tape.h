@@ -198,7 +198,8 @@ int64_t tape_live_of(const struct tape *t, int entry, enum category c);
 /* Loads the code of the program's kernels on a device, where it takes memory: before the layout. */
 void tape_load(const struct tape *t);
 
-/* Whether its device has a fault, after which nothing was run and no result or time means anything. */
+/* Whether its device or a kernel of others has a fault, after which nothing was run and no result or time
+ * means anything. */
 bool tape_failed(const struct tape *t);
 
 /*

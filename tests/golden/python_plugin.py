@@ -84,7 +84,7 @@ def called(function, seconds=None):
             text = function(call.contents) or ""
             if seconds is not None:
                 call.contents.metric("python_call_seconds", seconds, mean=True)
-        except Exception as e:
+        except BaseException as e:  # sys.exit too
             text = f"{type(e).__name__}: {e}"
         said.value = text.encode()[:199]
         return ctypes.addressof(said) if text else None
