@@ -58,10 +58,8 @@ bool audit_isolated(void (*body)(void *context), void *context, volatile const i
     bool returned = in_time && WIFEXITED(status) && WEXITSTATUS(status) == CHILD_RETURNED;
     if (!in_time)
         complain(error, "does not return within %g s", patience);
-    else if (WIFSIGNALED(status))
-        complain(error, "ends by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
     else if (!returned)
-        complain(error, "ends the process, with exit status %d", WEXITSTATUS(status));
+        child_say_end(status, error);
     snprintf(path, sizeof path, "/proc/self/fd/%d", log);
     if (!returned)
         child_explain(path, error);

@@ -103,6 +103,13 @@ void child_kill(pid_t child)
     child_wait(child);
 }
 
+bool child_say_end(int status, struct message *how)
+{
+    if (WIFSIGNALED(status))
+        return complain(how, "ends by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    return complain(how, "ends the process, with exit status %d", WEXITSTATUS(status));
+}
+
 bool child_succeeded(const char *name, int status, struct message *error)
 {
     if (WIFSIGNALED(status))

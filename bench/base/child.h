@@ -27,6 +27,10 @@ int child_attend(pid_t child);
 /* Kills the child and reaps it. */
 void child_kill(pid_t child);
 
+/* How a process ended that should not have: "ends by signal 11 (Segmentation fault)", "ends the process, with
+ * exit status 0". Always false. */
+bool child_say_end(int status, struct message *how);
+
 /* Whether the status is success; if not, the message says how the named program ended. */
 bool child_succeeded(const char *name, int status, struct message *error);
 

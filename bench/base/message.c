@@ -1,6 +1,7 @@
 #include "bench/base/message.h"
 
 #include <fcntl.h>
+#include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -33,15 +34,16 @@ int message_fail(const char *program, const struct message *m, int status)
     return status;
 }
 
-bool message_has_stdout(const char *program)
+bool message_begin(const char *program)
 {
+    uselocale(newlocale(LC_ALL_MASK, "C", NULL));
     struct message error = {"stdout: is closed"};
     return fcntl(STDOUT_FILENO, F_GETFD) >= 0 || message_fail(program, &error, false);
 }
 
-int message_flush(const char *program, int status)
+int message_flush(const char *program, FILE *out, int status)
 {
     struct message error = {"stdout: cannot be written"};
-    bool written = fflush(stdout) == 0 && !ferror(stdout);
+    bool written = fflush(out) == 0 && !ferror(out);
     return status == EXIT_GOOD && !written ? message_fail(program, &error, EXIT_MISSED) : status;
 }

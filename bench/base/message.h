@@ -2,6 +2,8 @@
 #ifndef GTMARK_BENCH_MESSAGE_H
 #define GTMARK_BENCH_MESSAGE_H
 
+#include <stdio.h>
+
 #include "analysis/record/row.h" /* MESSAGE_SIZE */
 
 /* MISSED: a row is not ok, a gate was missed, or output could not be written. */
@@ -27,11 +29,12 @@ bool complain_of(const struct refusal *list, size_t count, struct message *m);
 int message_fail(const char *program, const struct message *m, int status);
 
 /* For the beginning of main: whether stdout is open, without which the first file that is opened would take
- * its place; otherwise a message. */
-bool message_has_stdout(const char *program);
+ * its place; otherwise a message. From then on numbers are written and read as in the locale C, whatever
+ * locale a library sets for the process. */
+bool message_begin(const char *program);
 
-/* For the end of main: flushes stdout, where a full disk shows only now. Returns the status, or EXIT_MISSED
- * with a message if stdout cannot be written. */
-int message_flush(const char *program, int status);
+/* For the end of main: flushes what was its stdout, where a full disk shows only now. Returns the status, or
+ * EXIT_MISSED with a message if it cannot be written. */
+int message_flush(const char *program, FILE *out, int status);
 
 #endif

@@ -2,16 +2,18 @@
 #ifndef GTMARK_BENCH_LISTS_H
 #define GTMARK_BENCH_LISTS_H
 
+#include <stdio.h>
+
 #include "kernels/backend.h"
 
 struct model;
 
 /* `others`: those of a plug-in. */
-void list_models(const struct model *others);
-void list_presets(void);
-void list_graphs(void);
+void list_models(FILE *out, const struct model *others);
+void list_presets(FILE *out);
+void list_graphs(FILE *out);
 
 /* Ops with their mathematics, FLOPs and the variants on the backend. */
-void list_ops(const struct backend *b);
+void list_ops(FILE *to, const struct backend *b);
 
 #endif

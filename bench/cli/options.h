@@ -117,6 +117,7 @@ struct plugin_options {
 
 struct options {
     const struct bench *bench;
+    FILE *out; /* of results: what was stdout */
     enum action action;
     struct axis_values axes[AXES];
     bool given[AXES];          /* on the command line */

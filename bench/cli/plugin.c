@@ -6,6 +6,17 @@
 #include "kernels/plugin_rows.h"
 #include "models/layers/model.h"
 
+const char *plugin_named(int argc, char **argv)
+{
+    static const char flag[] = "--plugin";
+    for (int i = 1; i < argc; i++) {
+        const char *rest = strncmp(argv[i], flag, sizeof flag - 1) == 0 ? argv[i] + sizeof flag - 1 : "-";
+        if (*rest == '=' || (!*rest && i + 1 < argc))
+            return *rest ? rest + 1 : argv[i + 1];
+    }
+    return NULL;
+}
+
 static bool fits(const struct options *o, struct message *error)
 {
     bool elsewhere = o->count != COUNT_OFF && o->count != COUNT_COUNTERS;

@@ -4,6 +4,9 @@
 
 #include "bench/cli/config.h"
 
+/* The library that a command line names, before it is read; null: none. */
+const char *plugin_named(int argc, char **argv);
+
 /* Opens the library, if one is given, adds its rows to those of the device, and reads --model. False with a
  * message. */
 bool plugin_attach(struct options *o, struct message *error);

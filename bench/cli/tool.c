@@ -11,7 +11,7 @@ int tool_main(const struct syntax *unnamed, struct tool_options *o, tool_run *ru
     struct syntax named = *unnamed, *s = &named;
     struct message error;
     named.name = program_invocation_short_name;
-    if (!message_has_stdout(named.name))
+    if (!message_begin(named.name))
         return EXIT_MISSED;
     signal(SIGXFSZ, SIG_IGN); /* exceeding `ulimit -f` then fails as a write to a full disk does */
     int status = EXIT_GOOD, count = syntax_read(s, o, argc, argv, &error);
@@ -27,5 +27,6 @@ int tool_main(const struct syntax *unnamed, struct tool_options *o, tool_run *ru
         complain(&error, "needs %s; usage: %s [FLAGS] %s; see --help", s->needs, s->name, s->operands);
         status = EXIT_USAGE;
     }
-    return status == EXIT_GOOD ? message_flush(s->name, status) : message_fail(s->name, &error, status);
+    return status == EXIT_GOOD ? message_flush(s->name, stdout, status)
+                               : message_fail(s->name, &error, status);
 }

@@ -325,8 +325,8 @@ static bool list_tapes(const struct options *o, const struct config *c, struct m
         if (!o->programs[p])
             continue;
         struct recording r = workload_record(&w, p);
-        printf("%s of %s at %lld nodes\n", program_name(p), c->model, (long long)w.batch.adj.nodes);
-        tape_list(r.tape, stdout);
+        fprintf(o->out, "%s of %s at %lld nodes\n", program_name(p), c->model, (long long)w.batch.adj.nodes);
+        tape_list(r.tape, o->out);
         tape_free(r.tape);
     }
     workload_close(&w);

@@ -21,8 +21,10 @@
 #include "bench/base/child.h"
 #include "bench/base/interrupt.h"
 #include "bench/base/paths.h"
+#include "bench/base/supervise.h"
 #include "bench/cli/command_line.h"
 #include "bench/cli/lists.h"
+#include "bench/cli/plugin.h"
 #include "bench/flops/captured.h"
 #include "bench/machine/device.h"
 #include "bench/machine/machine.h"
@@ -292,9 +294,9 @@ static int list_all_tapes(const struct bench *b, const struct options *o)
 
 static int dry_run(const struct options *o)
 {
-    estimate_print(o, stdout);
+    estimate_print(o, o->out);
     if (o->crossover.kind)
-        crossover_predict(o, stdout);
+        crossover_predict(o, o->out);
     return EXIT_GOOD;
 }
 
@@ -314,25 +316,25 @@ static int act(const struct bench *b, struct options *o, int argc, char **argv)
 {
     switch (o->action) {
     case ACTION_HELP:
-        options_help(b, stdout);
+        options_help(b, o->out);
         return EXIT_GOOD;
     case ACTION_VERSION:
-        machine_version(b->name, stdout);
+        machine_version(b->name, o->out);
         return EXIT_GOOD;
     case ACTION_LIST_MODELS:
-        list_models(o->axes[AXIS_MODEL].others);
+        list_models(o->out, o->axes[AXIS_MODEL].others);
         return EXIT_GOOD;
     case ACTION_LIST_PRESETS:
-        list_presets();
+        list_presets(o->out);
         return EXIT_GOOD;
     case ACTION_LIST_GRAPHS:
-        list_graphs();
+        list_graphs(o->out);
         return EXIT_GOOD;
     case ACTION_LIST_OPS:
-        list_ops(o->device.backend);
+        list_ops(o->out, o->device.backend);
         return EXIT_GOOD;
     case ACTION_LIST_DEVICES:
-        device_list(stdout);
+        device_list(o->out);
         return EXIT_GOOD;
     default:
         return act_on_rows(b, o, argc, argv);
@@ -352,11 +354,12 @@ static int act_or_follow(const struct bench *b, struct options *o, int argc, cha
     return status;
 }
 
-static int bench_run(const struct bench *b, const struct ranks *world, int argc, char **argv)
+static int bench_run(const struct bench *b, const struct ranks *world, FILE *out, int argc, char **argv)
 {
     struct options o;
     struct message error;
     bool good = options_parse(b, world, argc, argv, &o, &error);
+    o.out = out;
     int status = EXIT_USAGE;
     if (world)
         good = group_agrees(world, b->name, argc, argv, good, &error);
@@ -382,20 +385,34 @@ static void keep_heap(bool of_rank)
     }
 }
 
-int bench_main(const struct bench *b, int argc, char **argv)
+static int bench_ranks(const struct bench *b, FILE *out, int argc, char **argv)
 {
-    omp_set_dynamic(0); /* a team has as many threads as were asked for, however busy the machine is */
-    if (argc == 3 && strcmp(argv[1], capture_word) == 0)
-        return capture_run(argv[2]);
-    if (!message_has_stdout(b->name))
-        return EXIT_MISSED;
     struct message error = {""};
     const struct ranks *world = ranks_open(error.text, sizeof error.text);
     keep_heap(world);
     if (*error.text)
         return message_fail(b->name, &error, EXIT_MISSED);
-    int status = bench_run(b, world, argc, argv);
+    int status = bench_run(b, world, out, argc, argv);
     if (world)
         world->close(world);
-    return message_flush(b->name, status);
+    return message_flush(b->name, out, status);
+}
+
+int bench_main(const struct bench *b, int argc, char **argv)
+{
+    omp_set_dynamic(0); /* a team has as many threads as were asked for, however busy the machine is */
+    if (argc == 3 && strcmp(argv[1], capture_word) == 0)
+        return capture_run(argv[2]);
+    if (!message_begin(b->name))
+        return EXIT_MISSED;
+    const char *library = plugin_named(argc, argv);
+    FILE *out = stdout;
+    int status;
+    struct guest_note *note = library ? supervise(b->name, library, &out, &status) : NULL;
+    if (library && !note)
+        return status;
+    status = bench_ranks(b, out, argc, argv);
+    if (note)
+        note->status = status;
+    return status;
 }

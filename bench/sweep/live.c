@@ -51,15 +51,16 @@ static char *render(const struct report *r, int64_t first, int64_t count, int sc
 void live_show(struct live *l, int64_t first, int64_t count)
 {
     struct winsize w;
-    if (l->report->options->output.format != FORMAT_TABLE || !progress_terminal(STDOUT_FILENO) ||
-        ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) != 0 || w.ws_col == 0)
+    FILE *out = l->report->options->out;
+    if (l->report->options->output.format != FORMAT_TABLE || !progress_terminal(fileno(out)) ||
+        ioctl(fileno(out), TIOCGWINSZ, &w) != 0 || w.ws_col == 0)
         return;
     char *text = render(l->report, first, count, w.ws_col);
     int lines = lines_of(text, w.ws_col);
     live_clear(l);
     if (lines + 1 < w.ws_row) { /* a line is left for the progress */
-        fputs(text, stdout);
-        fflush(stdout);
+        fputs(text, out);
+        fflush(out);
         l->lines = lines;
     }
     free(text);
@@ -68,7 +69,7 @@ void live_show(struct live *l, int64_t first, int64_t count)
 void live_clear(struct live *l)
 {
     if (l->lines > 0)
-        printf("\033[%dA\r\033[J", l->lines);
-    fflush(stdout);
+        fprintf(l->report->options->out, "\033[%dA\r\033[J", l->lines);
+    fflush(l->report->options->out);
     l->lines = 0;
 }

@@ -30,7 +30,7 @@ bool report_start(struct report *r, const struct options *o, struct record *reco
                          .resume = resume,
                          .path = path,
                          .writer = writer,
-                         .printer = {.format = o->output.format, .record = record, .table.out = stdout},
+                         .printer = {.format = o->output.format, .record = record, .table.out = o->out},
                          .trace = o->output.trace ? trace_new(o->bench->name) : NULL};
     struct printer *p = &r->printer;
     p->kernels = o->kernels && !o->device.meta && !o->output.all && o->output.columns_count == 0;
@@ -42,7 +42,7 @@ bool report_start(struct report *r, const struct options *o, struct record *reco
     if (writer && !writer_begin(writer, record, !o->output.resume, error->text))
         return false;
     printer_begin(p);
-    return fflush(stdout) == 0 || complain(error, "stdout: cannot be written");
+    return fflush(o->out) == 0 || complain(error, "stdout: cannot be written");
 }
 
 void report_ceilings(struct report *r, const struct ceilings *ceilings)
@@ -81,7 +81,8 @@ bool report_row(struct report *r, int64_t index, struct row *row, struct message
 bool report_print(struct report *r, int64_t index, bool kept, struct message *error)
 {
     printer_row(&r->printer, &(struct table_line){report_at(r, index), kept});
-    bool printed = fflush(stdout) == 0 && !ferror(stdout); /* a long row is flushed before its end */
+    bool printed =
+        fflush(r->options->out) == 0 && !ferror(r->options->out); /* a long row is flushed before its end */
     return printed || complain(error, "stdout: cannot be written");
 }
 
@@ -111,17 +112,17 @@ static bool print_end(struct report *r, const struct fits *fits)
 {
     printer_table(&r->printer);
     if (r->options->output.format == FORMAT_TABLE)
-        fits_print(fits, stdout);
+        fits_print(fits, r->options->out);
     printer_below(&r->printer);
-    bool printed = fflush(stdout) == 0 && !ferror(stdout);
+    bool printed = fflush(r->options->out) == 0 && !ferror(r->options->out);
     warnings_print(&r->warnings, describe, r, stderr);
     if (r->profiles)
         fflush(r->profiles);
     if (r->profile)
-        fputs(r->profile, r->options->output.format == FORMAT_TABLE ? stdout : stderr);
+        fputs(r->profile, r->options->output.format == FORMAT_TABLE ? r->options->out : stderr);
     if (r->options->bench->whole && r->options->output.format == FORMAT_TABLE) {
         struct rows *rows = report_rows(r);
-        model_table_print(stdout, rows, r->printer.table.axes, r->printer.table.axes_count);
+        model_table_print(r->options->out, rows, r->printer.table.axes, r->printer.table.axes_count);
         rows_free(rows);
     }
     return printed;
@@ -139,7 +140,7 @@ bool report_end(struct report *r, bool complete, struct message *error)
     if (!printed)
         return complain(error, "stdout: cannot be written");
     printer_document(&r->printer);
-    if (fflush(stdout) != 0 || ferror(stdout))
+    if (fflush(r->options->out) != 0 || ferror(r->options->out))
         return complain(error, "stdout: cannot be written");
     return !complete || !r->writer || writer_head(r->writer, "fits", error->text);
 }
