@@ -316,7 +316,7 @@ $(nvmls): $(BUILD)/tests/nvml_%.so: tests/nvml/played.c tests/nvml/played.h $(BU
 # Kernels, functions and a model of others: docs/examples, one of ours, one on CBLAS, and one with each of the
 # faults that the audit must name (tests/test_audit.sh). As their authors build them: without sanitizers.
 faults   := $(shell sed -n '/^    NONE,/,/^}/s/^    \([A-Z_]*\).*/\1/p' tests/plugins/planted.c)
-plugins  := $(if $(san),,$(patsubst %,$(BUILD)/tests/plugins/%.so,sparse_attention loader model own functions $(if $(filter 1,$(HAVE_CBLAS)),blas) $(faults)))
+plugins  := $(if $(san),,$(patsubst %,$(BUILD)/tests/plugins/%.so,sparse_attention loader model own functions guests $(if $(filter 1,$(HAVE_CBLAS)),blas) $(faults)))
 $(faults:%=$(BUILD)/tests/plugins/%.so): $(BUILD)/tests/plugins/%.so: tests/plugins/planted.c
 $(BUILD)/tests/plugins/blas.so: with := $(patsubst %,-l:%,$(firstword $(BLAS_LIBRARIES)))
 $(BUILD)/tests/plugins/model.so: $(BUILD)/id

@@ -8,12 +8,12 @@
 
 static struct guest_note alone, *note = &alone;
 
-struct guest guest_enter(const char *doing, const char of[GUEST_NAME])
+struct guest guest_enter(const char *doing, const char *of)
 {
     struct guest g = {.before = *note, .locale = uselocale(LC_GLOBAL_LOCALE)};
     fegetmode(&g.modes);
     note->doing = doing;
-    memcpy(note->of, of, GUEST_NAME);
+    strncpy(note->of, of, GUEST_NAME - 1);
     note->inside = true;
     return g;
 }

@@ -26,7 +26,7 @@ struct guest {
 };
 
 /* Around a call, which may be within another. */
-struct guest guest_enter(const char *doing, const char of[GUEST_NAME]);
+struct guest guest_enter(const char *doing, const char *of);
 void guest_leave(const struct guest *g);
 
 /* From now on the note is in memory that this process shares with its children. */

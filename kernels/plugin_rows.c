@@ -340,7 +340,7 @@ static bool read_library(struct plugin *p, char *error, size_t error_size)
     snprintf(slashed, sizeof slashed, "%s%s", bare ? "./" : "", p->path);
     if (plugin_clashes(slashed, error, error_size))
         return false;
-    struct guest guest = guest_enter("opening it", (const char[GUEST_NAME]){""});
+    struct guest guest = guest_enter("opening it", "");
     void *library = dlopen(slashed, RTLD_NOW | RTLD_LOCAL);
     guest_leave(&guest);
     if (library && plugin_needs_clash(library, error, error_size))

@@ -92,21 +92,16 @@ struct mat model_layers(struct tape *t, struct mat x, struct structure *s, const
     return x;
 }
 
-/* The layers of a model of others. */
-static struct mat own_layers(struct tape *t, struct mat x, struct structure *s, const struct model_config *c)
-{
-    char name[GUEST_NAME];
-    snprintf(name, sizeof name, "model=%s", c->own->name);
-    struct guest g = guest_enter("record", name);
-    x = c->own->record(t, x, s, c);
-    guest_leave(&g);
-    return x;
-}
-
 static struct mat program_output(struct tape *t, const struct model_config *c, struct structure *s,
                                  const struct batch *batch, struct mat x)
 {
-    x = c->own ? own_layers(t, x, s, c) : model_layers(t, x, s, c, gps_layer);
+    if (c->own) {
+        struct guest g = guest_enter("record", c->own->name);
+        x = c->own->record(t, x, s, c);
+        guest_leave(&g);
+    } else {
+        x = model_layers(t, x, s, c, gps_layer);
+    }
     if (c->task == TASK_GRAPH)
         x = pool_nodes(t, "pool", c->pool, x, s);
     return head(t, x, c, batch);
