@@ -21,19 +21,16 @@ static FILE *keep_stdout(void)
 {
     int own = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     FILE *out = own < 0 ? NULL : fdopen(own, "w");
-    int others = fcntl(STDERR_FILENO, F_GETFD) < 0 ? open("/dev/null", O_WRONLY | O_CLOEXEC) : STDERR_FILENO;
-    if (!out || dup2(others, STDOUT_FILENO) < 0)
+    if (!out || (dup2(STDERR_FILENO, STDOUT_FILENO) < 0 && !freopen("/dev/null", "w", stdout)))
         abort();
     return out;
 }
 
-static void become_child(pid_t parent, struct guest_note *note)
+static void join_parent(struct guest_note *note)
 {
     pthread_key_t key;
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* it has ended already */
-        _exit(EXIT_MISSED);
     signal(SIGTTOU, SIG_IGN); /* a terminal would stop a group that is not in its foreground */
     signal(SIGTTIN, SIG_IGN);
     if (pthread_key_create(&key, end_with_thread) != 0 || pthread_setspecific(key, note) != 0)
@@ -71,7 +68,6 @@ struct guest_note *supervise(const char *program, const char *library, FILE **ou
     struct guest_note *note = guest_share();
     sigset_t signals, before;
     int passed = 0;
-    pid_t parent = getpid();
     sigemptyset(&signals);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         sigaddset(&signals, numbers[i]);
@@ -79,7 +75,7 @@ struct guest_note *supervise(const char *program, const char *library, FILE **ou
     sigprocmask(SIG_BLOCK, &signals, &before);
     pid_t child = fork();
     if (child == 0) {
-        become_child(parent, note);
+        join_parent(note);
         sigprocmask(SIG_SETMASK, &before, NULL);
         *out = keep_stdout();
         return note;

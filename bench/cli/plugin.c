@@ -8,11 +8,12 @@
 
 const char *plugin_named(int argc, char **argv)
 {
-    static const char flag[] = "--plugin";
+    static const char flag[] = "--plugin=";
     for (int i = 1; i < argc; i++) {
-        const char *rest = strncmp(argv[i], flag, sizeof flag - 1) == 0 ? argv[i] + sizeof flag - 1 : "-";
-        if (*rest == '=' || (!*rest && i + 1 < argc))
-            return *rest ? rest + 1 : argv[i + 1];
+        if (strncmp(argv[i], flag, sizeof flag - 1) == 0)
+            return argv[i] + sizeof flag - 1;
+        if (strcmp(argv[i], "--plugin") == 0)
+            return argv[i + 1]; /* null after the last */
     }
     return NULL;
 }

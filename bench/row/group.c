@@ -7,6 +7,7 @@
 
 #include "bench/base/build.h"
 #include "bench/base/child.h"
+#include "kernels/plugin_rows.h"
 #include "kernels/ranks.h"
 #include "kernels/rng.h"
 
@@ -149,6 +150,11 @@ static void run_program(struct kept *k, const struct options *o, struct group_or
     if (workload_lay_out(&k->work, ranks, good ? &r : NULL, &outcome)) {
         workload_map_pages(r.tape);
         tape_follow(r.tape);
+    }
+    struct message error;
+    if (plugin_fault(o->plugin.opened)) { /* which rank 0 does not learn otherwise */
+        complain(&error, "rank %d: %s", o->world->rank, plugin_fault(o->plugin.opened));
+        exit(message_fail(o->bench->name, &error, EXIT_MISSED));
     }
     tape_free(r.tape);
 }
