@@ -136,6 +136,9 @@ if tests/golden/python_plugin.py tests/plugins/add.py "$house/add.so" >"$house/s
     tests/golden/python_plugin.py "$house/raises.py" "$house/raises.so" >"$house/said"
     check 'what it raises is named' "$($audit "$house/raises.so" 2>&1 |
         grep -c "FAIL .* add=python: NameError: name 'c_i' is not defined")" 6
+    sed 's/^    y, a, b.*/    raise SystemExit(0)/' tests/plugins/add.py >"$house/exits.py"
+    tests/golden/python_plugin.py "$house/exits.py" "$house/exits.so" >"$house/said"
+    check 'sys.exit too' "$($audit "$house/exits.so" 2>&1 | grep -c 'FAIL .* add=python: SystemExit: 0')" 6
 elif command -v python3 >/dev/null && ! grep -q 'has no libpython' "$house/said"; then
     check 'kernels in Python' "$(cat "$house/said")" ''
 else

@@ -1,5 +1,5 @@
 /*
- * A plug-in of functions that end the process, each in another way, or change what is not theirs
+ * A plug-in with a right kernel, and functions that end the process or change what is not theirs
  * (tests/test_guests.sh); AT_OPEN, a variable of the environment, names one that is called when the library
  * is opened.
  */
@@ -121,6 +121,11 @@ static void change_threads(void)
     fesetround(FE_UPWARD);
 }
 
+static void rest(void)
+{
+    usleep(10000);
+}
+
 static void nothing(void)
 {
 }
@@ -181,6 +186,7 @@ static void tear_down(void *state)
     WAY(change_locale)                                                                                       \
     WAY(change_modes)                                                                                        \
     WAY(change_threads)                                                                                      \
+    WAY(rest)                                                                                                \
     WAY(nothing)
 
 #define RUN(way)                                                                                             \
@@ -192,13 +198,29 @@ static void tear_down(void *state)
     }
 WAYS(RUN)
 
+/* With an error that is not 0. */
+static const char *add(const struct gtmark_call *call)
+{
+    struct gtmark_matrix y = gtmark_matrix(call, "y"), a = gtmark_matrix(call, "a"),
+                         b = gtmark_matrix(call, "b");
+    for (int64_t i = 0; i < y.rows; i++)
+        for (int64_t k = 0; k < y.cols; k++) {
+            float *out = (float *)y.data + i * y.ld + k;
+            float sum = ((float *)a.data)[i * a.ld + k] + ((float *)b.data)[i * b.ld + k];
+            *out = (y.accumulate ? *out : 0) + sum * 1.0000002f;
+        }
+    return NULL;
+}
+
 #define FUNCTION(name, function, ...)                                                                        \
     {                                                                                                        \
         .op = "function", .variant = name, .device = "cpu", .run = function, __VA_ARGS__                     \
     }
 #define ENTRY(way) FUNCTION(#way, run_##way),
 static const struct gtmark_entry entries[] = {
-    WAYS(ENTRY) FUNCTION("report", report), FUNCTION("no_scratch", run_nothing, .scratch = no_scratch),
+    WAYS(ENTRY){.op = "add", .variant = "guest", .device = "cpu", .types = GTMARK_F32, .run = add},
+    FUNCTION("report", report),
+    FUNCTION("no_scratch", run_nothing, .scratch = no_scratch),
     FUNCTION("all_scratch", run_nothing, .scratch = all_scratch),
     FUNCTION("set_up", run_nothing, .setup = set_up),
     FUNCTION("tear_down", run_nothing, .setup = nothing_to_set_up, .teardown = tear_down)};
