@@ -114,7 +114,9 @@ check 'nothing is left of a run whose parent was killed' "$([ -e "/proc/$child" 
 if localedef -i de_DE -f UTF-8 "$house/de_DE.UTF-8" 2>"$house/said"; then
     export LOCPATH="$house" LC_ALL=de_DE.UTF-8
     check 'numbers have points in every locale' "$(AT_OPEN=change_locale bench change_locale --format csv) $(
-        rows median | grep -c '[0-9]\.[0-9]') $(tr -dc ',\n' <"$house/printed" | sort -u | wc -l)" '0 1 1'
+        rows median | grep -c '[0-9]\.[0-9]') $(
+        awk -F , 'NR == 1 { while ($++i != "kernel.time.median"); next } { print $i ~ /^[0-9]+[.][0-9]+(e-?[0-9]+)?$/ }' "$house/printed")" \
+        '0 1 1'
     check 'and the file is read' "$("$build/query" "$house/rows.jsonl" >"$house/printed" 2>&1; echo $?)" 0
     check 'the text of an audit too' "$(AT_OPEN=change_locale "$build/audit" --budget 0 "$plugin" >"$house/printed"; echo $?) $(
         grep -c 'error at most [0-9]*\.[0-9]* of' "$house/printed")" '0 1'
