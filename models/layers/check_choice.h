@@ -24,15 +24,20 @@ struct rows_clock {
     const struct check *check;
     double began, entered; /* seconds of omp_get_wtime */
     int entry;
-    double took[OPS]; /* the last checked entry of an op; 0: none yet */
+    const struct tape *tape;
+    double *took; /* of the entries checked so far; else 0 */
 };
 
-/* check: whom to tell. */
-struct rows_clock rows_clock_start(struct rows_limit *limit, const struct check *check, int entries);
+/* Of a tape; check: whom to tell. False without memory. */
+bool rows_clock_start(struct rows_clock *k, struct rows_limit *limit, const struct check *check,
+                      const struct tape *t);
+void rows_clock_end(struct rows_clock *k);
 
-/* Begins an entry. False if it is left out: its op was checked before, and the time does not suffice again.
+/*
+ * Begins the next entry. False if it is left out: one of the same kernel, sizes, operands and attributes was
+ * checked before, and the time does not suffice again.
  */
-bool rows_clock_enter(struct rows_clock *k, enum op op);
+bool rows_clock_enter(struct rows_clock *k);
 
 /* Tells that an entry begins, or, of a whole program, is over. */
 void check_tell(const struct check *c, enum op op, int entry, int entries);
@@ -41,6 +46,6 @@ void check_tell(const struct check *c, enum op op, int entry, int entries);
 int rows_clock_afford(const struct rows_clock *k, int rows, double seconds);
 
 /* Ends an entry with this many draws. */
-void rows_clock_leave(struct rows_clock *k, enum op op, int draws);
+void rows_clock_leave(struct rows_clock *k, int draws);
 
 #endif

@@ -8,9 +8,16 @@
  *
  * One float result says little: its own rounding errors may cancel by luck, or an entry may be as sensitive
  * as check_whole.c says of a program. So an entry that is beyond its limit is checked again, with the largest
- * distance from the reference of float results for operands that are moved in the last bit: as many as it
- * takes, up to MOVES. It is the last bit in BF16 where the kernel rounds to BF16 what it computes between.
+ * distance from the reference of float results: that of all operations rounded up, of all rounded down (as
+ * far as a long sum of equal terms may drift, whatever its order), and those for operands that are moved in
+ * the last bit; as many as it takes, up to MOVES. It is the last bit in BF16 where the kernel rounds to BF16
+ * what it computes between.
+ *
+ * The logarithm of a softmax's denominator, lse, is as good as the scores that it was computed with: with
+ * scores of 1e8, as those of a kernel that sums in another order, exp(score - lse) is anything. A gradient
+ * that is checked again therefore has the lse of its own scores.
  */
+#include <fenv.h>
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -31,7 +38,8 @@ struct shadow {
     bool by_library; /* that rounds them */
     uint64_t jitter; /* key of moves in the last bit of this type; 0: none */
     enum dtype moved;
-    void *copies[OPERANDS_MAX];
+    int rounding; /* of its operations */
+    void *copies[OPERANDS_MAX + 2];
     int count;
 };
 
@@ -89,20 +97,33 @@ static bool copied(struct shadow *s, const struct tape *t, const struct operand 
     return true;
 }
 
+/*
+ * The type whose last bit is as uncertain as an operand: BF16 if the kernel rounds to it what it computes
+ * between, or if it is what the forward op has rounded.
+ */
+static enum dtype moved_type(const struct kernel *k, const struct operand *o)
+{
+    enum op forward = op_forward_of(k->op);
+    const struct operand *computed = forward == OPS ? NULL : operand_named(forward, o->name);
+    bool stored = k->dtype == BF16 && !o->wide && computed && operand_writes(computed);
+    return stored || kernel_rounding(k) > 0 ? BF16 : F32;
+}
+
 static bool shadow_open(struct shadow *s, const struct tape *t, const struct entry *e, enum dtype dtype,
                         uint64_t jitter)
 {
     const struct op_info *info = op_info(e->op);
-    int bits = e->kernel->dtype == F32 ? e->kernel->bits : FLOAT_BITS; /* operands in BF16 have theirs */
-    *s = (struct shadow){
-        .dtype = dtype, .bits = bits, .jitter = jitter, .by_library = kernel_allowance(e->kernel) > 1};
-    s->moved = kernel_rounding(e->kernel) > 0 ? BF16 : F32;
+    *s = (struct shadow){.dtype = dtype,
+                         .bits = e->kernel->bits,
+                         .jitter = jitter,
+                         .by_library = kernel_allowance(e->kernel) > 1};
     memcpy(&s->args, e->args, info->args_size);
     for (int i = 0; i < info->operand_count; i++) {
         const struct operand *o = &info->operands[i];
         struct mat *m = operand_is_mat(o) ? operand_mat(o, &s->args) : NULL;
         if (!m || !mat_present(*m))
             continue;
+        s->moved = moved_type(e->kernel, o);
         bool shared = o->dtype == DTYPE_NONE; /* labels and schedules keep their own dtype */
         if ((shared || operand_writes(o)) && !copied(s, t, o, shared ? dtype : m->dtype))
             return false;
@@ -126,8 +147,10 @@ static bool recompute_rows(const struct shadow *s, const struct kernel *ref, int
     int64_t bytes = ref->scratch ? ref->scratch(&args) : 0;
     args.call.scratch = bytes > 0 ? malloc((size_t)bytes) : NULL;
     bool done = bytes == 0 || args.call.scratch;
+    fesetround(s->rounding);
     if (done)
         ref->run(&args);
+    fesetround(FE_TONEAREST);
     free(args.call.scratch);
     return done;
 }
@@ -139,7 +162,7 @@ static bool needs_all_rows(enum op op)
     return (stats && stats->rows != DIM_N) || op == OP_mlp_backward;
 }
 
-/* Each row once: ops may add to what they write. */
+/* Each row once: ops may add to what they write. `rows` null: all. */
 static bool recompute(const struct shadow *s, enum op op, const int64_t *rows, int count)
 {
     const struct kernel *ref = backend_kernel(&backend_ref, op, s->dtype, NULL);
@@ -148,8 +171,51 @@ static bool recompute(const struct shadow *s, enum op op, const int64_t *rows, i
         return recompute_rows(s, ref, 0, INT64_MAX);
 #pragma omp parallel for schedule(dynamic) reduction(&& : done) num_threads(s->args.call.threads)
     for (int n = 0; n < count; n++)
-        done = recompute_rows(s, ref, rows[n], rows[n] + 1) && done;
+        done = recompute_rows(s, ref, rows ? rows[n] : n, (rows ? rows[n] : n) + 1) && done;
     return done;
+}
+
+static double largest(struct mat m)
+{
+    double most = 0;
+    for (int64_t i = 0; i < m.rows; i++)
+        for (int64_t k = 0; k < m.cols; k++)
+            most = fmax(most, fabs(mat_get(m, i, k)));
+    return most;
+}
+
+/*
+ * Gives a gradient of a softmax with large scores the lse of the shadow's own, by the op that saves it, if
+ * that has its operands. False without memory.
+ */
+static bool own_lse(struct shadow *s, enum op op)
+{
+    enum { LARGE = 64 };
+    enum op forward = op_forward_of(op);
+    const struct operand *lse = operand_named(op, "lse");
+    struct shadow saved = {.dtype = s->dtype};
+    char error[256];
+    if (forward == OPS || !lse || lse->dtype != F64 || largest(*operand_mat(lse, &s->args)) <= LARGE)
+        return true;
+    saved.args.call.threads = s->args.call.threads;
+    for (int i = 0; i < op_info(forward)->operand_count; i++) {
+        const struct operand *to = &op_info(forward)->operands[i], *from = operand_named(op, to->name);
+        if (from)
+            memcpy((char *)&saved.args + to->at, (char *)&s->args + from->at, to->size);
+        if (!from || !operand_writes(to))
+            continue;
+        struct mat *m = operand_mat(to, &saved.args);
+        *m = (struct mat){
+            .rows = m->rows, .cols = m->cols, .ld = m->cols, .dtype = operand_dtype(to, s->dtype)};
+        m->data = s->copies[s->count++] = calloc((size_t)mat_size(*m), dtype_size(m->dtype));
+        if (!m->data)
+            return false;
+    }
+    if (!op_complete(forward, &saved.args, error, sizeof error))
+        return true;
+    struct mat own = *operand_mat(operand_named(forward, "lse"), &saved.args);
+    *operand_mat(lse, &s->args) = own;
+    return recompute(&saved, forward, NULL, (int)own.rows);
 }
 
 /* The largest number of rows among the outputs: one list of rows is used for all, truncated to each. */
@@ -286,13 +352,16 @@ static void compare(struct check *c, const struct tape *t, const struct entry *e
     }
 }
 
-/* Measures how far results in float are, from the operands of an entry or of a copy. False without memory. */
+/* Measures how far the n-th results in float are, from the operands of a copy of an entry. False without
+ * memory. */
 static bool measure_moved(struct float_errors *errors, const struct tape *t, const struct entry *e,
-                          const struct shadow *exact, const struct chosen *chosen, uint64_t jitter)
+                          const struct shadow *exact, const struct chosen *chosen, uint64_t key, int n)
 {
     struct shadow rounded;
-    bool done =
-        shadow_open(&rounded, t, e, F32, jitter) && recompute(&rounded, e->op, chosen->rows, chosen->count);
+    bool done = shadow_open(&rounded, t, e, F32, n > 2 ? rng_bits(key, (uint64_t)(ROWS_MAX + n)) | 1 : 0) &&
+                own_lse(&rounded, e->op);
+    rounded.rounding = n == 1 ? FE_UPWARD : n == 2 ? FE_DOWNWARD : FE_TONEAREST;
+    done = done && recompute(&rounded, e->op, chosen->rows, chosen->count);
     if (done)
         note_errors(errors, e, exact, &rounded, chosen);
     shadow_close(&rounded);
@@ -329,6 +398,7 @@ static bool check_entry(struct check *c, const struct tape *t, const struct entr
     copy.args = &before.args;
     done = shadow_open(&exact, t, e, F64, 0) && done;
     done = shadow_open(&rounded, t, e, F32, 0) && done;
+    done = done && (!carefully || (own_lse(&exact, e->op) && own_lse(&rounded, e->op)));
     e->kernel->run(e->args);
     done = done && recompute_exact(&exact, e, key, clock, chosen) &&
            recompute(&rounded, e->op, chosen->rows, chosen->count);
@@ -338,7 +408,7 @@ static bool check_entry(struct check *c, const struct tape *t, const struct entr
     }
     for (int n = 1; carefully && done && n <= MOVES && c->excess > 1; n++) {
         *c = (struct check){0};
-        done = measure_moved(&errors, t, &copy, &exact, chosen, rng_bits(key, (uint64_t)(ROWS_MAX + n)) | 1);
+        done = measure_moved(&errors, t, &copy, &exact, chosen, key, n);
         compare(c, t, e, &exact, &errors, chosen);
     }
     shadow_close(&exact);
@@ -355,32 +425,34 @@ static uint64_t row_key(uint64_t seed, int entry)
 /* Runs the program and checks each entry; those beyond their limits are noted in `beyond` instead. */
 static bool check_once(struct check *c, struct tape *t, uint64_t seed, struct rows_limit *limit, bool *beyond)
 {
-    struct rows_clock clock = rows_clock_start(limit, c, tape_entry_count(t));
-    bool done = true;
+    struct rows_clock clock;
+    bool done = rows_clock_start(&clock, limit, c, t);
     for (int i = 0; i < tape_entry_count(t) && done; i++) {
         const struct entry *e = tape_entry(t, i);
         struct check own = {0};
         struct chosen chosen;
         done = !tape_is_cancelled(t);
-        if (!rows_clock_enter(&clock, e->op)) {
+        if (!rows_clock_enter(&clock)) {
             e->kernel->run(e->args);
             continue;
         }
         done = done && check_entry(&own, t, e, row_key(seed, i), &clock, &chosen);
-        rows_clock_leave(&clock, e->op, chosen.draws);
+        rows_clock_leave(&clock, chosen.draws);
         beyond[i] = own.excess > 1;
         if (!beyond[i])
             check_add(c, &own);
     }
+    rows_clock_end(&clock);
     return done;
 }
 
-/* Initialises and runs the program once more, and checks these entries carefully. */
+/* Initialises and runs the program once more, up to the first entry that is wrong, and checks these entries
+ * carefully. */
 static bool check_again(struct check *c, struct tape *t, uint64_t seed, const bool *beyond)
 {
     bool done = true;
     tape_init(t);
-    for (int i = 0; i < tape_entry_count(t) && done; i++) {
+    for (int i = 0; i < tape_entry_count(t) && done && c->excess <= 1; i++) {
         const struct entry *e = tape_entry(t, i);
         struct check own = {0};
         struct chosen chosen;
