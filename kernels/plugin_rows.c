@@ -257,6 +257,11 @@ static bool is_device(const char *name)
     return name && (strcmp(name, "cpu") == 0 || strcmp(name, "cuda") == 0);
 }
 
+const char *plugin_path(const struct kernel *k)
+{
+    return plugin_is_row(k) ? row_of(k)->plugin->path : NULL;
+}
+
 bool plugin_on_device(const struct kernel *k)
 {
     return plugin_is_row(k) &&

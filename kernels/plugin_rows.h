@@ -64,6 +64,9 @@ const void *plugin_models(const struct plugin *p);
 /* Whether a kernel is such a row. */
 bool plugin_is_row(const struct kernel *k);
 
+/* The library that has it; null for a kernel of ours. */
+const char *plugin_path(const struct kernel *k);
+
 /* Whether it is one for a GPU. */
 bool plugin_on_device(const struct kernel *k);
 

@@ -68,10 +68,12 @@ ok whole $named"
         "0
 ok whole $named
 2"
-    check 'a wrong kernel is found' \
-        "$(rows bench_node_scaling --plugin both.so --model gps_serial --nodes 20 --impl sparse_attention=wrong)" \
+    check 'a wrong kernel is found, and named' \
+        "$(rows bench_node_scaling --plugin both.so --model gps_serial --nodes 20 --impl sparse_attention=wrong
+        tr -s '\n ' ' ' <said | grep -o 'wrong: sparse_attention.*: the error is')" \
         "1
-wrong whole both.so HASH: model=gps_serial, sparse_attention=wrong $parameters"
+wrong whole both.so HASH: model=gps_serial, sparse_attention=wrong $parameters
+wrong: sparse_attention=wrong of both.so, y of layer1.attention: the error is"
     check 'planned only, it adds nodes once, and layers side by side in each' \
         "$(rows bench_node_scaling --plugin model.so --model gps_sparse,gps_serial --nodes 20 --device meta --phase forward
         echo $(($(grep -o '"analytic":[0-9]*' rows.jsonl | cut -d : -f 2 | paste -s -d -)))

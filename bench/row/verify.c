@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/base/clock.h"
 #include "bench/machine/machine.h"
 
 /* Approximate speed of the oracle on one core (BLAS in double; exp and erf from libm). */
@@ -33,7 +34,10 @@ static double oracle_seconds(double flops, int threads)
 
 double verify_seconds(const struct options *o, const struct config *c, double flops)
 {
-    return !o->check.wanted ? 0 : fmin(o->check.budget, oracle_seconds(flops, c->threads));
+    if (!o->check.wanted)
+        return 0;
+    return c->parts.precision != PRECISION_F32 ? o->check.budget
+                                               : fmin(o->check.budget, oracle_seconds(flops, c->threads));
 }
 
 /* The oracle; none if it would take too long, or without memory. */
@@ -114,18 +118,22 @@ static bool is_comparable(const struct workload *w, enum program_kind kind, cons
     return whole && !in_tf32(r->tape);
 }
 
+/* In what is left of the time since a point of the clock. */
 static bool compare_rows(struct checked *v, const struct workload *w, struct recording *r,
-                         struct rows_limit *limit)
+                         struct rows_limit *limit, double since)
 {
     double seconds = w->options->check.budget;
-    *limit = (struct rows_limit){.seconds = seconds > 0 ? seconds : INFINITY};
+    *limit = (struct rows_limit){.seconds = seconds > 0 ? since + seconds - clock_now() : INFINITY};
     return check_rows(&v->check, r->tape, w->options->seed, limit);
 }
 
-/* "up to 66 rows of every op's outputs", or how far the time went. */
+/* "up to 66 rows of every op's outputs", or how far the time went; empty if there were none. */
 static void rows_text(const struct rows_limit *limit, double budget, char *text, size_t size)
 {
     enum { ALL = 66 };
+    *text = '\0';
+    if (limit->entries == 0)
+        return;
     if (limit->left_out == 0 && limit->fewest >= ALL)
         snprintf(text, size, "up to %d rows of every op's outputs", ALL);
     else
@@ -135,25 +143,28 @@ static void rows_text(const struct rows_limit *limit, double budget, char *text,
 
 /*
  * Compares a whole program; if it is beyond its limits, once more with how far its results move, if there is
- * memory. What passes then is compared by rows too: results that move much would hide a fault of an op, and
- * its own do not. False without memory for that.
+ * memory. What passes then, or is wrong, is compared by rows too, and so is what passes in a lower precision:
+ * limits of results that move much would hide a fault of an op, and those of its own results do not; and of
+ * what is wrong they say where. False without memory for that.
  */
 static bool compare_whole(struct checked *v, const struct workload *w, enum program_kind kind,
-                          struct recording *r, struct recording *oracle)
+                          struct recording *r, struct recording *oracle, struct rows_limit *limit)
 {
+    double since = clock_now();
     struct check once = {.tell = v->check.tell, .told = v->check.told}, again = once;
-    struct rows_limit limit;
     check_whole(&once, r, oracle);
+    bool beyond = once.excess > 1, done = true;
     struct recording moved = {0};
-    if (once.excess > 1)
+    if (beyond)
         moved = laid_out(w, workload_record_oracle(w, kind, tape_config(r->tape)->dtype));
     bool measured = moved.tape && check_whole_again(&again, r, oracle, &moved);
-    check_add(&v->check, measured ? &again : &once);
     tape_free(moved.tape);
-    if (!measured || again.excess > 1 || tape_config(r->tape)->part.ranks)
-        return true;
-    tape_init(r->tape);
-    return compare_rows(v, w, r, &limit);
+    if (!tape_config(r->tape)->part.ranks && (beyond || w->config.parts.precision != PRECISION_F32)) {
+        tape_init(r->tape);
+        done = compare_rows(v, w, r, limit, since);
+    }
+    check_add(&v->check, measured ? &again : &once);
+    return done;
 }
 
 /*
@@ -167,23 +178,25 @@ static bool compare(struct checked *v, const struct workload *w, enum program_ki
     struct recording oracle = {0};
     if (is_comparable(w, kind, r))
         oracle = affordable_oracle(w, kind);
-    if (oracle.tape) {
+    struct rows_limit limit = {0};
+    char how[128], all[256];
+    bool whole = oracle.tape;
+    if (!whole && tape_config(r->tape)->part.ranks) /* whose parts cannot be compared one by one */
+        return false;
+    if (whole)
         tape_init(oracle.tape);
-        bool done = compare_whole(v, w, kind, r, &oracle);
-        append_program(v->how, sizeof v->how, name,
-                       trains ? "output, loss, all gradients and AdamW in double" : "output in double");
-        tape_free(oracle.tape);
-        return done;
-    }
-    if (tape_config(r->tape)->part.ranks) /* whose parts cannot be compared one by one */
+    bool done =
+        whole ? compare_whole(v, w, kind, r, &oracle, &limit) : compare_rows(v, w, r, &limit, clock_now());
+    tape_free(oracle.tape);
+    if (!done)
         return false;
-    struct rows_limit limit;
-    char how[128], all[192];
-    if (!compare_rows(v, w, r, &limit))
-        return false;
-    v->by_rows = true;
+    v->by_rows |= !whole;
     rows_text(&limit, w->options->check.budget, how, sizeof how);
-    snprintf(all, sizeof all, "%s%s in double", how, trains ? " and all of AdamW" : "");
+    snprintf(all, sizeof all, "%s%s%s%s in double",
+             !whole   ? ""
+             : trains ? "output, loss, all gradients"
+                      : "output",
+             whole && *how ? ", " : "", how, trains ? " and all of AdamW" : "");
     append_program(v->how, sizeof v->how, name, all);
     return true;
 }
@@ -230,7 +243,7 @@ static const char *encoding_unchecked(const struct encoded *e)
 
 void verify_write(struct row *row, const struct checked *v, const struct encoded *encoded)
 {
-    char exceptions[CHECK_EXCEPTIONS_TEXT], how[512];
+    char exceptions[CHECK_EXCEPTIONS_TEXT], how[768];
     const char *unchecked = *v->unchecked ? v->unchecked : encoding_unchecked(encoded);
     row->checked = row_keep(row, *unchecked || v->check.tensors == 0 ? "none"
                                  : v->by_rows                        ? "rows"

@@ -7,7 +7,7 @@
 
 struct checked {
     struct check check;  /* over all programs of the row */
-    char how[256];       /* what was compared, and how */
+    char how[512];       /* what was compared, and how */
     char unchecked[128]; /* programs not checked, and why; empty if all were */
     bool by_rows;        /* some program was checked by rows of its ops, not as a whole */
 };
@@ -22,8 +22,9 @@ bool still_finite(const struct recording *r, bool whole, struct message *error);
 
 /*
  * Checks one program after its timing: its initial state; the whole program against the oracle in double, if
- * that is predicted to take at most --check-budget seconds and fits the memory, otherwise rows of its
- * ops, for as long (0: all 66 of every op, however long); and every entry of AdamW. The program is loaded,
+ * that is predicted to take at most --check-budget seconds and fits the memory; otherwise, and in a lower
+ * precision beside it, rows of its ops, within as long (0: all 66 of every op, however long); and every entry
+ * of AdamW. The program is loaded,
  * and in its initial state afterwards.
  */
 void verify(struct checked *v, const struct workload *w, enum program_kind kind, struct recording *r);

@@ -105,7 +105,7 @@ void check_found(struct check *c, const char *format, ...)
 
 void check_add(struct check *c, const struct check *other)
 {
-    if (other->tensors > 0 && (c->tensors == 0 || other->excess > c->excess)) {
+    if (other->tensors > 0 && (c->tensors == 0 || (c->excess <= 1 && other->excess > c->excess))) {
         c->excess = other->excess;
         snprintf(c->tensor, sizeof c->tensor, "%s", other->tensor);
     }

@@ -40,8 +40,8 @@ struct check {
     void *told;
     int tensors;              /* number compared so far */
     double norm, worst_row;   /* largest of all */
-    double excess;            /* largest ratio of an error to its limit; above 1 the result is wrong */
-    char tensor[TENSOR_NAME]; /* the tensor with the largest excess */
+    double excess;            /* largest ratio of an error to its limit, or the first above 1: wrong */
+    char tensor[TENSOR_NAME]; /* the tensor with it */
     char found[FOUND_TEXT];   /* the first fault beside the tensors (check_found); empty if none */
     struct {
         int tensors; /* within their limits only by this exception */
@@ -121,7 +121,7 @@ bool check_adamw(struct check *c, struct tape *t);
 /* Keeps the first fault that is found: a line with what was measured and what is allowed. */
 void check_found(struct check *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Adds what another check found. */
+/* Adds what another check found, later or of less weight: the first that is wrong stays. */
 void check_add(struct check *c, const struct check *other);
 
 #endif

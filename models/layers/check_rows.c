@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "kernels/arithmetic.h"
+#include "kernels/plugin_rows.h"
 #include "kernels/rng.h"
 #include "models/layers/check_choice.h"
 
@@ -325,6 +326,17 @@ static double floor_of(const struct entry *e, const struct operand *o, const str
     return fmax(small, activation_floor(e->op, o, exact, (double)rows / (double)m.rows));
 }
 
+/* "sparse_attention y of layer1.attention"; of a kernel of others also which it is, and whose. */
+static void name_result(const struct entry *e, const struct operand *o, char name[TENSOR_NAME])
+{
+    const char *path = plugin_path(e->kernel), *slash = path ? strrchr(path, '/') : NULL;
+    int used = snprintf(name, TENSOR_NAME, "%s", op_info(e->op)->name);
+    if (path)
+        used += snprintf(name + used, TENSOR_NAME - (size_t)used, "=%.24s of %.40s,", e->kernel->variant,
+                         slash ? slash + 1 : path);
+    snprintf(name + used, TENSOR_NAME - (size_t)used, " %s of %s", o->name, e->span);
+}
+
 static void compare(struct check *c, const struct tape *t, const struct entry *e, const struct shadow *exact,
                     const struct float_errors *errors, const struct chosen *chosen)
 {
@@ -345,7 +357,7 @@ static void compare(struct check *c, const struct tape *t, const struct entry *e
         rule.wide.by = kernel_allowance(e->kernel) > 1 ? EXCEPTION_CUT : EXCEPTION_FLOAT;
         char name[TENSOR_NAME];
         void *copy;
-        snprintf(name, sizeof name, "%s %s of %s", info->name, o->name, e->span);
+        name_result(e, o, name);
         check_tensor(c, name, tape_read(t, ours, &copy), *operand_mat(o, &exact->args), chosen->rows, within,
                      rule);
         free(copy);
