@@ -57,6 +57,17 @@ static double excess_of(struct error e, double limit)
     return fmax(e.norm / limit, e.worst_row / (10 * limit));
 }
 
+double check_slope(struct mat ours, struct mat oracle)
+{
+    double product = 0, size = 0;
+    for (int64_t i = 0; i < oracle.rows; i++)
+        for (int64_t k = 0; k < oracle.cols; k++) {
+            product += mat_get(ours, i, k) * mat_get(oracle, i, k);
+            size += pow(mat_get(oracle, i, k), 2);
+        }
+    return size > 0 ? product / size : 1;
+}
+
 static void note_exception(struct check *c, enum exception by, const char *name)
 {
     if (c->excepted[by].tensors++ == 0)
@@ -69,6 +80,8 @@ void check_tensor(struct check *c, const char *name, struct mat ours, struct mat
     double limit = fmax(rule.limit, rule.wide.limit), floor = fmax(rule.floor, rule.wide.floor);
     struct error e = error_of(ours, oracle, rows, count, floor);
     double excess = excess_of(e, limit);
+    if (rule.slope > 0 && e.size >= rule.floor * rule.floor)
+        excess = fmax(excess, fabs(check_slope(ours, oracle) - 1) / rule.slope);
     c->tensors++;
     c->norm = fmax(c->norm, e.norm);
     c->worst_row = fmax(c->worst_row, e.worst_row);

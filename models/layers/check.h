@@ -23,7 +23,11 @@
 /* Of whole programs in BF16; a gradient's floor is 1e-1 |g|, not 1e-2 |g|. */
 #define CHECK_BF16_OUTPUT   5e-2
 #define CHECK_BF16_GRADIENT 1e-1
-#define CHECK_FORGIVEN      3 /* times what a result moves with the last bit of its operands */
+/* Of whole programs: how far <a, r> / <r, r> of a gradient a may be from 1, where |r| is beyond the floor.
+ * Random errors hardly change it, and a factor does (docs/validation/gradients.md). */
+#define CHECK_TF32_SLOPE 5e-3
+#define CHECK_BF16_SLOPE 2e-2
+#define CHECK_FORGIVEN   3 /* times what a result moves with the last bit of its operands */
 
 /* Exceptions of the error rules: what can make an error pass that is beyond the plain limit. */
 enum exception {
@@ -52,6 +56,7 @@ struct check {
 /* What error is allowed. */
 struct rule {
     double limit, floor;
+    double slope; /* limit; 0: none */
     struct {
         double limit, floor; /* limit 0: there is no such exception */
         enum exception by;
@@ -64,6 +69,9 @@ struct rule {
  */
 void check_tensor(struct check *c, const char *name, struct mat ours, struct mat oracle, const int64_t *rows,
                   int64_t count, struct rule rule);
+
+/* <ours, oracle> / <oracle, oracle>; 1 of zeros. */
+double check_slope(struct mat ours, struct mat oracle);
 
 /*
  * A value of this type, F32 or BF16, with the last bit drawn by `key` and the bits before it. So what was

@@ -152,16 +152,16 @@ struct subject {
     struct rule rule;
 };
 
-/* What errors of outputs and of gradients are allowed, and the least gradient as a share of all. */
+/* What errors of outputs and of gradients are allowed, the least gradient as a share of all, and slopes. */
 struct limits {
-    double output, gradient, share;
+    double output, gradient, share, slope;
 };
 
 static struct limits limits_of(const struct pair *p)
 {
-    static const struct limits f32 = {CHECK_LIMIT_OUTPUT, CHECK_LIMIT_GRADIENT, 1e-2},
-                               tf32 = {CHECK_TF32, CHECK_TF32_GRADIENT, 1e-2},
-                               bf16 = {CHECK_BF16_OUTPUT, CHECK_BF16_GRADIENT, 1e-1};
+    static const struct limits f32 = {CHECK_LIMIT_OUTPUT, CHECK_LIMIT_GRADIENT, 1e-2, 0},
+                               tf32 = {CHECK_TF32, CHECK_TF32_GRADIENT, 1e-2, CHECK_TF32_SLOPE},
+                               bf16 = {CHECK_BF16_OUTPUT, CHECK_BF16_GRADIENT, 1e-1, CHECK_BF16_SLOPE};
     const struct tape *t = p->program.is->tape;
     return t->config.dtype == BF16 ? bf16 : t->config.bits ? tf32 : f32;
 }
@@ -184,7 +184,8 @@ static struct subject gradient_subject(const struct pair *p, int parameter)
         tape_contract("check: %s has no gradient", name);
     double share = (double)mat_size(s.in_oracle) / (double)tape_parameter_elements(t);
     struct limits limits = limits_of(p);
-    s.rule = (struct rule){.limit = limits.gradient, .floor = limits.share * p->gradients * sqrt(share)};
+    s.rule = (struct rule){
+        .limit = limits.gradient, .floor = limits.share * p->gradients * sqrt(share), .slope = limits.slope};
     snprintf(s.name, sizeof s.name, "gradient of %s", name);
     return s;
 }
@@ -348,8 +349,12 @@ void check_whole(struct check *c, struct recording *ours, struct recording *orac
     pair_free(&p);
 }
 
-/* |program - oracle| of a tensor. */
-static double distance(const struct pair *p, const struct subject *s)
+/* How far a tensor is from the oracle's, and its slope from 1. */
+struct distance {
+    double norm, slope;
+};
+
+static struct distance distance(const struct pair *p, const struct subject *s)
 {
     double sum = 0;
     void *copy;
@@ -357,13 +362,14 @@ static double distance(const struct pair *p, const struct subject *s)
     for (int64_t i = 0; i < m.rows; i++)
         for (int64_t k = 0; k < m.cols; k++)
             sum += pow(mat_get(m, i, k) - mat_get(s->in_oracle, i, k), 2);
+    struct distance d = {sqrt(sum), s->rule.slope > 0 ? fabs(check_slope(m, s->in_oracle) - 1) : 0};
     free(copy);
-    return sqrt(sum);
+    return d;
 }
 
 /* Runs the program in its type from parameters and inputs that are moved, and raises the largest movements.
  */
-static void move(double *largest, int count, struct pair *p, uint64_t jitter)
+static void move(struct distance *largest, int count, struct pair *p, uint64_t jitter)
 {
     struct tape *t = p->program.is->tape;
     tape_init(t);
@@ -372,19 +378,22 @@ static void move(double *largest, int count, struct pair *p, uint64_t jitter)
     run_program(p);
     for (int i = 0; i < count; i++) {
         struct subject s = subject_of(p, i);
-        double moved = distance(p, &s);
-        if (isfinite(moved)) /* an overflow allows nothing */
-            largest[i] = fmax(largest[i], moved);
+        struct distance moved = distance(p, &s);
+        if (!isfinite(moved.norm)) /* an overflow allows nothing */
+            continue;
+        largest[i].norm = fmax(largest[i].norm, moved.norm);
+        largest[i].slope = fmax(largest[i].slope, moved.slope);
     }
 }
 
-static void compare_moved(struct check *c, const struct pair *p, const double *largest)
+static void compare_moved(struct check *c, const struct pair *p, const struct distance *largest)
 {
     *c = (struct check){.tell = c->tell, .told = c->told};
     for (int i = 0; i < subject_count(p); i++) {
         struct subject s = subject_of(p, i);
         s.rule.wide.limit = s.rule.limit;
-        s.rule.wide.floor = CHECK_FORGIVEN / s.rule.limit * largest[i];
+        s.rule.wide.floor = CHECK_FORGIVEN / s.rule.limit * largest[i].norm;
+        s.rule.slope = fmax(s.rule.slope, CHECK_FORGIVEN * largest[i].slope);
         s.rule.wide.by = EXCEPTION_FLOAT;
         compare_one(c, p, &s);
     }
@@ -397,7 +406,7 @@ bool check_whole_again(struct check *c, struct recording *ours, struct recording
     tape_init(oracle->tape);
     struct pair exact = run_pair(c, ours, oracle), inexact = exact;
     int count = subject_count(&exact);
-    double *largest = calloc((size_t)count, sizeof *largest);
+    struct distance *largest = calloc((size_t)count, sizeof *largest);
     bool done = largest;
     inexact.program = (struct side){.is = moved, .check = c, .readout = readout(moved)};
     for (uint64_t n = 1; done && n <= MOVES && (n == 1 || c->excess > 1); n++) {
