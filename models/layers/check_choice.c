@@ -8,11 +8,31 @@
 #include "kernels/arithmetic.h"
 #include "kernels/rng.h"
 
-struct chosen choose_rows(int64_t rows, uint64_t key, int most)
+struct heights heights_of(const struct entry *e)
+{
+    const struct op_info *info = op_info(e->op);
+    struct heights h = {{1}, 0};
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *o = &info->operands[i];
+        bool written = operand_is_mat(o) && operand_writes(o) && mat_present(*operand_mat(o, e->args));
+        int64_t rows = written ? operand_mat(o, e->args)->rows : 1;
+        int n = 0;
+        while (n < h.count && h.of[n] != rows)
+            n++;
+        if (n == h.count && rows > 1)
+            h.of[h.count++] = rows;
+    }
+    h.count = h.count ? h.count : 1;
+    return h;
+}
+
+struct chosen choose_rows(const struct heights *h, uint64_t key, int most)
 {
     struct chosen c = {.draws = most};
     for (int n = 0; n < most; n++) {
-        int64_t row = n == 0 ? 0 : n == 1 ? rows - 1 : (int64_t)(rng_bits(key, (uint64_t)n) % (uint64_t)rows);
+        int64_t rows = h->of[n % h->count];
+        int64_t random = (int64_t)(rng_bits(key, (uint64_t)n) % (uint64_t)rows);
+        int64_t row = n == 0 ? 0 : n <= h->count ? h->of[n - 1] - 1 : random;
         int at = c.count;
         while (at > 0 && c.rows[at - 1] > row)
             at--;

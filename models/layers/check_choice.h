@@ -12,8 +12,16 @@ struct chosen {
     int count, draws;
 };
 
-/* The first, the last and random rows, of at most `most` draws. */
-struct chosen choose_rows(int64_t rows, uint64_t key, int most);
+/* The numbers of rows of an entry's outputs: each once, and 1 only if there is no other. */
+struct heights {
+    int64_t of[OPERANDS_MAX];
+    int count;
+};
+
+struct heights heights_of(const struct entry *e);
+
+/* The first, the last of each height, and random rows of each in turn, of at most `most` draws. */
+struct chosen choose_rows(const struct heights *h, uint64_t key, int most);
 
 /* The number of chosen rows that a matrix of this many rows has. */
 int chosen_within(const struct chosen *chosen, int64_t rows);

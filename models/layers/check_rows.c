@@ -219,17 +219,6 @@ static bool own_lse(struct shadow *s, enum op op)
     return recompute(&saved, forward, NULL, (int)own.rows);
 }
 
-/* The largest number of rows among the outputs: one list of rows is used for all, truncated to each. */
-static int64_t output_rows(const struct entry *e)
-{
-    const struct op_info *info = op_info(e->op);
-    int64_t rows = 0;
-    for (int i = 0; i < info->operand_count; i++)
-        if (operand_is_mat(&info->operands[i]) && operand_writes(&info->operands[i]))
-            rows = max_of(rows, operand_mat(&info->operands[i], e->args)->rows);
-    return rows;
-}
-
 static double norm_of(struct mat m)
 {
     double sum = 0;
@@ -384,14 +373,14 @@ static bool measure_moved(struct float_errors *errors, const struct tape *t, con
 static bool recompute_exact(const struct shadow *exact, const struct entry *e, uint64_t key,
                             const struct rows_clock *clock, struct chosen *chosen)
 {
-    enum { LEAST = 2 };
-    int64_t rows = output_rows(e);
+    const struct heights heights = heights_of(e);
+    int least = 1 + heights.count;
     double begin = omp_get_wtime();
-    *chosen = choose_rows(rows, key, clock && !needs_all_rows(e->op) ? LEAST : ROWS_MAX);
+    *chosen = choose_rows(&heights, key, clock && !needs_all_rows(e->op) ? least : ROWS_MAX);
     int first = chosen->count;
     bool done = recompute(exact, e->op, chosen->drawn, first);
     if (clock && !needs_all_rows(e->op)) {
-        *chosen = choose_rows(rows, key, rows_clock_afford(clock, LEAST, omp_get_wtime() - begin));
+        *chosen = choose_rows(&heights, key, rows_clock_afford(clock, least, omp_get_wtime() - begin));
         done = done && recompute(exact, e->op, chosen->drawn + first, chosen->count - first);
     }
     return done;
