@@ -13,9 +13,9 @@
  * the last bit; as many as it takes, up to MOVES. It is the last bit in BF16 where the kernel rounds to BF16
  * what it computes between.
  *
- * The logarithm of a softmax's denominator, lse, is as good as the scores that it was computed with: with
- * scores of 1e8, as those of a kernel that sums in another order, exp(score - lse) is anything. A gradient
- * that is checked again therefore has the lse of its own scores.
+ * A softmax's lse, the logarithm of its denominator, is that of the scores it was computed with: with scores
+ * of 1e8 exp(score - lse) is anything, if another order of summation gave the scores. A gradient of large
+ * scores that is checked again may therefore be that of the reference's own softmax.
  */
 #include <fenv.h>
 #include <math.h>
@@ -29,7 +29,7 @@
 #include "kernels/rng.h"
 #include "models/layers/check_choice.h"
 
-enum { FLOAT_BITS = 24, MOVES = 16 };
+enum { FLOAT_BITS = 24, ROUNDINGS = 3, MOVES = 16 };
 
 /* An op's arguments copied to one dtype, in memory of their own. */
 struct shadow {
@@ -98,18 +98,6 @@ static bool copied(struct shadow *s, const struct tape *t, const struct operand 
     return true;
 }
 
-/*
- * The type whose last bit is as uncertain as an operand: BF16 if the kernel rounds to it what it computes
- * between, or if it is what the forward op has rounded.
- */
-static enum dtype moved_type(const struct kernel *k, const struct operand *o)
-{
-    enum op forward = op_forward_of(k->op);
-    const struct operand *computed = forward == OPS ? NULL : operand_named(forward, o->name);
-    bool stored = k->dtype == BF16 && !o->wide && computed && operand_writes(computed);
-    return stored || kernel_rounding(k) > 0 ? BF16 : F32;
-}
-
 static bool shadow_open(struct shadow *s, const struct tape *t, const struct entry *e, enum dtype dtype,
                         uint64_t jitter)
 {
@@ -117,6 +105,7 @@ static bool shadow_open(struct shadow *s, const struct tape *t, const struct ent
     *s = (struct shadow){.dtype = dtype,
                          .bits = e->kernel->bits,
                          .jitter = jitter,
+                         .moved = kernel_rounding(e->kernel) > 0 ? BF16 : F32,
                          .by_library = kernel_allowance(e->kernel) > 1};
     memcpy(&s->args, e->args, info->args_size);
     for (int i = 0; i < info->operand_count; i++) {
@@ -124,7 +113,6 @@ static bool shadow_open(struct shadow *s, const struct tape *t, const struct ent
         struct mat *m = operand_is_mat(o) ? operand_mat(o, &s->args) : NULL;
         if (!m || !mat_present(*m))
             continue;
-        s->moved = moved_type(e->kernel, o);
         bool shared = o->dtype == DTYPE_NONE; /* labels and schedules keep their own dtype */
         if ((shared || operand_writes(o)) && !copied(s, t, o, shared ? dtype : m->dtype))
             return false;
@@ -185,22 +173,28 @@ static double largest(struct mat m)
     return most;
 }
 
-/*
- * Gives a gradient of a softmax with large scores the lse of the shadow's own, by the op that saves it, if
- * that has its operands. False without memory.
- */
-static bool own_lse(struct shadow *s, enum op op)
+/* Whether the entry is a gradient of a softmax with large scores: beyond this their rounding is seen in p. */
+static bool has_large_scores(const struct entry *e)
 {
     enum { LARGE = 64 };
+    const struct operand *lse = operand_named(e->op, "lse");
+    return op_forward_of(e->op) != OPS && lse && lse->dtype == F64 &&
+           largest(*operand_mat(lse, e->args)) > LARGE;
+}
+
+/*
+ * Gives such a gradient the lse of the shadow's own scores, and its own y if wanted, by the op that saves
+ * them; if that has its operands. False without memory.
+ */
+static bool own_softmax(struct shadow *s, enum op op, bool own_y)
+{
     enum op forward = op_forward_of(op);
-    const struct operand *lse = operand_named(op, "lse");
+    const struct op_info *info = op_info(forward);
     struct shadow saved = {.dtype = s->dtype};
     char error[256];
-    if (forward == OPS || !lse || lse->dtype != F64 || largest(*operand_mat(lse, &s->args)) <= LARGE)
-        return true;
     saved.args.call.threads = s->args.call.threads;
-    for (int i = 0; i < op_info(forward)->operand_count; i++) {
-        const struct operand *to = &op_info(forward)->operands[i], *from = operand_named(op, to->name);
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *to = &info->operands[i], *from = operand_named(op, to->name);
         if (from)
             memcpy((char *)&saved.args + to->at, (char *)&s->args + from->at, to->size);
         if (!from || !operand_writes(to))
@@ -214,9 +208,12 @@ static bool own_lse(struct shadow *s, enum op op)
     }
     if (!op_complete(forward, &saved.args, error, sizeof error))
         return true;
-    struct mat own = *operand_mat(operand_named(forward, "lse"), &saved.args);
-    *operand_mat(lse, &s->args) = own;
-    return recompute(&saved, forward, NULL, (int)own.rows);
+    for (int i = 0; i < info->operand_count; i++) {
+        const struct operand *from = &info->operands[i], *to = operand_named(op, from->name);
+        if (to && operand_writes(from) && (own_y || from->dtype == F64))
+            *operand_mat(to, &s->args) = *operand_mat(from, &saved.args);
+    }
+    return recompute(&saved, forward, NULL, (int)operand_mat(operand_named(op, "lse"), &s->args)->rows);
 }
 
 static double norm_of(struct mat m)
@@ -353,15 +350,29 @@ static void compare(struct check *c, const struct tape *t, const struct entry *e
     }
 }
 
-/* Measures how far the n-th results in float are, from the operands of a copy of an entry. False without
- * memory. */
-static bool measure_moved(struct float_errors *errors, const struct tape *t, const struct entry *e,
-                          const struct shadow *exact, const struct chosen *chosen, uint64_t key, int n)
+/* The references of an entry that is checked again: with what the program has saved; with its own lse where
+ * scores are large, since others are not those of the same softmax; with its own y too, as some kernels have
+ * it. */
+enum reference { OF_OPERANDS, OF_OWN_LSE, OF_OWN_SOFTMAX, REFERENCES };
+
+static bool open_reference(struct shadow *s, const struct tape *t, const struct entry *e, enum dtype dtype,
+                           uint64_t jitter, enum reference reference)
 {
+    return shadow_open(s, t, e, dtype, jitter) &&
+           (reference == OF_OPERANDS || own_softmax(s, e->op, reference == OF_OWN_SOFTMAX));
+}
+
+/* Measures how far the n-th results in float are: as they are, rounded up, rounded down, then moved. False
+ * without memory. */
+static bool measure_moved(struct float_errors *errors, const struct tape *t, const struct entry *e,
+                          const struct shadow *exact, const struct chosen *chosen, uint64_t key, int n,
+                          enum reference reference)
+{
+    static const int roundings[ROUNDINGS] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD};
     struct shadow rounded;
-    bool done = shadow_open(&rounded, t, e, F32, n > 2 ? rng_bits(key, (uint64_t)(ROWS_MAX + n)) | 1 : 0) &&
-                own_lse(&rounded, e->op);
-    rounded.rounding = n == 1 ? FE_UPWARD : n == 2 ? FE_DOWNWARD : FE_TONEAREST;
+    uint64_t jitter = n < ROUNDINGS ? 0 : rng_bits(key, (uint64_t)(ROWS_MAX + n)) | 1;
+    bool done = open_reference(&rounded, t, e, F32, jitter, reference);
+    rounded.rounding = n < ROUNDINGS ? roundings[n] : FE_TONEAREST;
     done = done && recompute(&rounded, e->op, chosen->rows, chosen->count);
     if (done)
         note_errors(errors, e, exact, &rounded, chosen);
@@ -386,20 +397,14 @@ static bool recompute_exact(const struct shadow *exact, const struct entry *e, u
     return done;
 }
 
-/* Runs an entry and checks it within the clock's time; without one carefully: with moved operands, as long as
- * it is beyond its limit. */
+/* Runs an entry and checks it within the clock's time. */
 static bool check_entry(struct check *c, const struct tape *t, const struct entry *e, uint64_t key,
                         const struct rows_clock *clock, struct chosen *chosen)
 {
-    bool carefully = !clock;
-    struct shadow exact, rounded, before = {0};
+    struct shadow exact, rounded;
     struct float_errors errors = {{0}};
-    struct entry copy = *e;
-    bool done = !carefully || shadow_open(&before, t, e, F64, 0);
-    copy.args = &before.args;
-    done = shadow_open(&exact, t, e, F64, 0) && done;
+    bool done = shadow_open(&exact, t, e, F64, 0);
     done = shadow_open(&rounded, t, e, F32, 0) && done;
-    done = done && (!carefully || (own_lse(&exact, e->op) && own_lse(&rounded, e->op)));
     e->kernel->run(e->args);
     done = done && recompute_exact(&exact, e, key, clock, chosen) &&
            recompute(&rounded, e->op, chosen->rows, chosen->count);
@@ -407,14 +412,51 @@ static bool check_entry(struct check *c, const struct tape *t, const struct entr
         note_errors(&errors, e, &exact, &rounded, chosen);
         compare(c, t, e, &exact, &errors, chosen);
     }
-    for (int n = 1; carefully && done && n <= MOVES && c->excess > 1; n++) {
-        *c = (struct check){0};
-        done = measure_moved(&errors, t, &copy, &exact, chosen, key, n);
-        compare(c, t, e, &exact, &errors, chosen);
-    }
     shadow_close(&exact);
     shadow_close(&rounded);
-    shadow_close(&before);
+    return done;
+}
+
+/*
+ * How many float results to measure. Operands in BF16 do not move, unless the kernel rounds to it in between:
+ * sums of two are exact, and so whether one is 0, at which a rectifier would fall to the other side.
+ */
+static int most_results(const struct kernel *k)
+{
+    return k->dtype == BF16 && kernel_rounding(k) == 0 ? ROUNDINGS : ROUNDINGS + MOVES;
+}
+
+/* Compares an entry that has run with a reference, of operands as they were, until it is within its limits.
+ */
+static bool compare_carefully(struct check *c, const struct tape *t, const struct entry *e,
+                              const struct entry *before, uint64_t key, enum reference reference)
+{
+    struct shadow exact;
+    struct chosen chosen;
+    struct float_errors errors = {{0}};
+    bool done = open_reference(&exact, t, before, F64, 0, reference) &&
+                recompute_exact(&exact, before, key, NULL, &chosen);
+    for (int n = 0; done && n < most_results(e->kernel) && (n == 0 || c->excess > 1); n++) {
+        *c = (struct check){0};
+        done = measure_moved(&errors, t, before, &exact, &chosen, key, n, reference);
+        compare(c, t, e, &exact, &errors, &chosen);
+    }
+    shadow_close(&exact);
+    return done;
+}
+
+/* Runs an entry and checks all its chosen rows, by any of its references. */
+static bool check_carefully(struct check *c, const struct tape *t, const struct entry *e, uint64_t key)
+{
+    struct shadow copies;
+    struct entry before = *e;
+    bool done = shadow_open(&copies, t, e, F64, 0);
+    before.args = &copies.args;
+    enum reference last = done && has_large_scores(&before) ? REFERENCES - 1 : OF_OPERANDS;
+    e->kernel->run(e->args);
+    for (enum reference r = OF_OPERANDS; done && r <= last && (r == OF_OPERANDS || c->excess > 1); r++)
+        done = compare_carefully(c, t, e, &before, key, r);
+    shadow_close(&copies);
     return done;
 }
 
@@ -456,12 +498,11 @@ static bool check_again(struct check *c, struct tape *t, uint64_t seed, const bo
     for (int i = 0; i < tape_entry_count(t) && done && c->excess <= 1; i++) {
         const struct entry *e = tape_entry(t, i);
         struct check own = {0};
-        struct chosen chosen;
         done = !tape_is_cancelled(t);
         if (!beyond[i])
             e->kernel->run(e->args);
         else
-            done = done && check_entry(&own, t, e, row_key(seed, i), NULL, &chosen);
+            done = done && check_carefully(&own, t, e, row_key(seed, i));
         check_add(c, &own);
     }
     return done;
