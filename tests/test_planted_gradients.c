@@ -200,10 +200,19 @@ static bool is_noise(const char *model, enum op op)
     return strstr(model, "--norm batch") && op != OP_batch_norm_backward;
 }
 
+/* The gradients that a model in F32, which is compared as a whole, has below its limits: those of the sum of
+ * the values, which linear attention adds 1e-4 times. */
+static bool is_negligible(enum op op, const struct operand *gradient)
+{
+    return op == OP_sum_pool_backward ||
+           (op == OP_performer_attention_backward && strcmp(gradient->name, "dsum") == 0);
+}
+
 static void expect_found(const char *model, enum op op, const struct operand *gradient, enum spoiling fault,
                          int precision, const char *budget, struct tally *tally)
 {
-    if (fault == LAST_HEAD && !operand_named(op, "heads"))
+    bool whole = precision == 0 && strcmp(budget, LONG) == 0;
+    if ((fault == LAST_HEAD && !operand_named(op, "heads")) || (whole && is_negligible(op, gradient)))
         return;
     plan.op = op, plan.gradient = gradient, plan.fault = fault;
     struct planted_row row = run(model, precisions[precision], budget);

@@ -1,7 +1,7 @@
 /*
  * Models in BF16 and TF32: their results by the limits of whole programs, training beside that in F32, what
  * ops read of the parameters, and memory. GTMARK_SOAK=1 trains all norms with both kinds of attention, on up
- * to 2000 nodes.
+ * to 2000 nodes, and gives the distribution of slopes of docs/validation/gradients.md.
  */
 #include <math.h>
 #include <string.h>
@@ -128,6 +128,109 @@ static void test_models(void **state)
             expect_right(&c, &b, p, models[i].name);
         }
     batch_free(&b);
+}
+
+/* Slopes of right gradients above the floor, as distances from 1; and programs, by how their check ends. */
+struct slopes {
+    double *of;
+    int count, beyond, programs, again;
+};
+
+static void add_slopes(struct slopes *s, const struct tape *ours, const struct tape *oracle, double share,
+                       double limit)
+{
+    double all = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < tape_parameter_count(oracle); i++) {
+            struct mat r = tape_gradient(oracle, tape_parameter(oracle, i, NULL));
+            struct mat g = tape_gradient(ours, tape_parameter(ours, i, NULL));
+            double size = 0;
+            for (int64_t n = 0; n < mat_size(r); n++)
+                size += pow(mat_get(r, n / r.cols, n % r.cols), 2);
+            all += pass ? 0 : size;
+            double floor =
+                share * share * all * (double)mat_size(r) / (double)tape_parameter_elements(oracle);
+            if (pass == 0 || size < floor || size == 0)
+                continue;
+            s->of = realloc(s->of, (size_t)(s->count + 1) * sizeof *s->of);
+            assert_non_null(s->of);
+            s->of[s->count++] = fabs(check_slope(g, r) - 1);
+            s->beyond += s->of[s->count - 1] > limit;
+        }
+}
+
+/* Checks a right program as a whole, a second time if need be, and by rows: it must pass. */
+static void measure_slopes(struct slopes *s, const struct model_config *c, const struct batch *b,
+                           enum precision p)
+{
+    struct recording ours = ready(c, b, p), oracle = recorded(c, b, &backend_oracle, p, F64);
+    struct check check = {0}, rows = {0};
+    assert_true(tape_layout(oracle.tape));
+    tape_init(oracle.tape);
+    check_whole(&check, &ours, &oracle);
+    add_slopes(s, ours.tape, oracle.tape, p == PRECISION_BF16 ? 1e-1 : 1e-2,
+               p == PRECISION_BF16 ? CHECK_BF16_SLOPE : CHECK_TF32_SLOPE);
+    s->programs++;
+    if (check.excess > 1) {
+        struct recording moved = recorded(c, b, &backend_oracle, p, precision_dtype(p));
+        s->again++;
+        assert_true(tape_layout(moved.tape));
+        assert_true(check_whole_again(&check, &ours, &oracle, &moved));
+        tape_free(moved.tape);
+    }
+    tape_init(ours.tape);
+    assert_true(check_rows(&rows, ours.tape, 42, NULL));
+    if (check.excess > 1 || rows.excess > 1)
+        fail_msg("%s, %s, %s norm, %d nodes, %s: %s has %g times the allowed error", mpnn_name((int)c->mpnn),
+                 attention_name((int)c->attention), norm_name((int)c->norm), (int)b->adj.nodes,
+                 precision_name((int)p), check.excess > 1 ? check.tensor : rows.tensor,
+                 fmax(check.excess, rows.excess));
+    tape_free(ours.tape);
+    tape_free(oracle.tape);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Programs of all parts, sizes and numbers of graphs; of every EACH-th, or in a long test of every third. */
+static void test_slopes(void **state)
+{
+    (void)state;
+    enum { EACH = 330 };
+    static const int64_t nodes[] = {5, 20, 60, 200};
+    struct slopes all[PRECISIONS] = {{0}};
+    const int kinds = MPNN_KINDS * ATTENTION_KINDS * NORM_KINDS, each = env_set("GTMARK_SOAK") ? 3 : EACH;
+    for (int n = 0; n < kinds * 8; n += each) {
+        int kind = n / 8;
+        struct model_config c = {.layers = 2,
+                                 .hidden = 32,
+                                 .heads = 4,
+                                 .ffn = 64,
+                                 .act = (enum activation)(1 + n % (ACT_KINDS - 1)),
+                                 .mpnn = (enum mpnn_kind)(kind % MPNN_KINDS),
+                                 .attention = (enum attention_kind)(kind / MPNN_KINDS % ATTENTION_KINDS),
+                                 .norm = (enum norm_kind)(kind / MPNN_KINDS / ATTENTION_KINDS),
+                                 .task = n % 5 ? TASK_GRAPH : TASK_NODE,
+                                 .pool = (enum pool_kind)(n % POOL_KINDS)};
+        if (c.mpnn == MPNN_NONE && c.attention == ATTENTION_NONE)
+            continue;
+        struct batch b = batch_er(nodes[n % 4], n / 4 % 2 ? 4 : 1);
+        for (enum precision p = PRECISION_TF32; p < PRECISIONS; p++)
+            measure_slopes(&all[p], &c, &b, p);
+        batch_free(&b);
+    }
+    for (enum precision p = PRECISION_TF32; p < PRECISIONS; p++) {
+        struct slopes *s = &all[p];
+        qsort(s->of, (size_t)s->count, sizeof *s->of, ascending);
+        print_message("%s: %d gradients: |slope - 1| median %.1g, 99 %% %.1g, 99.9 %% %.1g, largest %.1g; "
+                      "%d beyond the limit; %d of %d programs checked again, all right\n",
+                      precision_name((int)p), s->count, s->of[s->count / 2], s->of[s->count * 99 / 100],
+                      s->of[(int64_t)s->count * 999 / 1000], s->of[s->count - 1], s->beyond, s->again, s->programs);
+        free(s->of);
+    }
 }
 
 /* A step of every kind of loss, pooling and norm runs, and its results are finite. */
@@ -279,13 +382,10 @@ static void test_initial_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_models),
-        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_training),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_memory_of_inference),
-        cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_initial_values),
+        cmocka_unit_test(test_models), cmocka_unit_test(test_slopes),
+        cmocka_unit_test(test_parts),  cmocka_unit_test(test_training),
+        cmocka_unit_test(test_memory), cmocka_unit_test(test_memory_of_inference),
+        cmocka_unit_test(test_blocks), cmocka_unit_test(test_initial_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
