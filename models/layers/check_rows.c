@@ -173,10 +173,13 @@ static double largest(struct mat m)
     return most;
 }
 
-/* Whether the entry is a gradient of a softmax with large scores: beyond this their rounding is seen in p. */
+/*
+ * Whether the entry is a gradient of a softmax with large scores: a millionth of p is their rounding then,
+ * and kernels may have their own y.
+ */
 static bool has_large_scores(const struct entry *e)
 {
-    enum { LARGE = 64 };
+    enum { LARGE = 16 };
     const struct operand *lse = operand_named(e->op, "lse");
     return op_forward_of(e->op) != OPS && lse && lse->dtype == F64 &&
            largest(*operand_mat(lse, e->args)) > LARGE;
