@@ -402,16 +402,31 @@ static void test_moved_values(void **state)
     assert_true(check_moved(INFINITY, F32, 1) == INFINITY && check_moved(INFINITY, F32, 2) == INFINITY);
 }
 
+static FILE *file_in(const struct house *h, const char *name)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", h->work, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    return file;
+}
+
+/* All pairs of 30 nodes, and a path of 300 from the first. */
+static void write_lollipop(const struct house *h)
+{
+    enum { CLIQUE = 30, NODES = 330 };
+    FILE *graph = file_in(h, "lollipop.txt");
+    for (int i = 0; i < NODES; i++)
+        for (int k = i < CLIQUE ? 0 : i == CLIQUE ? 0 : i - 1; k < i; k += i == CLIQUE ? i : 1)
+            fprintf(graph, "%d %d\n%d %d\n", i, k, k, i);
+    assert_int_equal(fclose(graph), 0);
+}
+
 /* A ring of 60 nodes, whose features have the size of 1e5. */
 static void write_ring(const struct house *h)
 {
     enum { NODES = 60, FEATURES = 6 };
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/ring.txt", h->work);
-    FILE *graph = fopen(path, "w");
-    snprintf(path, sizeof path, "%s/large.csv", h->work);
-    FILE *features = fopen(path, "w");
-    assert_true(graph && features);
+    FILE *graph = file_in(h, "ring.txt"), *features = file_in(h, "large.csv");
     for (int i = 0; i < NODES; i++) {
         fprintf(graph, "%d %d\n%d %d\n", i, (i + 1) % NODES, (i + 1) % NODES, i);
         for (int k = 0; k < FEATURES; k++)
@@ -424,17 +439,27 @@ static void write_ring(const struct house *h)
 /*
  * Right rows whose results move much with the last bit: a rectifier near 0, which falls to the other side;
  * a logarithm of a single term, near 0; products that round a sum which is stored as a float; scores of 1e8,
- * which two orders of summation differ by 8 in; and what is left of x - y where y is x, rounded.
+ * which two orders of summation differ by 8 in; what is left of x - y where y is x, rounded, or where a
+ * kernel has a y of its own; sums of 1e5 terms, most of them equal; and what underflows.
  */
 static void test_right_rows(void **state)
 {
 #define LARGE "--graph file:ring.txt --data features=large.csv --hidden 32 --heads 2 --layers 2 --phase step "
+#define LOLLIPOP                                                                                             \
+    "--graph file:lollipop.txt --pe lap:1000:2 --mpnn gine --hidden 8 --heads 1 --layers 1 --phase step "
     static const char *const rows[] = {
         LARGE "--norm batch",
         LARGE "--norm none --check-budget 0",
         LARGE "--norm batch --attention sparse",
         LARGE "--norm none --attention sparse --check-budget 0",
         LARGE "--norm none --mpnn gatv2 --precision bf16 --seed 3",
+        LOLLIPOP "--seed 33",
+        LOLLIPOP "--seed 41",
+        "--mpnn gcn --attention sparse --norm none --precision bf16 --task node --nodes 3 --layers 3 --heads "
+        "4 "
+        "--hidden 32 --seed 6285 --degree 10 --graph rmat --pe lap:4 --dropout 0.1",
+        "--mpnn gcn --attention performer-relu --norm batch --act gelu_tanh --pool sum --task edge --nodes 2 "
+        "--layers 5 --heads 2 --hidden 64 --seed 4776 --degree 1 --graph grid --pe rwse:4",
         "--attention performer --precision bf16 --nodes 1 --layers 2 --hidden 64 --phase step --check-budget "
         "0",
         "--mpnn gine --attention performer-relu --act relu --layers 3 --hidden 64 --heads 8 --nodes 60 "
@@ -446,6 +471,7 @@ static void test_right_rows(void **state)
         "--degree 0",
     };
     write_ring(*state);
+    write_lollipop(*state);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char words[512];
         snprintf(words, sizeof words, "%s --runs 1 --threads 1 --output x.json", rows[i]);

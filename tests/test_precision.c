@@ -228,7 +228,8 @@ static void test_slopes(void **state)
         print_message("%s: %d gradients: |slope - 1| median %.1g, 99 %% %.1g, 99.9 %% %.1g, largest %.1g; "
                       "%d beyond the limit; %d of %d programs checked again, all right\n",
                       precision_name((int)p), s->count, s->of[s->count / 2], s->of[s->count * 99 / 100],
-                      s->of[(int64_t)s->count * 999 / 1000], s->of[s->count - 1], s->beyond, s->again, s->programs);
+                      s->of[(int64_t)s->count * 999 / 1000], s->of[s->count - 1], s->beyond, s->again,
+                      s->programs);
         free(s->of);
     }
 }
