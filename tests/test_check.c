@@ -417,7 +417,7 @@ static void write_lollipop(const struct house *h)
     enum { CLIQUE = 30, NODES = 330 };
     FILE *graph = file_in(h, "lollipop.txt");
     for (int i = 0; i < NODES; i++)
-        for (int k = i < CLIQUE ? 0 : i == CLIQUE ? 0 : i - 1; k < i; k += i == CLIQUE ? i : 1)
+        for (int k = i <= CLIQUE ? 0 : i - 1, end = i == CLIQUE ? 1 : i; k < end; k++)
             fprintf(graph, "%d %d\n%d %d\n", i, k, k, i);
     assert_int_equal(fclose(graph), 0);
 }

@@ -5,7 +5,7 @@
  * of ours.
  *
  * GTMARK_SOAK=1 plants each fault in each gradient of each op in each precision, and prints the table of
- * docs/validation/gradients.md; without, each gradient of each op has one precision and one fault.
+ * docs/validation/gradients.md; without, every second gradient has one precision and one fault.
  */
 #include <math.h>
 #include <string.h>
@@ -246,9 +246,10 @@ static void test_faults(void **state)
                 if (!seen[op][o] || done[op][o] || is_noise(models_of_all[m], op))
                     continue;
                 done[op][o] = true;
-                gradients++;
+                if (gradients++ % 2 && !all)
+                    continue;
                 for (int n = all ? 0 : next; n < (all ? FAULTS * KINDS : next + 1); n++)
-                    for (int w = all ? 0 : gradients % 2; w < (all ? 2 : gradients % 2 + 1); w++)
+                    for (int w = all ? 0 : next % 2; w < (all ? 2 : next % 2 + 1); w++)
                         expect_found(models_of_all[m], op, &op_info(op)->operands[o], n % FAULTS, n % KINDS,
                                      budgets[w], &tally[n % FAULTS][n % KINDS]);
                 next = (next + 1) % (FAULTS * KINDS);
@@ -264,7 +265,7 @@ static void test_faults(void **state)
         }
         print_message("\n");
     }
-    assert_true(planted >= 30);
+    assert_true(planted >= 20);
     assert_int_equal(found, planted);
 }
 
