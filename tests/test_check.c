@@ -78,6 +78,19 @@ static void test_exceptions(void **state)
     assert_string_equal(text, "");
 }
 
+/* A factor within the limit of errors, and so beyond that of slopes; of a small gradient it does not count.
+ */
+static void test_slope(void **state)
+{
+    (void)state;
+    struct rule rule = {.limit = 0.1, .floor = 1, .slope = 0.02};
+    double excess = checked(0.05, rule).excess;
+    assert_true(excess > 2.3 && excess < 2.5);
+    assert_true(checked(0.01, rule).excess < 1);
+    rule.floor = 5;
+    assert_true(checked(0.05, rule).excess < 1);
+}
+
 /*
  * A value of size 1 in each of many rows. One is wrong by 20 times the limit, while the norm over all rows is
  * within it: a single row may have 10 times the limit.
@@ -483,19 +496,13 @@ static void test_right_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exceptions),
-        cmocka_unit_test(test_single_row),
-        cmocka_unit_test(test_finite_program),
-        cmocka_unit_test(test_finite_op),
-        cmocka_unit_test(test_first_and_last_row),
-        cmocka_unit_test(test_limited_rows),
-        cmocka_unit_test(test_adamw_is_told),
-        cmocka_unit_test(test_unchecked_rows),
-        cmocka_unit_test(test_gates_on_unchecked_rows),
-        cmocka_unit_test(test_unchecked_run),
-        cmocka_unit_test(test_checked_runs),
-        cmocka_unit_test(test_limited_run),
-        cmocka_unit_test(test_moved_values),
+        cmocka_unit_test(test_exceptions),     cmocka_unit_test(test_slope),
+        cmocka_unit_test(test_single_row),     cmocka_unit_test(test_finite_program),
+        cmocka_unit_test(test_finite_op),      cmocka_unit_test(test_first_and_last_row),
+        cmocka_unit_test(test_limited_rows),   cmocka_unit_test(test_adamw_is_told),
+        cmocka_unit_test(test_unchecked_rows), cmocka_unit_test(test_gates_on_unchecked_rows),
+        cmocka_unit_test(test_unchecked_run),  cmocka_unit_test(test_checked_runs),
+        cmocka_unit_test(test_limited_run),    cmocka_unit_test(test_moved_values),
         cmocka_unit_test(test_right_rows),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
