@@ -47,7 +47,8 @@ goals := $(filter-out clean setup,$(MAKECMDGOALS))
 $(MAKECMDGOALS): in-order ; @:
 in-order:
 	$(if $(filter clean,$(MAKECMDGOALS)),rm -rf build)
-	$(if $(filter setup,$(MAKECMDGOALS)),@CC='$(CC)' BLAS='$(BLAS)' MPI='$(MPI)' METIS='$(METIS)' tests/machine.sh setup)
+	$(if $(filter setup,$(MAKECMDGOALS)),@CC='$(CC)' BLAS='$(BLAS)' MPI='$(MPI)' METIS='$(METIS)' \
+	    tests/machine.sh setup $(if $(filter test tests tests-small soak mutants style,$(goals)),tests))
 	$(if $(filter setup,$(MAKECMDGOALS)),@rm -f build/probed build/*/probed)
 	$(if $(goals),@$(MAKE) $(goals))
 else ifneq ($(MAKECMDGOALS),help)
@@ -452,12 +453,12 @@ build/torch/installed:
 ##   test         all tests, then their small shapes again with clang and both sanitizers
 test: tests $(if $(CLANG),tests-small)
 	@tests/run.sh GTMARK_BUILD=$(BUILD) $(tests) $(or $(races),\
-	    --skipped 'data races: no clang with ThreadSanitizer and archer (make setup)') \
+	    --skipped 'data races: no clang with ThreadSanitizer and archer (make setup test)') \
 	    $(wildcard tests/test_*.sh) GTMARK_SMALL=1 $(or $(emulated),\
 	    --skipped 'kernels on an emulated GPU: they need the CUDA toolkit and x86-64') \
 	    $(if $(on_ptx),GTMARK_MODEL=gps $(on_ptx) GTMARK_MODEL=) $(if $(CLANG),\
 	    GTMARK_BUILD=build/clang-san GTMARK_SMALL=1 $(checks:%=build/clang-san/%),\
-	    --skipped 'the tests under sanitizers: no clang with OpenMP and sanitizers (make setup)')
+	    --skipped 'the tests under sanitizers: no clang with OpenMP and sanitizers (make setup test)')
 ##   emulated     what tests/gpu.sh --emulated runs
 .PHONY: emulated
 emulated: $(emulated) $(emulated_set)
@@ -481,7 +482,7 @@ known-small:
 	@$(MAKE) CC=clang SAN=1 $(CUDA_HOST:%=NVCC_CCBIN=%) known
 known: ; @:
 no-cmocka:
-	@echo 'gtmark: the tests need cmocka, and it was not found: make setup' >&2; false
+	@echo 'gtmark: the tests need cmocka, and it was not found: make setup test' >&2; false
 ##   style        are the sources formatted as .clang-format says?
 style:
 	@tests/run.sh tests/test_style.sh
@@ -489,7 +490,8 @@ style:
 probe: ; @:
 
 endif
-##   setup        install what is missing, and only that (by apt; elsewhere print the names)
+##   setup        install what is missing of what benchmarks need, and only that (by apt; elsewhere print the names);
+##                `make setup test`, or tests, soak, mutants, style: also MPI, METIS and what tests need
 ##   clean        remove build/; results stay
 ##   help         this text
 help:

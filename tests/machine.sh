@@ -3,8 +3,10 @@
 #
 #   tests/machine.sh probe FILE   report what is installed, what is missing and what that means; write FILE, and
 #                                 cuda.mk beside it, for make
-#   tests/machine.sh setup        install what is missing with apt-get; where that takes another system or rights that
-#                                 we do not have, print the command, and fail only if something required is missing
+#   tests/machine.sh setup        install what is missing of what gtmark itself uses with apt-get; where that takes another
+#                                 system or rights that we do not have, print the command, and fail only if something
+#                                 required is missing
+#   tests/machine.sh setup tests  the same with what only tests use, and ranks
 #
 # A library counts as installed if a program that calls it compiles and links; that a file exists is not enough. CBLAS,
 # LAPACK and ARPACK, which programs open only when they need them (kernels/blas.c), must be shared libraries. From
@@ -16,7 +18,7 @@ set -u
 : "${CUDA_ARCH:=}" "${REQUEST:=}" "${CUDA_REQUEST:=}"
 . "${0%/*}/machine_cuda.sh"
 
-# key|name|required or optional|packages of Debian|of Fedora|of Arch|the consequence if it is missing
+# key|name|required, optional or for tests|packages of Debian|of Fedora|of Arch|the consequence if it is missing
 needs()
 {
     cat <<'END'
@@ -31,17 +33,17 @@ cblas|CBLAS|optional|libopenblas-dev|openblas-devel|openblas|matrix products by 
 lapack|LAPACK|optional|liblapack-dev|lapack-devel|lapack|no Laplacian encodings
 arpack|ARPACK|optional|libarpack2-dev|arpack-devel|arpack|no second eigensolver for comparison
 simd|SIMD|optional||||portable code only: this compiler has no -march=x86-64-v3 and -v4
-mpi|MPI|optional|libopenmpi-dev openmpi-bin|openmpi-devel|openmpi|no ranks: programs of one process only
-metis|METIS|optional|libmetis-dev|metis-devel|metis|nodes are divided among ranks by their numbers only (--partition)
+mpi|MPI|tests|libopenmpi-dev openmpi-bin|openmpi-devel|openmpi|no ranks: programs of one process only
+metis|METIS|tests|libmetis-dev|metis-devel|metis|nodes are divided among ranks by their numbers only (--partition)
 cuda|CUDA toolkit|optional||||no CUDA
-cmocka|cmocka|optional|libcmocka-dev|libcmocka-devel|cmocka|no `make test`
+cmocka|cmocka|tests|libcmocka-dev|libcmocka-devel|cmocka|no `make test`
 gnuplot|gnuplot|optional|gnuplot-nox|gnuplot|gnuplot|tables and result files, but no charts
-clang|clang|optional|clang libclang-rt-dev libomp-dev|clang compiler-rt libomp-devel|clang openmp|tests without sanitizers
-archer|archer|optional|clang libclang-rt-dev libomp-dev|clang compiler-rt libomp-devel|clang openmp|no search for data races in the kernels
-fuzzer|libFuzzer|optional|libclang-rt-dev|compiler-rt|compiler-rt|no fuzzing of command lines and of result files
-clangformat|clang-format|optional|clang-format|clang-tools-extra|clang|no `make style`
-aarch64|gcc for aarch64|optional|gcc-aarch64-linux-gnu libc6-dev-arm64-cross||aarch64-linux-gnu-gcc|nothing is compiled for aarch64
-jsonschema|jsonschema|optional|python3-jsonschema|python3-jsonschema|python-jsonschema|result files are not validated by a second program
+clang|clang|tests|clang libclang-rt-dev libomp-dev|clang compiler-rt libomp-devel|clang openmp|tests without sanitizers
+archer|archer|tests|clang libclang-rt-dev libomp-dev|clang compiler-rt libomp-devel|clang openmp|no search for data races in the kernels
+fuzzer|libFuzzer|tests|libclang-rt-dev|compiler-rt|compiler-rt|no fuzzing of command lines and of result files
+clangformat|clang-format|tests|clang-format|clang-tools-extra|clang|no `make style`
+aarch64|gcc for aarch64|tests|gcc-aarch64-linux-gnu libc6-dev-arm64-cross||aarch64-linux-gnu-gcc|nothing is compiled for aarch64
+jsonschema|jsonschema|tests|python3-jsonschema|python3-jsonschema|python-jsonschema|result files are not validated by a second program
 valgrind|valgrind|optional|valgrind|valgrind|valgrind|executed instructions cannot be counted with valgrind
 END
 }
@@ -258,7 +260,7 @@ probe()
     while IFS='|' read -r key name level debian fedora arch lack; do
         if ! find_"$key"; then
             found="NOT FOUND: $lack"
-            [ "$level" = optional ] || missing="$missing $name,"
+            [ "$level" != required ] || missing="$missing $name,"
         fi
         printf '  %-15s %s\n' "$name" "$found"
     done <"$work/needs"
@@ -311,14 +313,14 @@ installed()
     dpkg-query -W -f '${Status}' "$1" 2>/dev/null | grep -q 'ok installed'
 }
 
-# Sets `missing` to the packages of $system that would bring what is not found, and `required` to the names of what is
+# Sets `missing` to the packages of $system that would bring what is wanted and not found, and `required` to the names of what is
 # indispensable; the file `lost` gets a line for each of the others.
 survey()
 {
     missing='' required='' packages=''
     : >"$work/lost"
     while IFS='|' read -r key name level debian fedora arch lack; do
-        { [ -z "$debian" ] || find_"$key"; } && continue
+        { [ -z "$debian" ] || [ "$level" = tests ] && [ ! "$with_tests" ] || find_"$key"; } && continue
         case $system in
         fedora) missing="$missing $fedora" ;;
         arch) missing="$missing $arch" ;;
@@ -396,6 +398,6 @@ trap 'rm -rf "$work"' EXIT
 needs >"$work/needs"
 case ${1:-} in
 probe) probe "$2" ;;
-setup) setup ;;
+setup) with_tests=${2:-} && setup ;;
 *) fail "machine.sh: '${1:-}' is neither probe nor setup" ;;
 esac

@@ -24,7 +24,7 @@ tap_end()
 skip_without_mpi()
 {
     if ! grep -q '^MPI_FLAGS *:= *-' "${GTMARK_BUILD:-build}/config.mk"; then
-        echo "ok 1 # SKIP $1: built without MPI (make setup)"
+        echo "ok 1 # SKIP $1: built without MPI (make setup tests)"
         echo '1..1'
         exit
     fi

@@ -51,7 +51,7 @@ for source in tests/fuzz_*.c; do
         check "fuzz_$name finds nothing wrong" "$(found "$name")" ''
     else
         checked=$((checked + 1))
-        echo "ok $checked # SKIP fuzz_$name: no clang with libFuzzer (make setup)"
+        echo "ok $checked # SKIP fuzz_$name: no clang with libFuzzer (make setup tests)"
     fi
 done
 tap_end

@@ -71,7 +71,7 @@ ok,,4,metis,whole
         'bench_rank_scaling: --ranks 2: not with --partition metis (--parallel halo)'
 else
     check 'a build without METIS refuses it' "$(with_metis 2 --ranks 2 --parallel halo)" 2
-    check 'and says so' "$(said)" 'bench_rank_scaling: --partition metis: this build has no METIS (make setup)'
+    check 'and says so' "$(said)" 'bench_rank_scaling: --partition metis: this build has no METIS (make setup tests)'
 fi
 check 'nodes and heads divided among 2 ranks' \
     "$(bench 2 --ranks 2 --batch 1 --parallel ulysses --model gps,graph_transformer --format csv --columns checked,ranks.nodes_min)" \

@@ -12,12 +12,12 @@ fake dpkg-query 'exit 1'
 fake apt-get 'echo "apt-get $*" >>"$LOG"; exit 100'
 fake sudo 'exit 1'
 
-# setup USER: the output and the exit status of a setup by the user with this number
+# setup USER [tests]: the output and the exit status of a setup by the user with this number
 setup()
 {
     : >"$house/log"
     fake id "echo $1"
-    LOG=$house/log PATH=$house/bin:$PATH tests/machine.sh setup 2>&1 </dev/null
+    LOG=$house/log PATH=$house/bin:$PATH tests/machine.sh setup ${2:-} 2>&1 </dev/null
     echo $?
 }
 
@@ -41,6 +41,18 @@ $optional
 check 'having tried' "$(grep -o 'install .*' "$house/log")" 'install --no-install-recommends gnuplot-nox valgrind'
 fake apt-get 'case $* in *" install "*) echo "exit 0" >"${0%/*}/gnuplot"; echo "exit 0" >"${0%/*}/valgrind" ;; esac'
 check 'root installs' "$(setup 0)" 0
+fake aarch64-linux-gnu-gcc 'exit 127'
+fake mpicc 'exit 127'
+fake mpirun 'exit 127'
+fake clang 'exit 127'
+check 'benchmarks need no MPI, no sanitizers and no cross compiler' "$(setup 1000)" 'Nothing is missing.
+0'
+check 'tests do' "$(setup 1000 tests | head -n 1)" "Not installed (as root: apt-get install libopenmpi-dev \
+openmpi-bin clang libclang-rt-dev libomp-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross):"
+fake aarch64-linux-gnu-gcc "$compile"
+fake mpicc 'echo gcc -lmpi'
+fake mpirun 'exit 0'
+fake clang "$compile"
 check 'and then nothing is missing' "$(setup 0)" 'Nothing is missing.
 0'
 fake gcc "case \"\$*\" in *'-x none -o'*) exit 1 ;; esac; $compile"
@@ -71,6 +83,15 @@ made()
 {
     make "$@" 2>&1 | sed 's/^Makefile:[0-9]*: //'
 }
+
+# installs GOAL...: what `make setup GOAL...` asks for
+installs()
+{
+    made -n MAKE=: setup "$@" | sed -n 's/.*tests\/machine.sh setup *//p'
+}
+
+check 'make setup installs what benchmarks need' "$(installs; installs bench; installs bench-full; installs score; installs compare-torch)" ''
+check 'and with a goal of tests what these need' "$(for goal in test tests tests-small soak mutants style; do installs "$goal"; done | uniq -c | tr -s ' ')" ' 6 tests'
 
 check 'make without TMPDIR is one line' "$(TMPDIR=/nonexistent made -n all)" \
     '*** cannot be written: TMPDIR=/nonexistent.  Stop.'

@@ -12,7 +12,7 @@ case $(clang-format --version 2>/dev/null) in
     ;;
 *)
     checked=1
-    echo "ok 1 # SKIP the style: no clang-format $version (make setup)"
+    echo "ok 1 # SKIP the style: no clang-format $version (make setup tests)"
     ;;
 esac
 tap_end

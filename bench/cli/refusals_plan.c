@@ -160,7 +160,7 @@ static bool check_ranks(const struct options *o, const struct config *c, struct 
     if (c->ranks <= 1)
         return true;
     if (c->partition && !partition_possible())
-        return complain(error, "--partition metis: this build has no METIS (make setup)");
+        return complain(error, "--partition metis: this build has no METIS (make setup tests)");
     if (!complain_of(refusals, sizeof refusals / sizeof *refusals, &other))
         return complain(error, "--ranks %d%s%s: not with %.200s", c->ranks, divided ? " --parallel " : "",
                         divided ? parallel_name(c->parallel) : "", other.text);
