@@ -29,7 +29,7 @@ all:
 ##   SAN=1                   with AddressSanitizer and UndefinedBehaviorSanitizer
 ##   PREFIX=DIR              where to install (/usr/local); DESTDIR, bindir, ... as in GNU's makefiles
 ##   CFLAGS, LDFLAGS         added to ours
-##   V=1                     show the commands
+##   V=1                     show what was found on this machine, and the commands
 ifeq ($(origin CC),default)
 CC := gcc
 endif
@@ -39,6 +39,10 @@ MPI  ?= mpicc
 METIS ?= 1
 san  := $(if $(filter-out 0,$(SAN)),-san)
 Q    := $(if $(V),,@)
+# What is being made: on a terminal a line that is written again, elsewhere a line for each stage.
+terminal := $(shell [ -t 2 ] && [ "$$TERM" != dumb ] && echo 1)
+say   = $(if $(V),:,$(if $(terminal),printf '\033[K  %.70s\r' '$1 $2' >&2,$(if $(said_$1),:,$(eval said_$1 := 1)echo '  $1' >&2)))
+clear = $(if $(terminal),printf '\033[K' >&2,:)
 
 # `clean` and `setup` change what the other goals start from: they run first, the others in a second make.
 ifneq ($(filter clean setup,$(MAKECMDGOALS)),)
@@ -84,7 +88,7 @@ $(BUILD)/probed: tests/machine.sh tests/machine_cuda.sh $(look_again)
 	@mkdir -p $(@D)
 	@CC='$(CC)' FLAGS='$(flags) $(LDFLAGS)' BLAS='$(BLAS)' MPI='$(MPI)' METIS='$(METIS)' REQUEST='$(request)' \
 	    CUDA='$(CUDA)' CUDA_ARCH='$(CUDA_ARCH)' CUDA_REQUEST='$(asked_of_cuda)' \
-	    tests/machine.sh probe $(BUILD)/config.mk $(if $(filter probe,$(MAKECMDGOALS)),,>&2)
+	    $(if $(filter probe,$(MAKECMDGOALS))$(V),,QUIET=1) tests/machine.sh probe $(BUILD)/config.mk $(if $(filter probe,$(MAKECMDGOALS)),,>&2)
 	@touch $@
 
 # Objects. kernels/ref is compiled as float, as double and as the C++ counting type, kernels/oracle as float and as
@@ -140,7 +144,7 @@ $(foreach path,bench/% analysis/% graphs/% models/encodings/encoding.o tests/fuz
                          cover := $(if $(fuzzers),-fsanitize=fuzzer-no-link)
 
 $(every): $(OBJ)/%.o: $$(basename $$*).c $(BUILD)/config.mk Makefile
-	@mkdir -p $(@D) $(if $(V),,&& echo "  cc    $(@:$(OBJ)/%=%)" >&2)
+	@mkdir -p $(@D) && $(call say,compiling,$(@:$(OBJ)/%=%))
 	$(Q)$(CC) $(language) $(flags) $(pic) $(cover) $(defines) -I. $(filter -I%,$(PACKAGES) $(SQLITE)) $(way) -MMD -MP -c $< -o $@
 $(BUILD)/commit: FORCE
 	@echo '$(commit)' | cmp -s - $@ || echo '$(commit)' >$@
@@ -175,7 +179,7 @@ $(BUILD)/id: FORCE
 $(BUILD)/exports: $(filter-out $(patsubst %,$(OBJ)/kernels/%,cpu/% ref/% oracle/%),$(offered))
 	@nm -g --defined-only $^ | awk 'BEGIN { print "{" } $$3 ~ /^[a-z]/ { print $$3 ";" } END { print "};" }' >$@
 $(BUILD)/libgtmark.so $(BUILD)/installed/libgtmark.so: $(offered) $(BUILD)/exports $(BUILD)/id
-	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@" >&2)
+	@mkdir -p $(@D) && $(call say,linking,$@)
 	@sed '1s/{/{ global:/; $$s/}/local: *; }/' $(BUILD)/exports >$@.map
 	$(Q)$(CC) $(flags) -shared -Wl,-z,defs,-Bsymbolic,-soname,libgtmark.so.$(id),--version-script=$@.map $(offered) \
 	    -Wl,--as-needed $(LDFLAGS) $(filter-out -I%,$(PACKAGES)) -ldl -lm $(cuda_here) $(mpi_here) -o $@
@@ -213,15 +217,15 @@ build/cuda/id: FORCE
 	@echo '$(cuda_id)' | cmp -s - $@ || echo '$(cuda_id)' >$@
 
 build/cuda/obj/%.c.o: %.c build/cuda/request
-	@mkdir -p $(@D) $(if $(V),,&& echo "  nvcc  $(@:build/cuda/obj/%=%)" >&2)
+	@mkdir -p $(@D) && $(call say,nvcc,$(@:build/cuda/obj/%=%))
 	$(Q)$(nvcc) -Xcompiler -std=gnu11 $(way) -MMD -MP -c $< -o $@ || rm -f $@
 build/cuda/obj/%.cu.o: %.cu build/cuda/request
-	@mkdir -p $(@D) $(if $(V),,&& echo "  nvcc  $(@:build/cuda/obj/%=%)" >&2)
+	@mkdir -p $(@D) && $(call say,nvcc,$(@:build/cuda/obj/%=%))
 	$(Q)$(nvcc) $(gpu) $(gpu_strict) -MMD -MP -c $< -o $@ 2>$@.ptxas || rm -f $@
 	@sed '/^ptxas info/d; / bytes stack frame,/d' $@.ptxas >&2
 # An object that cannot be made stops nothing before the library, and this comes after the programs: they run without.
 build/cuda/libgtmark_cuda.so: $(cuda_obj) | $(programs) $(mpi)
-	@$(if $(V),,echo "  link  $@" >&2)
+	@$(call say,linking,$@)
 	$(Q)ls $^ >/dev/null && $(nvcc) -shared -cudart static -Xlinker -z,defs $(CUDA_LIB:%=-Xlinker -rpath,%) $^ -o $@ \
 	    -lcublas -lcublasLt -lcusparse || \
 	    { echo 'gtmark: the CUDA kernels cannot be built (see above); the programs for the CPU are ready. make CUDA=0 leaves CUDA out' >&2; false; }
@@ -242,7 +246,7 @@ $(BUILD)/mpi/id: FORCE
 	@mkdir -p $(@D)
 	@echo '$(mpi_id)' | cmp -s - $@ || echo '$(mpi_id)' >$@
 $(BUILD)/mpi/libgtmark_mpi.so: $(filter $(OBJ)/kernels/%,$(mpi_obj))
-	@$(if $(V),,echo "  link  $@" >&2)
+	@$(call say,linking,$@)
 	$(Q)$(CC) $(flags) -shared $^ $(filter-out -I%,$(MPI_FLAGS)) $(LDFLAGS) -o $@
 
 # Bytes between ranks, counted by MPI's profiling interface, and a program of known bytes (tests/test_pmpi.sh).
@@ -251,7 +255,7 @@ $(BUILD)/tests/pmpi/libcount.so: way := -shared
 $(BUILD)/tests/pmpi/libcount.so: $(OBJ)/tests/pmpi/count.o
 $(BUILD)/tests/pmpi/known: $(OBJ)/tests/pmpi/known.o
 $(pmpi):
-	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@" >&2)
+	@mkdir -p $(@D) && $(call say,linking,$@)
 	$(Q)$(CC) $(flags) $(way) $^ $(filter-out -I%,$(MPI_FLAGS)) $(LDFLAGS) -o $@
 
 # lld links a test in half of the time, with sanitizers in a third; older versions of valgrind cannot read its programs.
@@ -269,7 +273,7 @@ cuda_here := $(if $(cuda),'$(look_in)$(CURDIR)/build/cuda')
 mpi_here  := $(if $(mpi),'$(look_in)$(CURDIR)/$(BUILD)/mpi')
 links     := $(version) $(BUILD)/libgtmark.a -Wl,--as-needed $(LDFLAGS) $(CMOCKA) $(filter-out -I%,$(PACKAGES)) -ldl -lm
 define link
-@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@" >&2)
+@mkdir -p $(@D) && $(call say,linking,$@)
 $(Q)$(CC) $(flags) $(linker) $(filter-out $(version),$(filter %.o,$^)) $(fuzzer) $(wrap) $(exports) $(links) $(store) $(cuda_here) $(mpi_here) -o $@
 endef
 
@@ -311,7 +315,7 @@ endif
 nvmls := $(foreach kind,whole old part,$(BUILD)/tests/nvml_$(kind).so)
 $(BUILD)/tests/nvml_whole.so: soname := -Wl,-soname,libnvidia-ml.so.1
 $(nvmls): $(BUILD)/tests/nvml_%.so: tests/nvml/played.c tests/nvml/played.h $(BUILD)/config.mk Makefile
-	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@" >&2)
+	@mkdir -p $(@D) && $(call say,linking,$@)
 	$(Q)$(CC) -std=c11 $(flags) -I. -DPLAYED_$* -fPIC -shared $< $(LDFLAGS) $(soname) -o $@
 
 # Kernels, functions and a model of others: docs/examples, one of ours, one on CBLAS, and one with each of the
@@ -322,7 +326,7 @@ $(faults:%=$(BUILD)/tests/plugins/%.so): $(BUILD)/tests/plugins/%.so: tests/plug
 $(BUILD)/tests/plugins/blas.so: with := $(patsubst %,-l:%,$(firstword $(BLAS_LIBRARIES)))
 $(BUILD)/tests/plugins/model.so: $(BUILD)/id
 $(plugins): kernels/gtmark_plugin.h $(BUILD)/config.mk Makefile
-	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@" >&2)
+	@mkdir -p $(@D) && $(call say,linking,$@)
 	$(Q)$(CC) -std=gnu11 -O2 -g $(warnings) -fopenmp -DFAULT=$* -DISA=base -DGTMARK_ID=$(id) -I. -Ikernels -fPIC -shared $(filter %.c,$^) \
 	    $(LDFLAGS) $(with) -lm -o $@
 $(filter-out $(faults:%=$(BUILD)/tests/plugins/%.so),$(plugins)): $(BUILD)/tests/plugins/%.so: tests/plugins/%.c
@@ -333,7 +337,7 @@ ifeq ($(HAVE_CUDA)$(san),1)
 plugins_gpu := $(BUILD)/tests/plugins/edge_mean.cuda.so
 endif
 $(plugins_gpu): tests/plugins/edge_mean.cu kernels/gtmark_plugin.h build/cuda/request
-	@mkdir -p $(@D) $(if $(V),,&& echo "  nvcc  $(@:$(BUILD)/%=%)" >&2)
+	@mkdir -p $(@D) && $(call say,nvcc,$(@:$(BUILD)/%=%))
 	$(Q)$(CUDA_NVCC) -O2 $(gpu) -shared -Xcompiler $(cuda_host) -I kernels $< -o $@
 
 # The kernels on an emulated device (tests/emulator): compiled for the host, in a library that these programs open
@@ -364,17 +368,17 @@ $(BUILD)/emulated/obj/%.cu.o: emulated_as = -x c++ $(CXX_FLAGS) -O1 -include tes
 
 emulator_obj   := $(patsubst %,$(BUILD)/emulated/obj/tests/emulator/%.cu.o,$(emulator_tests))
 $(emulated_obj) $(emulator_obj): $(BUILD)/emulated/obj/%.o: % $(BUILD)/config.mk $(BUILD)/cuda.mk Makefile
-	@mkdir -p $(@D) $(if $(V),,&& echo "  cc    $(@:$(BUILD)/%=%)" >&2)
+	@mkdir -p $(@D) && $(call say,compiling,$(@:$(BUILD)/%=%))
 	$(Q)$(CC) $(emulated_as) $(way) $(warnings) -g1 -fPIC -ffp-contract=off -I. $(CUDA_INCLUDE) $(CFLAGS) \
 	    -MMD -MP -c $< -o $@
 $(emulated_lib): $(emulated_obj)
-	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@" >&2)
+	@mkdir -p $(@D) && $(call say,linking,$@)
 	$(Q)$(CC) -shared -Wl,-z,defs $^ $(LDFLAGS) -lstdc++ -lm -o $@
 $(filter %.so,$(emulated_audit)): $(BUILD)/emulated/plugins/%.so: $(BUILD)/emulated/obj/tests/plugins/%.cu.o $(emulated_lib)
-	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@" >&2)
+	@mkdir -p $(@D) && $(call say,linking,$@)
 	$(Q)$(CC) -shared $^ '$(look_in)$(CURDIR)/$(dir $(emulated_lib))' $(LDFLAGS) -lstdc++ -o $@
 $(BUILD)/emulated/obj/tests/plugins/%.cu.o: tests/plugins/edge_mean.cu kernels/gtmark_plugin.h $(BUILD)/cuda.mk Makefile
-	@mkdir -p $(@D) $(if $(V),,&& echo "  cc    $(@:$(BUILD)/%=%)" >&2)
+	@mkdir -p $(@D) && $(call say,compiling,$(@:$(BUILD)/%=%))
 	$(Q)$(CC) $(emulated_as) -DFAULT=$* $(warnings) -g -fPIC -I. -Ikernels $(CUDA_INCLUDE) $(CFLAGS) -c $< -o $@
 $(emulated_gpu) $(emulated_set) $(emulated_audit) $(counters): cuda_here := '$(look_in)$(CURDIR)/$(dir $(emulated_lib))'
 $(emulated_gpu): $(BUILD)/emulated/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)/libgtmark.a | $(emulated_lib) ; $(link)
@@ -383,7 +387,7 @@ $(counters): $(OBJ)/tests/emulator/test_counters.o $(helpers) $(BUILD)/libgtmark
 $(emulated_set) $(BUILD)/emulated/audit: $(BUILD)/emulated/%: $(OBJ)/bench/%.o $(BUILD)/libgtmark.a | $(emulated_lib) ; $(link)
 $(addprefix $(BUILD)/emulated/tests/,$(emulator_tests)): $(BUILD)/emulated/tests/%: \
     $(BUILD)/emulated/obj/tests/emulator/%.cu.o $(filter %.cc.o,$(emulated_obj))
-	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@" >&2)
+	@mkdir -p $(@D) && $(call say,linking,$@)
 	$(Q)$(CC) $^ $(LDFLAGS) $(CMOCKA) -lstdc++ -lm -ldl -o $@
 -include $(emulated_obj:.o=.d) $(emulator_obj:.o=.d) $(planted_ptx:.o=.d)
 
@@ -393,10 +397,10 @@ races     := $(if $(san),,$(BUILD)/tests/test_races)
 endif
 races_obj := $(patsubst %,$(OBJ)/races/%.o,tests/races/races.c $(wildcard kernels/cpu/*.c))
 $(races_obj): $(OBJ)/races/%.o: % $(BUILD)/config.mk Makefile
-	@mkdir -p $(@D) $(if $(V),,&& echo "  cc    $(@:$(BUILD)/%=%)" >&2)
+	@mkdir -p $(@D) && $(call say,compiling,$(@:$(BUILD)/%=%))
 	$(Q)clang -std=c11 -fopenmp -fsanitize=thread -O1 -g1 $(warnings) $(defines) -DROLLED -DISA=base -I. -MMD -MP -c $< -o $@
 $(BUILD)/tests/test_races: $(races_obj) $(helpers) $(BUILD)/libgtmark.a
-	@mkdir -p $(@D) $(if $(V),,&& echo "  link  $@" >&2)
+	@mkdir -p $(@D) && $(call say,linking,$@)
 	$(Q)clang -fopenmp -fsanitize=thread $(filter %.o,$^) $(links) $(ARCHER) -o $@
 -include $(races_obj:.o=.d)
 
@@ -413,6 +417,7 @@ $(tests) $(races) $(dumpers) $(fuzzers) $(replays) $(emulated) $(emulated_set) $
 ## Targets
 ##   all          every benchmark, audit, plot, compare, findings, graph, merge, query, report and score (what a bare `make` does)
 all: $(programs) $(library) $(cuda) $(mpi)
+	@$(clear)
 ##   install      programs, man pages, bash completion, and the library with headers and gtmark.pc, in PREFIX;
 ##                uninstall removes them
 install: all $(patsubst $(BUILD)/%,$(installed)/%,$(programs) $(library))
@@ -422,13 +427,13 @@ uninstall:
 ##   bench        the quick set of all benchmarks, in five minutes: results and charts in results/local;
 ##                DEVICE=cuda: on a GPU
 bench: $(programs) $(if $(DEVICE),$(cuda))
-	@bench/sets.sh quick $(BUILD) '$(DEVICE)'
+	@$(clear); bench/sets.sh quick $(BUILD) '$(DEVICE)'
 ##   bench-full   every benchmark over its whole default axis; MACHINE=NAME: published, in results/NAME
 bench-full: all
-	@bench/sets.sh full $(BUILD) '$(DEVICE)' '$(MACHINE)'
+	@$(clear); bench/sets.sh full $(BUILD) '$(DEVICE)' '$(MACHINE)'
 ##   score        the score of this machine, 100 being two cores of results/epyc-zen3-2core; three minutes
 score: $(addprefix $(BUILD)/,bench_presets bench_node_scaling score) $(if $(DEVICE),$(cuda))
-	@bench/sets.sh score $(BUILD) '$(DEVICE)'
+	@$(clear); bench/sets.sh score $(BUILD) '$(DEVICE)'
 ##   submit       what `score` measured as one archive, and the line for the table of results/README.md
 submit: $(BUILD)/score $(BUILD)/report
 	@bench/sets.sh submit $(BUILD)

@@ -2,7 +2,7 @@
 # Which of the tools and libraries that the build, the tests and the charts use are installed.
 #
 #   tests/machine.sh probe FILE   report what is installed, what is missing and what that means; write FILE, and
-#                                 cuda.mk beside it, for make
+#                                 cuda.mk beside it, for make; with QUIET=1 report only what `setup` would install
 #   tests/machine.sh setup        install what is missing of what gtmark itself uses with apt-get; where that takes another
 #                                 system or rights that we do not have, print the command, and fail only if something
 #                                 required is missing
@@ -256,13 +256,15 @@ find_valgrind()
 probe()
 {
     packages='' sqlite='' cmocka='' clang='' archer='' fuzzer='' cxx='' isas=base isa_x86=0 have_cblas=0 have_lapack=0 have_arpack=0 have_cuda=0 mpi_flags='' mpirun='' have_metis=0 nvcc='' nvcc_release='' archs='' cuda_host='' cuda_lib='' cuda_include='' missing='' problem=''
-    echo "What this machine has for $CC:"
+    [ "${QUIET:-}" ] || echo "What this machine has for $CC:"
     while IFS='|' read -r key name level debian fedora arch lack; do
+        told=${QUIET:-}
         if ! find_"$key"; then
             found="NOT FOUND: $lack"
             [ "$level" != required ] || missing="$missing $name,"
+            [ "$level" = tests ] || [ ! "$debian" ] || told=
         fi
-        printf '  %-15s %s\n' "$name" "$found"
+        [ "$told" ] || printf '  %-15s %s\n' "$name" "$found"
     done <"$work/needs"
     [ -z "$missing" ] || problem="missing:${missing%,}. \`make setup\` installs what gtmark needs"
     case $BLAS:$have_cblas in

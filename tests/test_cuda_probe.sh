@@ -128,21 +128,25 @@ echo refused >"$tree/kernels/cuda/two.cu"
 # built WORD...: what make builds in that checkout, and says in the end
 built()
 {
-    (cd "$tree" && PATH=$house/bin:$PATH make -j1 MPI=0 METIS=0 NVCC="$here" "$@" all 2>&1) |
-        grep -e '^  nvcc' -e '^  cc' -e '^  link' -e '^gtmark' -e Error
+    (cd "$tree" && PATH=$house/bin:$PATH make -j1 MPI=0 METIS=0 NVCC="$here" V=1 "$@" all 2>&1) |
+        sed -n 's/.* -o \(build[^ ]*\).*/\1/p; /^gtmark/p; /Error/p'
 }
 check 'kernels that cannot be built cost no program, and are said last' \
-    "$(REFUSED=refused SAID='two.cu: refused' built | tail -n 3 | sed 's/ \[.*\]//')" '  link  build/cuda/libgtmark_cuda.so
+    "$(REFUSED=refused SAID='two.cu: refused' built | tail -n 3 | sed 's/ \[.*\]//')" 'build/cuda/libgtmark_cuda.so
 gtmark: the CUDA kernels cannot be built (see above); the programs for the CPU are ready. make CUDA=0 leaves CUDA out
 make: *** Error 1'
 check 'the program is there' "$(ls "$tree/build/bench_one")" "$tree/build/bench_one"
-check 'the next make builds the rest' "$(built)" '  nvcc  kernels/cuda/two.cu.o
-  link  build/cuda/libgtmark_cuda.so'
+check 'the next make builds the rest' "$(built)" 'build/cuda/obj/kernels/cuda/two.cu.o
+build/cuda/libgtmark_cuda.so'
+rm "$tree/build/bench_one" "$tree"/build/cuda/obj/kernels/cuda/*.o
+check 'the stages are said, each once' \
+    "$(cd "$tree" && PATH=$house/bin:$PATH make -j1 MPI=0 METIS=0 NVCC="$here" all 2>&1 | grep '^  [a-z]*$')" '  linking
+  nvcc'
 rm "$tree/build/bench_one"
-check 'what is built is said on stderr' \
+check 'on stderr' \
     "$(cd "$tree" && PATH=$house/bin:$PATH make -j1 MPI=0 METIS=0 NVCC="$here" all 2>/dev/null)" ''
 check 'the program is there again' "$(ls "$tree/build/bench_one")" "$tree/build/bench_one"
-check 'another CUDA_ARCH builds kernels' "$(built CUDA_ARCH=sm_90)" '  nvcc  kernels/cuda/one.cu.o
-  nvcc  kernels/cuda/two.cu.o
-  link  build/cuda/libgtmark_cuda.so'
+check 'another CUDA_ARCH builds kernels' "$(built CUDA_ARCH=sm_90)" 'build/cuda/obj/kernels/cuda/one.cu.o
+build/cuda/obj/kernels/cuda/two.cu.o
+build/cuda/libgtmark_cuda.so'
 tap_end
