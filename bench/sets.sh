@@ -11,16 +11,16 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 build=$2 device=${3:-cpu} results=results/${4:-local} machine=${4:-}
 
-# result|benchmark|about how many seconds it takes|flags
+# result|benchmark|seconds (--budget)|flags
 quick_set()
 {
     cat <<'END'
-bench_node_scaling|bench_node_scaling|75|--budget 28 --nodes 100,500,1000,2000 --count auto
-bench_layer_scaling|bench_layer_scaling|45|--budget 20 --layers 2,4,8,16 --count auto
-bench_batch_scaling|bench_batch_scaling|35|--budget 15
-bench_pe_scaling|bench_pe_scaling|50|--budget 15 --nodes 500,5000 --solver auto --count auto
-bench_kernels|bench_kernels|65|--budget 16
-bench_model|bench_model|15|--budget 10
+bench_node_scaling|bench_node_scaling|75|--nodes 100,500,1000,2000 --count auto
+bench_layer_scaling|bench_layer_scaling|45|--layers 2,4,8,16 --count auto
+bench_batch_scaling|bench_batch_scaling|35|
+bench_pe_scaling|bench_pe_scaling|50|--nodes 500,5000 --solver auto --count auto
+bench_kernels|bench_kernels|70|
+bench_model|bench_model|15|
 END
 }
 full_set()
@@ -41,9 +41,9 @@ END
 score_set()
 {
     cat <<'END'
-score_presets|bench_presets|75|--preset zinc,molhiv --budget 50 --no-charts
-score_dense|bench_node_scaling|45|--nodes 2000 --budget 30 --no-charts
-score_sparse|bench_node_scaling|60|--model gps_sparse --nodes 100k --hidden 64 --heads 4 --layers 2 --budget 40 --no-charts
+score_presets|bench_presets|75|--preset zinc,molhiv --no-charts
+score_dense|bench_node_scaling|45|--nodes 2000 --no-charts
+score_sparse|bench_node_scaling|60|--model gps_sparse --nodes 100k --hidden 64 --heads 4 --layers 2 --no-charts
 END
 }
 # What results/MACHINE holds already.
@@ -140,7 +140,7 @@ while IFS='|' read -r result name takes flags; do
     number=$((number + 1))
     printf '\n== %d of %d: %s; about %d:%02d left\n' "$number" "$count" "$result" $((left / 60)) $((left % 60)) >&2
     # shellcheck disable=SC2086 # flags are words
-    measure "$name" "$result" $flags
+    measure "$name" "$result" --budget "$takes" $flags
     status=$?
     case $status in
     0) ;;

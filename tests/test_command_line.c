@@ -148,7 +148,7 @@ static void check_budget(const struct house *h, const char *help)
     const char *said = strstr(e.out, "a budget of "), *line = strstr(help, "  --budget ");
     char number[32], text[128];
     assert_non_null(said);
-    assert_non_null(strstr(e.out, "\nabout "));
+    assert_non_null(strstr(e.out, "\n--budget: up to "));
     assert_int_equal(sscanf(said, "a budget of %31s s", number), 1);
     snprintf(text, sizeof text, "%.*s", (int)strcspn(line, "\n"), line);
     if (!strstr(text, number))

@@ -123,6 +123,7 @@ static struct executed_flops whole(const char *text, bool base)
 static struct executed_request request_of(enum count_mode mode, struct counted_entries *entries, int threads)
 {
     return (struct executed_request){.mode = mode,
+                                     .seconds = executed_seconds_max,
                                      .no_counters = "no hardware counters: switched off for a test",
                                      .entries = entries,
                                      .backend = backend_cpu(),

@@ -3,10 +3,13 @@
 #include "bench/sweep/turns.h"
 #include "tests/test.h"
 
-/* Takes the planned turns with runs of this length; returns their number. */
-static int take(struct slot *s, const struct sampling_options *o, double call, bool is_encoding)
+/* Takes the planned turns with runs of this length, each with an equal part of the share while there is time;
+ * returns their number. */
+static int take(struct slot *s, const struct sampling_options *o, double call, bool is_encoding, int timely)
 {
     for (int turn = 0; turn < o->turns; turn++) {
+        s->block = turn < timely ? s->share / o->turns : 0;
+        s->earned += s->block;
         struct block_plan b = slot_plan(s, o, turn, is_encoding);
         if (!b.wanted)
             continue;
@@ -21,11 +24,21 @@ static void test_short_runs(void **state)
 {
     (void)state;
     struct sampling_options o = {.turns = 10, .warmup = -1};
-    struct slot s = {.is_wanted = true, .share = 2};
+    struct slot s = {.is_wanted = true, .share = 2, .block = 0.2};
     assert_true(slot_plan(&s, &o, 0, false).seconds == 0.2);
-    assert_int_equal(take(&s, &o, 0.01, false), 10);
+    assert_int_equal(take(&s, &o, 0.01, false, 10), 10);
     struct slot none = {.share = 2};
-    assert_int_equal(take(&none, &o, 0.01, false), 0);
+    assert_int_equal(take(&none, &o, 0.01, false, 10), 0);
+}
+
+/* Once no time is left, only the least number of turns is taken. */
+static void test_no_time(void **state)
+{
+    (void)state;
+    struct sampling_options o = {.turns = 10, .warmup = -1};
+    struct slot five = {.is_wanted = true, .share = 2}, none = five;
+    assert_int_equal(take(&five, &o, 0.01, false, 5), 5);
+    assert_int_equal(take(&none, &o, 0.01, false, 0), TURNS_LEAST);
 }
 
 /* Runs that exceed their part take fewer turns, spread over the sweep, but not fewer than the least. */
@@ -34,11 +47,11 @@ static void test_long_runs(void **state)
     (void)state;
     struct sampling_options o = {.turns = 10, .warmup = -1};
     struct slot s = {.is_wanted = true, .share = 10};
-    assert_int_equal(take(&s, &o, 2, false), 5);
+    assert_int_equal(take(&s, &o, 2, false, 10), 5);
     struct slot longer = {.is_wanted = true, .share = 10};
-    assert_int_equal(take(&longer, &o, 100, false), TURNS_LEAST);
+    assert_int_equal(take(&longer, &o, 100, false, 10), TURNS_LEAST);
     struct slot encoding = {.is_wanted = true, .share = 10};
-    assert_int_equal(take(&encoding, &o, 100, true), 1);
+    assert_int_equal(take(&encoding, &o, 100, true, 10), 1);
     assert_false(slot_plan(&(struct slot){.call = 0.05}, &o, 0, false).is_long);
     assert_true(slot_plan(&longer, &o, 0, false).is_long);
 }
@@ -69,7 +82,7 @@ static void test_more_turns(void **state)
     struct slot s = {.is_wanted = true, .call = 1, .turns = 10, .reported = 5};
     assert_true(slot_lacks_turns(&s, &o, 4));
     assert_false(slot_lacks_turns(&s, &o, 3.9));
-    s.share = 20; /* blocks of 2 s */
+    s.block = 2;
     assert_false(slot_lacks_turns(&s, &o, 4));
     s.reported = 7;
     assert_false(slot_lacks_turns(&s, &o, 100));
@@ -83,9 +96,8 @@ static void test_more_turns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_short_runs),
-        cmocka_unit_test(test_long_runs),
-        cmocka_unit_test(test_given_runs),
+        cmocka_unit_test(test_short_runs), cmocka_unit_test(test_no_time),
+        cmocka_unit_test(test_long_runs),  cmocka_unit_test(test_given_runs),
         cmocka_unit_test(test_more_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

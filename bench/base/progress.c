@@ -1,5 +1,6 @@
 #include "bench/base/progress.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,17 +47,13 @@ static void put_line(const struct progress *p, const char *text)
     fflush(stderr);
 }
 
-static void put_program(const struct progress *p, const char *what, double left)
+static void put_program(const struct progress *p, const char *what)
 {
-    char text[LINE];
-    snprintf(text, sizeof text, "%lld nodes, %s: %s; about %.0f s left", (long long)p->nodes, p->program,
-             what, left);
+    char text[LINE], left[32] = "";
+    if (isfinite(p->ends))
+        snprintf(left, sizeof left, "; about %.0f s left", fmax(0, p->ends - clock_now()));
+    snprintf(text, sizeof text, "%lld nodes, %s: %s%s", (long long)p->nodes, p->program, what, left);
     put_line(p, text);
-}
-
-static double positive(double seconds)
-{
-    return seconds > 0 ? seconds : 0;
 }
 
 void progress_samples(void *context, int samples, double seconds)
@@ -66,7 +63,7 @@ void progress_samples(void *context, int samples, double seconds)
     if (!begin_line(p, samples == 0))
         return;
     snprintf(what, sizeof what, "%d sample%s in %.1f s", samples, samples == 1 ? "" : "s", seconds);
-    put_program(p, what, positive(p->remaining) + positive(p->share - seconds));
+    put_program(p, what);
 }
 
 void progress_check(void *context, const char *op, int entry, int entries)
@@ -77,13 +74,7 @@ void progress_check(void *context, const char *op, int entry, int entries)
         return;
     if (entry > 0)
         snprintf(what, sizeof what, "checking %.40s, op %d of %d", op, entry, entries);
-    put_program(p, what, positive(p->remaining));
-}
-
-void progress_checked(struct progress *p, double seconds)
-{
-    progress_clear(p);
-    p->remaining -= seconds;
+    put_program(p, what);
 }
 
 void progress_search(struct progress *p, const char *value)

@@ -11,11 +11,10 @@ struct progress {
     int64_t before; /* rows of the devices before this one */
     int64_t nodes;  /* of the row */
     const char *program;
-    double remaining; /* seconds for what comes after the samples of this program */
-    double share;     /* seconds of the budget for this program */
-    double shown;     /* clock time of the last update */
-    double began;     /* of the start */
-    int probes;       /* of a search, so far */
+    double ends;  /* clock time at which the run is over; infinite: not known */
+    double shown; /* of the last update */
+    double began; /* of the start */
+    int probes;   /* of a search, so far */
 };
 
 /* Whether lines there can be changed: a terminal that is not a dumb one (TERM). */
@@ -28,9 +27,6 @@ void progress_samples(void *progress, int samples, double seconds);
 
 /* The same while a program is checked: the op in this entry. Entry 0: it begins. */
 void progress_check(void *progress, const char *op, int entry, int entries);
-
-/* A check is over, for which these seconds of those that remain were. */
-void progress_checked(struct progress *p, double seconds);
 
 /* The same before --find probes a value, "9 graphs". */
 void progress_search(struct progress *p, const char *value);

@@ -239,7 +239,7 @@ static const struct flag flags[] = {
      OFF(roofline)},
 
     {SAMPLES, "budget", "SECONDS",
-     "time of samples alone (default 60; presets 120, kernels 30, encodings 20)", SECONDS(sampling.budget),
+     "time of the whole run (default 60; presets 120, kernels 30, encodings 20)", SECONDS(sampling.budget),
      .min = 0.001},
     {SAMPLES, "turns", "N", "visits to each row; with fewer than 7 there is no verdict (default 10)",
      WHOLE(sampling.turns, 1, 1000)},

@@ -47,7 +47,8 @@ struct sampling_options {
     int runs;   /* samples of all turns; 0: by the budget */
     int turns;
     int cold;       /* cold-cache samples; -1: COLD_DEFAULT on a device, none on the host */
-    double budget;  /* seconds, for the sweep */
+    double budget;  /* seconds, for the sweep and all around it */
+    double began;   /* the clock at the first line of the run */
     double timeout; /* seconds of sampling per row; 0: no limit */
 };
 

@@ -128,7 +128,7 @@ static bool count_captured(const struct executed_request *r, const char *directo
                                .function = capture_function,
                                .calls = calls,
                                .directory = directory,
-                               .seconds = executed_seconds_max,
+                               .seconds = r->seconds,
                                .base = r->mode == COUNT_BASE};
     return executed_by_valgrind(&run, out, error);
 }

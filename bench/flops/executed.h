@@ -21,7 +21,7 @@ enum count_mode { COUNT_AUTO, COUNT_COUNTERS, COUNT_VALGRIND, COUNT_BASE, COUNT_
 
 /*
  * Encodings, and entries not yet counted of a program, with more analytic FLOPs are not run under valgrind;
- * its process is killed after this many seconds.
+ * its process is killed after this many seconds, or when less is left.
  */
 static const int64_t executed_flops_max = 3000000000, executed_base_flops_max = 12000000000;
 static const double executed_seconds_max = 300;
@@ -42,6 +42,7 @@ struct executed_request {
     struct counted_entries *entries; /* counted so far; more are added */
     const struct backend *backend;
     int threads;
+    double seconds; /* for valgrind */
 };
 
 /* Of a tape, laid out and initialised, which is run once more. False with a message that says why. */

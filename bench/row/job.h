@@ -21,7 +21,7 @@ struct job {
     struct counted_entries *entries; /* whose executed FLOPs are known */
     const struct ceilings *ceilings;
     double share[TIMED];         /* seconds of the budget */
-    double check[PROGRAMS];      /* seconds of their checks, at most */
+    double deadline;             /* by the clock: what can be left out does not begin later */
     bool probed;                 /* whether the machine is probed around every turn */
     const struct peak *peak;     /* multiply-adds of the probe; null: without */
     const struct states *states; /* of the machine, in the turns so far */

@@ -15,6 +15,8 @@ static void run_passes(const struct visit *v, enum program_kind kind, struct rec
     struct target t = {.job = m->job,
                        .work = &m->work,
                        .kind = kind,
+                       .first = v->plan->first,
+                       .later = v->plan->later,
                        .recording = r,
                        .forecast = &v->forecast,
                        .timed = &m->program[kind],
@@ -109,12 +111,16 @@ static void measure_loaded(struct visit *v, enum program_kind kind, struct recor
     keep_entries(p, r->tape);
     if (m->work.group.ranks)
         plan_group(m, kind);
-    double now = clock_now(), until = now + (v->deadline - now) / v->programs--;
-    sampling_turn(m->job, v->plan, kind, r, until, &p->samples);
-    bool cut = clock_now() >= until;
-    m->is_cut = m->is_cut || cut;
-    judge_finite(m, kind, r, !cut && !interrupt_signal());
-    if (v->plan->first)
+    if (v->plan->block[kind].wanted) {
+        double now = clock_now(), until = now + (v->deadline - now) / v->programs--;
+        sampling_turn(m->job, v->plan, kind, r, until, &p->samples);
+        bool cut = clock_now() >= until;
+        m->is_cut = m->is_cut || cut;
+        judge_finite(m, kind, r, !cut && !interrupt_signal());
+    } else {
+        tape_init(r->tape);
+    }
+    if (v->plan->first || v->plan->later)
         finish_program(v, kind, r);
     plugin_settle(m->job->options->plugin.opened, m->job->config->threads);
     if (!workload_went_on(m->job->options, program_name(kind), &m->outcome) && v->plan->first)

@@ -5,6 +5,7 @@
 
 #include "analysis/record/profile.h"
 #include "analysis/tables/profile_table.h"
+#include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
 #include "bench/base/memory.h"
 #include "bench/cli/describe.h"
@@ -45,6 +46,14 @@ static const struct calibration *ceilings_after(const struct target *t)
                        &turns.list[turns.count - 1].after, &reason);
 }
 
+static const char late[] = "no time was left of --budget";
+
+/* asked: by a flag that is about nothing else. */
+static const char *why_late(const struct job *job, bool asked)
+{
+    return asked || clock_now() < job->deadline ? NULL : late;
+}
+
 /* --- time with cold caches */
 
 static int cold_runs(const struct target *t)
@@ -55,7 +64,7 @@ static int cold_runs(const struct target *t)
 
 static const char *why_no_cold(const struct target *t)
 {
-    return cold_runs(t) == 0 ? "" : NULL;
+    return cold_runs(t) == 0 ? "" : why_late(t->job, t->job->options->sampling.cold > 0);
 }
 
 static void cold_run(struct target *t)
@@ -266,17 +275,25 @@ static void count_run(struct target *t)
 
 /* --- FLOPs executed */
 
+const char *executed_why_not(const struct job *job)
+{
+    enum count_mode mode = job->options->count;
+    return mode == COUNT_OFF ? "" : why_late(job, mode != COUNT_AUTO);
+}
+
 static const char *why_no_executed(const struct target *t)
 {
-    return t->job->options->count == COUNT_OFF ? "" : NULL;
+    return executed_why_not(t->job);
 }
 
 struct executed_request executed_how(const struct job *job)
 {
+    double left = job->options->count == COUNT_AUTO ? job->deadline - clock_now() : INFINITY;
     return (struct executed_request){.mode = job->options->count,
                                      .counters = job->counters,
                                      .no_counters = job->no_counters,
                                      .entries = job->entries,
+                                     .seconds = fmin(executed_seconds_max, left),
                                      .backend = job->options->device.backend,
                                      .threads = job->config->threads};
 }
@@ -303,7 +320,7 @@ static void check_run(struct target *t)
     c->check.told = t->job->progress;
     progress_check(t->job->progress, "", 0, 0);
     verify(c, t->work, t->kind, t->recording);
-    progress_checked(t->job->progress, t->job->check[t->kind]);
+    progress_clear(t->job->progress);
     if (tape_failed(t->recording->tape))
         *c = before;
 }
@@ -328,8 +345,9 @@ static void dump_run(struct target *t)
 
 enum { PASS_FIELDS = 4 };
 
-/* What a pass needs; A_RUN: more than a plan of the program. */
-enum { A_RUN = 1, A_GPU = 2, THE_HOST = 4, ONE_RANK = 8 };
+/* What a pass needs; A_RUN: more than a plan of the program. LATER: nothing else depends on it, so it comes
+ * after all turns, and is left out for lack of time. */
+enum { A_RUN = 1, A_GPU = 2, THE_HOST = 4, ONE_RANK = 8, LATER = 16 };
 
 static const struct pass {
     const char *fields[PASS_FIELDS]; /* under the program's path: absent with the reason; null: none */
@@ -338,7 +356,7 @@ static const struct pass {
         const struct target *t); /* why, "" if nobody asked, null if wanted; null: always */
     void (*run)(struct target *t);
 } passes[] = {
-    {{"cold"}, A_RUN, why_no_cold, cold_run},
+    {{"cold"}, A_RUN | LATER, why_no_cold, cold_run},
     {{"launch"}, A_RUN | A_GPU, NULL, launching_run},
     {{"eager", "backward.time", "optimizer.time", "recompute.time"},
      A_RUN | A_GPU,
@@ -351,7 +369,7 @@ static const struct pass {
     {{NULL}, A_RUN, why_no_trace, trace_run},
     {{NULL}, A_RUN, why_no_sections, sections_run},
     {{"flops.counted"}, A_RUN | ONE_RANK, NULL, count_run},
-    {{"flops.executed"}, A_RUN | THE_HOST, why_no_executed, executed_run},
+    {{"flops.executed"}, A_RUN | THE_HOST | LATER, why_no_executed, executed_run},
     {{NULL}, A_RUN, NULL, check_run},
     {{NULL}, A_RUN, why_no_dump, dump_run},
 };
@@ -369,12 +387,35 @@ static const char *why_left_out(const struct pass *p, const struct target *t)
                                                          : NULL;
 }
 
+bool passes_are_later(const struct job *job)
+{
+    struct target t = {.job = job};
+    bool any = job->config->parts.pe.kind && !executed_why_not(job);
+    for (; t.kind < PROGRAMS; t.kind++)
+        for (int i = 0; i < PASSES && job->config->runs[t.kind]; i++)
+            any = any || (passes[i].needs & LATER && !why_left_out(&passes[i], &t));
+    return any;
+}
+
+static void note_left_out(const struct target *t, int pass)
+{
+    static const struct warning_kind over = {"note", "%s is not measured", late};
+    struct subject program = {t->job->warnings, t->job->progress->before + t->job->row,
+                              program_name(t->kind)};
+    warnings_add(&program, &over, pass, "%s", passes[pass].fields[0]);
+}
+
 void passes_run(struct target *t)
 {
-    for (int i = 0; i < PASSES && !interrupt_signal() && !tape_failed(t->recording->tape); i++) {
+    for (int i = 0; i < PASSES && !interrupt_signal() && !(t->recording && tape_failed(t->recording->tape));
+         i++) {
+        if (!(passes[i].needs & LATER ? t->later : t->first))
+            continue;
         const char *reason = why_left_out(&passes[i], t);
         complain(&t->reason, "%s", reason ? reason : "");
-        if (!reason)
+        if (reason == late)
+            note_left_out(t, i);
+        if (!reason && t->recording)
             passes[i].run(t);
         for (int f = 0; f < PASS_FIELDS && *t->reason.text && passes[i].fields[f]; f++)
             row_omit_of(t->row, t->kind, passes[i].fields[f], t->reason.text);

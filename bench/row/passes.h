@@ -14,18 +14,25 @@ struct target {
     const struct job *job;
     const struct workload *work;
     enum program_kind kind;
-    struct recording *recording;
+    struct recording *recording; /* null: no time is left for the passes that can be left out */
     const struct forecast *forecast;
     struct timed *timed;
     struct checked *checked;
     struct outcome *outcome;
     struct row *row;
     struct row_program *to; /* the program in the row */
+    bool first, later;      /* which passes: those of the first turn; those that can be left out */
     struct message reason;  /* why the pass that runs has no result; empty: it has one */
 };
 
 /* How executed FLOPs of the row are counted. */
 struct executed_request executed_how(const struct job *job);
+
+/* Whether a later visit of a row has anything to measure, and time for it. */
+bool passes_are_later(const struct job *job);
+
+/* Why the executed FLOPs of a row are not counted; "" if nobody asked, null if they are. */
+const char *executed_why_not(const struct job *job);
 
 /* Runs every wanted pass, until a signal. The program has been sampled, and has run since it was loaded; with
  * --device meta it is only planned, and the passes that need no more than a plan run. */

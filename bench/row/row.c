@@ -160,13 +160,13 @@ static void measure_work(struct visit *v)
     bool encoded = workload_encode(&m->work, &m->encoded, again ? &rule : NULL, &m->outcome);
     if (m->encoded.computed)
         encode_write(m->row, &m->encoded, &m->work.config.parts.pe, m->job->options->device.backend->device);
-    if (v->plan->first && m->encoded.computed)
+    if (v->plan->later && m->encoded.computed && !executed_why_not(m->job))
         encode_count(m->row, &m->encoded, &m->work.config, &m->work.batch, executed_how(m->job));
     for (enum program_kind p = 0; p < PROGRAMS && encoded && !run_has_ended(m->job->options); p++) {
         const char *reason = why_not(m->job, p);
         if (reason && *reason)
             row_omit(m->row, program_name(p), reason);
-        if (v->plan->block[p].wanted)
+        if (v->plan->block[p].wanted || (v->plan->later && m->program[p].samples.n > 0))
             measure_program(v, p);
     }
     print_bound(m);
@@ -199,13 +199,22 @@ static void visit(struct visit *v)
     measure_work(v);
 }
 
+/* Seconds of all turns so far. */
+static double spent(const struct measurement *m)
+{
+    double seconds = m->encoded.samples.spent;
+    for (enum program_kind p = 0; p < PROGRAMS; p++)
+        seconds += m->program[p].samples.spent;
+    return seconds;
+}
+
 void measurement_turn(struct measurement *m, const struct turn_plan *plan)
 {
     double timeout = m->job->options->sampling.timeout;
     struct outcome before = m->outcome;
     char now[UTC_TEXT];
     struct visit v = {.measurement = m, .plan = plan};
-    v.deadline = timeout > 0 ? clock_now() + timeout - measurement_spent(m) : INFINITY;
+    v.deadline = timeout > 0 ? clock_now() + timeout - spent(m) : INFINITY;
     for (enum program_kind p = 0; p < PROGRAMS; p++)
         v.programs += plan->block[p].wanted;
     if (!m->row->started) {
@@ -220,6 +229,26 @@ void measurement_turn(struct measurement *m, const struct turn_plan *plan)
         m->outcome = before;
         m->is_over = true;
     }
+}
+
+void measurement_finish(struct measurement *m)
+{
+    static const struct turn_plan rest = {.later = true};
+    if (!outcome_is_ok(&m->outcome) || m->is_over)
+        return;
+    if (passes_are_later(m->job)) {
+        measurement_turn(m, &rest);
+        return;
+    }
+    for (enum program_kind p = 0; p < PROGRAMS; p++) {
+        struct target t = {
+            .job = m->job, .kind = p, .later = true, .row = m->row, .to = row_program(m->row, p)};
+        if (m->program[p].samples.n > 0)
+            passes_run(&t);
+    }
+    const char *reason = executed_why_not(m->job);
+    if (m->encoded.computed && reason && *reason)
+        row_put_reason(m->row, &m->row->encoding.executed, reason);
 }
 
 /* The row is skipped if --timeout ended sampling too early. */
@@ -302,14 +331,6 @@ const struct samples *measurement_samples(const struct measurement *m, size_t ti
 bool measurement_goes_on(const struct measurement *m)
 {
     return outcome_is_ok(&m->outcome) && !m->is_cut && !m->is_over;
-}
-
-double measurement_spent(const struct measurement *m)
-{
-    double seconds = m->encoded.samples.spent;
-    for (enum program_kind p = 0; p < PROGRAMS; p++)
-        seconds += m->program[p].samples.spent;
-    return seconds;
 }
 
 void measurement_warn(const struct measurement *m)

@@ -18,6 +18,9 @@ struct measurement *measurement_begin(const struct job *job, const struct row *f
 /* Takes a turn. */
 void measurement_turn(struct measurement *m, const struct turn_plan *plan);
 
+/* After all turns: what can be left out, if there is time. */
+void measurement_finish(struct measurement *m);
+
 /* The row so far, complete by the schema. */
 struct row *measurement_row(const struct measurement *m);
 
@@ -26,9 +29,6 @@ const struct samples *measurement_samples(const struct measurement *m, size_t ti
 
 /* Whether further turns make sense: nothing failed, and --timeout is not used up. */
 bool measurement_goes_on(const struct measurement *m);
-
-/* Seconds of all turns so far, without what follows the samples. */
-double measurement_spent(const struct measurement *m);
 
 /* Warns of disturbances of the samples. */
 void measurement_warn(const struct measurement *m);

@@ -43,7 +43,6 @@ void sampling_turn(const struct job *job, const struct turn_plan *plan, enum pro
     rule.progress = progress_samples;
     rule.context = job->progress;
     job->progress->program = program_name(kind);
-    job->progress->share = job->share[kind];
     progress_samples(job->progress, 0, 0);
     if (rule.warmup == 0 && !o->device.context)
         workload_map_pages(r->tape);

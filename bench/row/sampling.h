@@ -20,6 +20,7 @@ struct block_plan {
 
 struct turn_plan {
     bool first;
+    bool later; /* what can be left out for lack of time is measured */
     struct block_plan block[TIMED];
 };
 

@@ -1,8 +1,8 @@
 /*
  * The lower bound of a run's time: its FLOPs at peak speed, or its bytes at the bandwidth of the memory that
  * holds its operands, whichever is longer (bench/machine/roofline.h). It is only a prediction if a program
- * has exceeded these ceilings. Sampling takes its share of the
- * budget, or the minimum number of runs if these take longer; a row with little noise ends sooner.
+ * has exceeded these ceilings. A run takes its budget, or the minimum number of runs if these take longer;
+ * one whose programs are short ends sooner.
  */
 #include "bench/sweep/estimate.h"
 
@@ -138,16 +138,23 @@ struct whole_time {
     double least, around, checks, calibration; /* least: of the fewest samples */
 };
 
+double estimate_around(const struct options *o)
+{
+    static const double probes = 0.01;
+    return probes + sampling_warm_seconds(o, false);
+}
+
 static void add_row_time(struct whole_time *t, const struct options *o, const struct config *c,
                          const struct estimate *e)
 {
-    static const double probes = 0.01, before_row = 0.05; /* around a turn, and before a row */
+    static const double before_row = 0.05;
+    int turns = o->sampling.runs == 0 && o->sampling.turns > TURNS_LEAST ? TURNS_LEAST : o->sampling.turns;
     for (enum program_kind p = 0; p < PROGRAMS; p++) {
         double once = e->program[p].seconds;
         t->least += once > 0 ? once * estimate_runs(o) : 0;
         t->checks += estimate_check(o, c, e, p);
         if (c->runs[p])
-            t->around += o->sampling.turns * (probes + sampling_warm_seconds(o, false));
+            t->around += turns * estimate_around(o);
     }
     t->around += before_row;
 }
@@ -172,44 +179,35 @@ static struct whole_time whole_time_of(const struct options *o)
     return t;
 }
 
-/* Of samples and of the whole run, if what is not limited by time takes so many times as long. */
-static double samples_seconds(const struct options *o, const struct whole_time *t, double slower)
+/* If all but the calibration takes so many times as long. */
+static double least_seconds(const struct whole_time *t, double slower)
 {
-    return o->sampling.runs > 0 ? slower * t->least : fmax(o->sampling.budget, slower * t->least);
-}
-
-static double whole_seconds(const struct options *o, const struct whole_time *t, double slower)
-{
-    return samples_seconds(o, t, slower) + t->around + slower * t->checks + t->calibration;
-}
-
-/* " and 80 s beside the present load of 6.1", or nothing where that makes no difference. */
-static void load_text(const struct options *o, const struct whole_time *t, char text[MESSAGE_SIZE])
-{
-    struct noise n = {.cores = o->cores, .threads = o->plan.list[0].threads};
-    char whole[UNITS_TEXT];
-    noise_read_load("", &n);
-    double all = whole_seconds(o, t, noise_slowdown(&n));
-    estimate_time_text(whole, all);
-    *text = '\0';
-    if (o->action == ACTION_RUN && all > 1.1 * whole_seconds(o, t, 1))
-        snprintf(text, MESSAGE_SIZE, " and %s beside the present load of %.1f", whole, n.load);
+    return slower * (t->least + t->around + t->checks) + t->calibration;
 }
 
 void estimate_say(const struct options *o, FILE *out)
 {
     struct whole_time t = whole_time_of(o);
-    char whole[UNITS_TEXT], part[4][UNITS_TEXT], load[MESSAGE_SIZE], text[2 * MESSAGE_SIZE];
-    estimate_time_text(whole, whole_seconds(o, &t, 1));
-    load_text(o, &t, load);
-    estimate_time_text(part[0], samples_seconds(o, &t, 1));
+    struct noise n = {.cores = o->cores, .threads = o->plan.list[0].threads};
+    char whole[UNITS_TEXT], part[4][UNITS_TEXT], load[64] = "", over[64] = "", text[2 * MESSAGE_SIZE];
+    noise_read_load("", &n);
+    double slower = o->action == ACTION_RUN ? noise_slowdown(&n) : 1, least = least_seconds(&t, slower),
+           budget = o->sampling.budget;
+    bool fixed = o->sampling.runs > 0, fits = !fixed && least <= budget;
+    estimate_time_text(whole, fits ? budget : least);
+    if (slower > 1 && !fits)
+        snprintf(load, sizeof load, " beside the present load of %.1f", n.load);
+    if (!fixed && !fits)
+        snprintf(over, sizeof over, ", more than --budget %g s", budget);
+    estimate_time_text(part[0], t.least);
     estimate_time_text(part[1], t.around);
     estimate_time_text(part[2], t.checks);
     estimate_time_text(part[3], t.calibration);
     snprintf(text, sizeof text,
-             "about %s on a quiet machine%.100s: %s of samples (%s), %s of warm-ups and probes, up to %s of "
-             "checks, %s of calibration; graphs, encodings and other passes are not estimated",
-             whole, load, part[0], o->sampling.runs > 0 ? "--runs" : "--budget", part[1], part[2], part[3]);
+             "%s %s%s%s; of this at least %s of samples, %s of warm-ups and probes, up to %s of checks, %s "
+             "of calibration%s",
+             fits ? "--budget: up to" : "about", whole, load, over, part[0], part[1], part[2], part[3],
+             fits ? "" : "; graphs, encodings and other passes are not estimated");
     wrap_text(out, text, 0, 4);
 }
 
@@ -269,7 +267,7 @@ static void print_notes(const struct options *o, const struct ceilings *ceilings
     fprintf(out, "%lld row%s: at least %d runs of each program, %s", (long long)rows, rows == 1 ? "" : "s",
             estimate_runs(o), total);
     if (o->sampling.runs == 0) /* otherwise exactly --runs samples are taken */
-        fprintf(out, "; sampling has a budget of %g s", o->sampling.budget);
+        fprintf(out, "; the run has a budget of %g s", o->sampling.budget);
     putc('\n', out);
     if (ceilings_were_exceeded(ceilings))
         fprintf(out, "time: predictions, no bounds: a program was faster than the ceilings measured %s\n",

@@ -28,13 +28,16 @@ struct estimate estimate_row(const struct options *o, const struct config *confi
 /* The minimum runs of a program, warm-up and samples. */
 int estimate_runs(const struct options *o);
 
+/* Seconds of a turn of a program beside its samples. */
+double estimate_around(const struct options *o);
+
 /* Seconds of the check of a program, at most, if its runs take no longer than the ceilings allow; 0: none. */
 double estimate_check(const struct options *o, const struct config *config, const struct estimate *e,
                       enum program_kind p);
 
 /*
- * Prints what a run takes on a quiet machine, samples, what is around them, checks and calibration; and,
- * unless it is a dry run, about what it takes beside the present load.
+ * Prints how long a run takes: its budget, if the least that it needs fits in there, beside the present load
+ * unless it is a dry run; otherwise the least.
  */
 void estimate_say(const struct options *o, FILE *out);
 

@@ -19,6 +19,7 @@
 #include "analysis/record/record.h"
 #include "analysis/tables/wrap.h"
 #include "bench/base/child.h"
+#include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
 #include "bench/base/paths.h"
 #include "bench/base/supervise.h"
@@ -257,6 +258,7 @@ static int run_sweep(const struct bench *b, struct options *o, int argc, char **
         struct ceilings ceilings;
         struct ceilings_request request = options_ceilings(o);
         print_context(o, path);
+        o->sampling.began = clock_now();
         if (!o->device.meta)
             estimate_say(o, stderr);
         ceilings_get(&ceilings, &request);

@@ -10,8 +10,10 @@
 #include <string.h>
 
 #include "analysis/record/record.h"
+#include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
 #include "bench/row/fields.h"
+#include "bench/row/passes.h" /* passes_are_later */
 #include "bench/row/row.h"
 #include "bench/row/workload.h"
 #include "bench/sweep/estimate.h"
@@ -36,16 +38,34 @@ struct run {
     const struct work *last; /* whose turn was the last */
     int64_t rows;
     struct pace pace;
-    double held;      /* bytes of the graphs of all rows */
-    double overdraft; /* seconds that added turns may take beyond the budget */
+    double held;     /* bytes of the graphs of all rows */
+    double deadline; /* by the clock, of this device; infinite: none */
+    double around;   /* seconds around the samples of a program in a turn */
 };
 
-static void show(struct progress *p, const struct work *w, int64_t row, double part)
+/* Seconds for one device, up to the charts; infinite if something else says how long it measures. */
+static double budget_of(const struct options *o)
+{
+    static const double charts = 0.02;
+    bool counts = o->sampling.runs == 0 && !o->device.meta;
+    return counts ? (1 - charts) * o->sampling.budget / o->device.count : INFINITY;
+}
+
+static void show(struct progress *p, const struct work *w, int64_t row)
 {
     p->row = p->before + row;
     p->nodes = w->job.config->graph.nodes;
-    for (int k = 0; k < PROGRAMS; k++)
-        p->remaining -= w->job.share[k] * part;
+}
+
+static double seconds_left(const struct run *s)
+{
+    return s->deadline - clock_now();
+}
+
+/* Of a device it is the first; of processors it takes seconds, for rows whose samples take as long. */
+static bool has_time_to_calibrate(const struct run *s)
+{
+    return s->options->device.context || seconds_left(s) > 10 * CALIBRATION_SECONDS;
 }
 
 /* A seeded random order (Fisher and Yates). To be freed. */
@@ -81,7 +101,7 @@ static bool take_turn(struct run *s, struct work *w, const struct turn_plan *pla
         any = any || plan->block[i].wanted;
     if (!any)
         return false;
-    if (ceilings_refresh(s->ceilings, w->job.config->threads))
+    if (has_time_to_calibrate(s) && ceilings_refresh(s->ceilings, w->job.config->threads))
         report_ceilings(s->report, s->ceilings);
     s->last = w;
     measurement_turn(w->m, plan);
@@ -124,7 +144,7 @@ static struct turn_plan plan_turn(const struct work *w, int turn, double left)
 {
     const struct sampling_options *o = &w->job.options->sampling;
     bool added = turn >= o->turns;
-    struct turn_plan plan = {.first = turn == 0 && w->state != ROW_PARTIAL};
+    struct turn_plan plan = {.first = turn == 0 && w->state != ROW_PARTIAL, .later = o->turns == 1};
     for (size_t i = 0; i < TIMED; i++) {
         plan.block[i] = slot_plan(&w->slot[i], o, added ? 0 : turn, i == PROGRAMS);
         if (added)
@@ -197,21 +217,13 @@ static void say_long_rows(const struct run *s)
     warnings_free(&told);
 }
 
-/* The checks of all rows remain. */
-static void expect_checks(const struct run *s)
-{
-    for (int64_t i = 0; i < s->rows; i++)
-        for (enum program_kind p = 0; p < PROGRAMS; p++)
-            s->progress->remaining += s->work[i].job.check[p];
-}
-
 static bool first_turns(struct run *s, bool *all_good, struct message *error)
 {
     bool only = s->options->sampling.turns == 1;
     for (int64_t i = 0; i < s->rows && !run_has_ended(s->options); i++) {
         struct work *w = &s->work[i];
         if (w->state != ROW_KEPT) {
-            show(s->progress, w, i, 1.0 / s->options->sampling.turns);
+            show(s->progress, w, i);
             if (!begin_row(s, w, error))
                 return false;
         }
@@ -265,17 +277,45 @@ static void find_states(struct run *s)
     }
 }
 
-static double budget_of(const struct run *s)
+/* The part of the budget for what is measured after all turns. */
+static double kept_for_later(const struct run *s)
 {
-    return s->options->sampling.budget / s->options->device.count;
+    bool any = false;
+    for (int64_t i = 0; i < s->rows && !any; i++)
+        any = s->work[i].m && passes_are_later(&s->work[i].job);
+    return any ? BUDGET_KEPT * budget_of(s->options) : 0;
 }
 
-static double seconds_left(const struct run *s)
+static double all_spent(const struct run *s, int *turns)
 {
-    double left = budget_of(s) + s->overdraft;
+    double seconds = 0;
+    *turns = 0;
     for (int64_t i = 0; i < s->rows; i++)
-        left -= s->work[i].m ? measurement_spent(s->work[i].m) : 0;
-    return left;
+        for (size_t t = 0; t < TIMED; t++) {
+            seconds += s->work[i].slot[t].spent;
+            *turns += s->work[i].slot[t].turns;
+        }
+    return seconds;
+}
+
+/* Divides what is left by the planned turns that are left. */
+static void allot(struct run *s, int turn)
+{
+    const struct sampling_options *o = &s->options->sampling;
+    double kept = kept_for_later(s) + (o->turns >= REPORTED_MIN ? BUDGET_KEPT * budget_of(s->options) : 0),
+           each = (seconds_left(s) - kept) / (o->turns - turn), planned = 0;
+    for (int64_t i = 0; i < s->rows; i++)
+        for (size_t t = 0; t < TIMED && s->work[i].m && measurement_goes_on(s->work[i].m); t++)
+            if (s->work[i].slot[t].is_wanted) {
+                planned += s->work[i].slot[t].share / o->turns;
+                each -= s->around;
+            }
+    for (int64_t i = 0; i < s->rows && o->runs == 0; i++)
+        for (size_t t = 0; t < TIMED; t++) {
+            struct slot *slot = &s->work[i].slot[t];
+            slot->block = planned > 0 && each > 0 ? slot->share / o->turns * each / planned : 0;
+            slot->earned += slot->block;
+        }
 }
 
 /* One more turn of all rows that take part. any: whether there were some. */
@@ -283,20 +323,28 @@ static bool next_turn(struct run *s, int turn, bool *any, struct message *error)
 {
     const struct options *o = s->options;
     int64_t *order = shuffled(s->rows, rng_bits(rng_key(o->seed, "turns"), (uint64_t)turn));
-    bool going = order || complain(error, "no memory for %lld rows", (long long)s->rows);
+    bool going = order || complain(error, "no memory for %lld rows", (long long)s->rows),
+         added = turn >= o->sampling.turns;
+    int before, after;
+    double start = clock_now(), spent = all_spent(s, &before), later = added ? kept_for_later(s) : 0;
     *any = false;
+    if (!added)
+        allot(s, turn);
     for (int64_t i = 0; i < s->rows && going && !run_has_ended(s->options); i++) {
         struct work *w = &s->work[order[i]];
         if (!w->m || !measurement_goes_on(w->m))
             continue;
-        show(s->progress, w, order[i], 1.0 / o->sampling.turns);
-        struct turn_plan plan = plan_turn(w, turn, turn < o->sampling.turns ? 0 : seconds_left(s));
+        show(s->progress, w, order[i]);
+        struct turn_plan plan = plan_turn(w, turn, seconds_left(s) - later);
         if (take_turn(s, w, &plan)) {
             *any = true;
             going = save_measured(s, w, error);
         }
     }
     free(order);
+    spent = all_spent(s, &after) - spent;
+    if (after > before)
+        s->around = (clock_now() - start - spent) / (after - before);
     find_states(s);
     progress_clear(s->progress);
     live_show(&s->live, s->progress->before, s->rows);
@@ -309,12 +357,15 @@ static bool later_turns(struct run *s, struct message *error)
     bool going = true, any = true;
     find_states(s);
     live_show(&s->live, s->progress->before, s->rows);
-    for (int turn = 1; turn < (1 + MORE_TURNS) * turns && going && !run_has_ended(s->options); turn++) {
-        if (turn == turns) /* programs with long runs may have used more than their share */
-            s->overdraft = fmax(0, BUDGET_KEPT * budget_of(s) - seconds_left(s));
+    for (int turn = 1; turn < (1 + MORE_TURNS) * turns && going && !run_has_ended(s->options); turn++)
         if (turn < turns || any)
             going = next_turn(s, turn, &any, error);
-    }
+    for (int64_t i = 0; i < s->rows && !run_has_ended(s->options); i++)
+        if (s->work[i].m) {
+            show(s->progress, &s->work[i], i);
+            measurement_finish(s->work[i].m);
+        }
+    progress_clear(s->progress);
     return going;
 }
 
@@ -357,7 +408,9 @@ static bool run_work(const struct job *common, struct ceilings *ceilings, struct
     const struct options *o = common->options;
     struct flush flush = {0};
     struct job shared = *common;
+    double now = clock_now(), budget = budget_of(o);
     shared.flush = &flush;
+    shared.deadline = common->deadline + budget;
     shared.probed = peak_of(o->device.backend) != NULL;
     shared.peak = o->roofline ? peak_of(o->device.backend) : NULL;
     struct run s = {.options = o,
@@ -365,11 +418,12 @@ static bool run_work(const struct job *common, struct ceilings *ceilings, struct
                     .report = r,
                     .ceilings = ceilings,
                     .live = {.report = r},
+                    .deadline = shared.deadline,
+                    .around = estimate_around(o),
                     .rows = o->plan.count,
                     .pace = pace_start(ceilings)};
-    s.work = work_plan(&shared, r->resume->state + common->progress->before, s.rows);
-    if (s.work)
-        expect_checks(&s);
+    s.work = work_plan(&shared, r->resume->state + common->progress->before, s.rows,
+                       isfinite(budget) ? fmax(shared.deadline - now, budget / 10) : o->sampling.budget);
     if (s.work)
         say_long_rows(&s);
     bool going = s.work ? first_turns(&s, all_good, error)
@@ -391,7 +445,6 @@ bool sweep(struct options *o, struct ceilings *ceilings, struct report *r, bool 
     struct counted_entries entries = {0};
     struct message none;
     progress_start(&progress, o->plan.count * o->device.count);
-    progress.remaining = o->sampling.budget;
     bool counting = o->count != COUNT_OFF && counters_open(&counters, &none);
     struct job common = {.options = o,
                          .progress = &progress,
@@ -400,12 +453,14 @@ bool sweep(struct options *o, struct ceilings *ceilings, struct report *r, bool 
                          .entries = &entries,
                          .ceilings = ceilings,
                          .warnings = &r->warnings,
+                         .deadline = o->sampling.began,
                          .trace = r->trace};
     bool done = true;
     *all_good = true;
     if (o->device.meta)
         o->sampling.turns = 1; /* nothing is timed */
-    for (int i = 0; done && i < o->device.count; i++)
+    progress.ends = o->sampling.began + o->device.count * budget_of(o);
+    for (int i = 0; done && i < o->device.count; i++, common.deadline += budget_of(o))
         done = device_select(&o->device, i, error) && run_work(&common, ceilings, r, all_good, error);
     if (counting)
         counters_close(&counters);

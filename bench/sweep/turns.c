@@ -21,17 +21,16 @@ void slot_learn(struct slot *s, const struct measurement *m, size_t timed, const
 
 static bool is_affordable(const struct slot *s, int turns, int turn, bool is_encoding)
 {
-    double credit = s->share * (turn + 1) / turns - s->spent;
     bool must = s->turns < TURNS_LEAST && turns - turn <= TURNS_LEAST - s->turns;
     if (is_encoding)
         must = must && s->spent + s->call <= 3 * s->share;
-    return s->turns < turns && (turn == 0 || must || credit >= s->call / 2);
+    return s->turns < turns && (turn == 0 || must || (s->block > 0 && s->earned - s->spent >= s->call / 2));
 }
 
 struct block_plan slot_plan(const struct slot *s, const struct sampling_options *o, int turn,
                             bool is_encoding)
 {
-    struct block_plan b = {.seconds = s->share / o->turns, .is_long = s->call > long_run};
+    struct block_plan b = {.seconds = s->block, .is_long = s->call > long_run};
     if (o->runs > 0 && s->turns < o->turns)
         b.runs = o->runs / o->turns + (s->turns < o->runs % o->turns);
     b.wanted = s->is_wanted && (o->runs > 0 ? b.runs > 0 : is_affordable(s, o->turns, turn, is_encoding));
@@ -41,7 +40,6 @@ struct block_plan slot_plan(const struct slot *s, const struct sampling_options 
 bool slot_lacks_turns(const struct slot *s, const struct sampling_options *o, double left)
 {
     bool possible = o->runs == 0 && o->turns >= REPORTED_MIN;
-    double block = s->share / o->turns,
-           needs = (REPORTED_MIN - s->reported) * (s->call > block ? s->call : block);
+    double needs = (REPORTED_MIN - s->reported) * (s->call > s->block ? s->call : s->block);
     return s->is_wanted && possible && s->turns > 0 && s->reported < REPORTED_MIN && needs <= left / 2;
 }

@@ -7,9 +7,11 @@
 /* A program or encoding of a row. */
 struct slot {
     bool is_wanted;
-    double share; /* seconds of the budget */
-    double call;  /* of a run, seconds: measured, or a lower bound; 0: unknown */
-    double spent; /* seconds of all turns, without warm-up */
+    double share;  /* seconds of the budget, as planned */
+    double block;  /* of it for the next turn, as time is left */
+    double earned; /* for all turns so far */
+    double call;   /* of a run, seconds: measured, or a lower bound; 0: unknown */
+    double spent;  /* seconds of all turns, without warm-up */
     int turns, reported;
 };
 
@@ -17,8 +19,8 @@ struct slot {
 void slot_learn(struct slot *s, const struct measurement *m, size_t timed, const struct states *states);
 
 /*
- * The block of a slot in a turn, counted from 0. The planned turns divide the share equally. A run that is
- * longer than its part takes fewer turns, at least TURNS_LEAST (an encoding only within three times its
+ * The block of a slot in a turn, counted from 0. A run that is longer than its block takes part in fewer
+ * turns, and all do where no time is left; at least in TURNS_LEAST (an encoding only within three times its
  * share). With --runs the runs are divided over the turns.
  */
 struct block_plan slot_plan(const struct slot *s, const struct sampling_options *o, int turn,

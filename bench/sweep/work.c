@@ -23,14 +23,15 @@ static void find_costs(struct work *w)
         double flops = (double)e.program[p].flops, bytes = (double)e.program[p].bytes;
         w->cost[p] = !e.known ? 0 : c ? e.program[p].seconds : fmax(flops, flops_per_byte * bytes);
         w->slot[p].call = c ? w->cost[p] : 0;
-        w->job.check[p] = estimate_check(w->job.options, w->job.config, &e, p);
+        w->check[p] = estimate_check(w->job.options, w->job.config, &e, p);
     }
 }
 
 /* What a sweep measures. */
 struct whole {
-    int parts;   /* programs and encodings of all rows */
-    double cost; /* predicted, of all programs */
+    int parts;     /* programs and encodings of all rows */
+    double cost;   /* predicted, of all programs */
+    double around; /* seconds around samples, and of checks */
 };
 
 /* Which programs and encodings of a row run; adds them to the sweep's. */
@@ -44,28 +45,31 @@ static void choose_slots(struct work *w, struct whole *all)
             i == PROGRAMS ? w->job.config->parts.pe.kind != ENCODING_NONE : w->job.config->runs[i];
         all->parts += w->slot[i].is_wanted;
         all->cost += i < PROGRAMS && w->slot[i].is_wanted ? w->cost[i] : 0;
+        all->around += i < PROGRAMS ? w->check[i] : 0;
     }
 }
 
 /*
- * Seconds of the budget, without a fifth for the turns that are added where the machine changes its state.
- * Half of it is divided equally, since short programs are the noisy ones, and half in proportion to the
- * predicted cost, which is 0 for encodings because it cannot be predicted.
+ * Seconds of the budget for samples, without a fifth for the turns that are added where the machine changes
+ * its state. Half of it is divided equally, since short programs are the noisy ones, and half in proportion
+ * to the predicted cost, which is 0 for encodings because it cannot be predicted.
  */
-static void share_budget(struct work *w, const struct whole *all)
+static void share_budget(struct work *w, const struct whole *all, double seconds)
 {
     const struct options *o = w->job.options;
     double kept = o->sampling.turns >= REPORTED_MIN ? BUDGET_KEPT : 0;
-    double budget = (1 - kept) * o->sampling.budget / o->device.count;
+    double samples = seconds - all->around - all->parts * o->sampling.turns * estimate_around(o);
+    double budget = (1 - kept) * fmax(seconds / 2, samples);
     for (size_t i = 0; i < TIMED; i++) {
         struct slot *s = &w->slot[i];
         double cost = i < PROGRAMS && all->cost > 0 ? w->cost[i] / all->cost : 0;
         s->share = s->is_wanted ? budget * (0.5 / all->parts + 0.5 * cost) : 0;
+        s->earned = s->block = s->share / o->sampling.turns;
         w->job.share[i] = s->share;
     }
 }
 
-struct work *work_plan(const struct job *common, const enum row_state *state, int64_t rows)
+struct work *work_plan(const struct job *common, const enum row_state *state, int64_t rows, double seconds)
 {
     const struct options *o = common->options;
     struct work *work = calloc((size_t)rows, sizeof *work);
@@ -83,7 +87,7 @@ struct work *work_plan(const struct job *common, const enum row_state *state, in
     }
     for (int64_t i = 0; work && i < rows; i++)
         if (state[i] != ROW_KEPT)
-            share_budget(&work[i], &all);
+            share_budget(&work[i], &all, seconds);
     return work;
 }
 

@@ -5,14 +5,14 @@
 #include "bench/sweep/report.h"
 #include "bench/sweep/turns.h"
 
-/* A row of the sweep. */
 /* The share of the budget that is kept for added turns. */
 #define BUDGET_KEPT 0.2
 
+/* A row of the sweep. */
 struct work {
     struct job job;
     enum row_state state;
-    double cost[PROGRAMS];
+    double cost[PROGRAMS], check[PROGRAMS]; /* predicted seconds; of checks, at most */
     struct slot slot[TIMED];
     struct states states;
     struct measurement *m; /* null: not begun, kept or skipped */
@@ -31,10 +31,10 @@ struct pace {
 };
 
 /*
- * The work of one device. state: of each row (bench/sweep/resume.h). Null without memory. To be freed by
- * work_free.
+ * The work of one device. state: of each row (bench/sweep/resume.h); seconds: for all of it. Null without
+ * memory. To be freed by work_free.
  */
-struct work *work_plan(const struct job *common, const enum row_state *state, int64_t rows);
+struct work *work_plan(const struct job *common, const enum row_state *state, int64_t rows, double seconds);
 void work_free(struct work *work, int64_t rows);
 
 /* Opens the profile of a row; prints it. */
