@@ -108,6 +108,12 @@ if ! mkdir -p "$results" 2>/dev/null || ! [ -w "$results" ]; then
     exit 2
 fi
 
+# What the machine was warned of by one benchmark is not said by the others.
+GTMARK_TOLD=$results/.told
+: >"$GTMARK_TOLD"
+export GTMARK_TOLD
+trap 'rm -f "$GTMARK_TOLD"' EXIT
+
 # measure BENCHMARK RESULT FLAG...: the table in RESULT.txt, if it is to be published with the messages
 measure()
 {

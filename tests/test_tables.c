@@ -378,6 +378,16 @@ static void test_kernels_worth_a_look(void **state)
     assert_non_null(strstr(text, "and defaults slower than another, 1 of 1\n")); /* op04: intervals overlap */
     assert_non_null(strstr(text, "op03    simd  1.00 ms          ref  2.00x\n60 rows in all: --all\n"));
     free(text);
+    for (int i = 0; i < 30; i++)
+        if (i % 2 == 1)
+            row_set_text(rows_at(rows, (size_t)(2 * i)), "kernel.time.noisy", "disturbed");
+    text = kernel_table(rows, NULL);
+    assert_non_null(
+        strstr(text, "default kernels furthest from their roofline, 15 of 15 whose time is known\n"));
+    assert_true(strstr(text, "op28 ") && !strstr(text, "op29 "));
+    free(text);
+    for (int i = 1; i < 30; i += 2)
+        row_omit(rows_at(rows, (size_t)(2 * i)), "kernel.time.noisy", NULL);
     row_set_text(rows_at(rows, 1), "status", "wrong");
     row_set_text(rows_at(rows, 1), "reason", "y: the error");
     rows_append(rows, timed_kernel("op00", "steps", 5e-3, 0));

@@ -13,7 +13,7 @@ struct timed_kernel {
     char work[AXES_TEXT]; /* the axes but the variant */
     const char *variant;
     double percent, median, low, high; /* NAN: not known */
-    bool is_default;
+    bool is_default, is_noisy;
     const struct timed_kernel *faster; /* than this one, the fastest; null: none */
 };
 
@@ -31,8 +31,9 @@ static struct timed_kernel kernel_of(const struct table *t, const struct table_l
                              .variant = row->variant ? row->variant : "",
                              .percent = row->kernel.roofline.percent,
                              .median = time->median,
-                             .low = row_noisy(row, TIMED_KERNEL) ? NAN : time->ci95_low,
-                             .high = row_noisy(row, TIMED_KERNEL) ? NAN : time->ci95_high};
+                             .is_noisy = row_noisy(row, TIMED_KERNEL)};
+    k.low = k.is_noisy ? NAN : time->ci95_low;
+    k.high = k.is_noisy ? NAN : time->ci95_high;
     const struct field *axes[AXES_MAX];
     size_t n = 0;
     for (size_t i = 0; i < t->axes_count; i++)
@@ -60,10 +61,14 @@ static int slowest_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Rows that are not ok, then default kernels by their share; those without one last, and other kernels. */
+/* Rows that are not ok, then default kernels by their share, those whose time is uncertain last; none for
+ * those without one, and other kernels. */
 static double furthest_rank(const struct timed_kernel *k)
 {
-    return !row_is_ok(k->line->row) ? -1 : k->is_default && !isnan(k->percent) ? k->percent : INFINITY;
+    static const double uncertain = 1e9;
+    return !row_is_ok(k->line->row)              ? -1
+           : k->is_default && !isnan(k->percent) ? k->percent + (k->is_noisy ? uncertain : 0)
+                                                 : INFINITY;
 }
 
 static int furthest_first(const void *a, const void *b)
@@ -132,8 +137,14 @@ static void put_part_title(const struct table *t, const char *title)
     fprintf(t->out, t->style == TABLE_MARKDOWN ? "\n%s\n\n" : "%s\n", title);
 }
 
+/* Without those whose time is uncertain, unless that leaves none. */
 static void print_furthest(struct table *t, const struct timed_kernel *far, size_t n, size_t most)
 {
+    size_t all = n;
+    while (n > 0 && far[n - 1].is_noisy)
+        n--;
+    bool some = n > 0 && row_is_ok(far[n - 1].line->row), known = some && n < all;
+    n = some ? n : all;
     struct table_line lines[KERNEL_TABLE_MOST];
     size_t ok = 0, shown = n < most ? n : most;
     char title[128];
@@ -141,8 +152,9 @@ static void print_furthest(struct table *t, const struct timed_kernel *far, size
         ok += row_is_ok(far[i].line->row);
     for (size_t i = 0; i < shown; i++)
         lines[i] = *far[i].line;
-    snprintf(title, sizeof title, "default kernels furthest from their roofline, %zu of %zu%s",
-             shown < n - ok ? 0 : shown - (n - ok), ok, ok < n ? ", after rows that are not ok" : "");
+    snprintf(title, sizeof title, "default kernels furthest from their roofline, %zu of %zu%s%s",
+             shown < n - ok ? 0 : shown - (n - ok), ok, known ? " whose time is known" : "",
+             ok < n ? ", after rows that are not ok" : "");
     put_part_title(t, title);
     table_print(t, lines, shown);
 }

@@ -4,6 +4,7 @@
 #include "bench/time/noise.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/statistics/disturbance.h"
@@ -15,9 +16,28 @@
 static const double least_frequency =
     0.7; /* of the maximum; some processors run at 0.8 of it when all cores are busy */
 
-/* Writes one line; returns 1. */
+/* Whether a set of benchmarks was told before: GTMARK_TOLD is its file, with a line for each remedy. */
+static bool told_before(const char *remedy)
+{
+    const char *path = getenv("GTMARK_TOLD");
+    FILE *told = path ? fopen(path, "a+") : NULL;
+    char line[MESSAGE_SIZE];
+    bool found = false;
+    while (told && !found && fgets(line, sizeof line, told))
+        found = strncmp(line, remedy, strlen(remedy)) == 0;
+    if (told && !found)
+        fprintf(told, "%s\n", remedy);
+    if (told)
+        fclose(told);
+    return found;
+}
+
+/* Writes one line, whose format ends with the remedy; returns 1. */
 __attribute__((format(printf, 2, 3))) static int warn(FILE *out, const char *format, ...)
 {
+    const char *remedy = strrchr(format, ':');
+    if (remedy && told_before(remedy + 2))
+        return 0;
     char text[MESSAGE_SIZE];
     va_list list;
     va_start(list, format);
@@ -79,7 +99,8 @@ static int warn_frequency(const struct noise *n, FILE *out)
 
 int noise_warn(const struct noise *n, FILE *out)
 {
-    return warn_load(n, out) + warn_lost(n, out) + warn_governor(n, out) + warn_frequency(n, out);
+    int load = warn_load(n, out);
+    return load + (load ? 0 : warn_lost(n, out)) + warn_governor(n, out) + warn_frequency(n, out);
 }
 
 int noise_warn_usage(const struct subject *s, const struct usage *u, int64_t runs, double seconds)
