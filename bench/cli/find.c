@@ -18,6 +18,7 @@ static bool read_limit(const char *text, struct largest *l)
     bool has_size =
         l->axis == AXIS_NODES || l->axis == AXIS_BATCH || l->axis == AXIS_LAYERS || l->axis == AXIS_HIDDEN;
     l->kind = seconds ? LARGEST_LATENCY : LARGEST_MEMORY;
+    l->decimal = bytes && !strstr(bytes, "iB");
     return has_size &&
            (strcmp(text, "memory") == 0 || (bytes && quantity_parse(bytes, QUANTITY_BYTES, &l->limit)) ||
             (seconds && quantity_parse(seconds, QUANTITY_SECONDS, &l->limit)));

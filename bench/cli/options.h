@@ -76,6 +76,7 @@ struct largest {
     enum largest_kind kind;
     enum axis axis; /* nodes, batch, layers or hidden */
     double limit;   /* bytes or seconds; 0: 90 % of free memory */
+    bool decimal;   /* given in GB, not GiB: answers are too */
 };
 
 /* Where one variant overtakes another (--find). */

@@ -6,9 +6,9 @@
 
 #include "analysis/record/axes.h"
 #include "analysis/record/plain.h"
+#include "analysis/tables/units.h"
 #include "bench/base/interrupt.h"
 #include "bench/base/progress.h"
-#include "bench/base/quantity.h"
 #include "bench/cli/plan.h"
 #include "bench/row/fields.h"
 #include "bench/row/workload.h"
@@ -129,18 +129,26 @@ static double known_need(const struct search *s, const struct within_answer *a)
     return isfinite(a->at_fails) || !s->late ? a->at_fails : GIVE_UP * s->limit;
 }
 
+void largest_text(const struct options *o, double value, char text[QUANTITY_TEXT])
+{
+    if (o->largest.kind == LARGEST_MEMORY)
+        units_format(text, value, o->largest.decimal ? UNITS_SI : UNITS_BINARY, "B");
+    else
+        quantity_format(text, value, QUANTITY_SECONDS);
+}
+
 /* "(10 need 5.30 ms in step)" */
-static void print_next(const struct search *s, const struct within_answer *a, enum quantity_kind q)
+static void print_next(const struct search *s, const struct within_answer *a)
 {
     char limit[QUANTITY_TEXT], more[QUANTITY_TEXT];
     long long fails = s->step * a->fails;
     bool late = s->late && !isfinite(a->at_fails), named = late || s->program < PROGRAMS;
     double need = known_need(s, a);
-    quantity_format(limit, s->limit, q);
-    quantity_format(more, need, q);
+    largest_text(s->options, s->limit, limit);
+    largest_text(s->options, need, more);
     bool alike = strcmp(more, limit) == 0; /* "4.00 GiB" both */
     if (alike)
-        quantity_format(more, need - s->limit, q);
+        largest_text(s->options, need - s->limit, more);
     if (fails > (long long)axis_info(s->options->largest.axis)->max)
         fprintf(stderr, " (the maximum allowed)");
     else if (isfinite(need))
@@ -152,13 +160,12 @@ static void print_next(const struct search *s, const struct within_answer *a, en
 
 static void print_answer(const struct search *s, const struct within_answer *a)
 {
-    enum quantity_kind q = s->options->largest.kind == LARGEST_MEMORY ? QUANTITY_BYTES : QUANTITY_SECONDS;
     char limit[QUANTITY_TEXT], most[AXES_TEXT];
-    quantity_format(limit, s->limit, q);
+    largest_text(s->options, s->limit, limit);
     value_text(s, a->fits, most);
     print_configuration(s->options, &s->options->plan.list[s->index]);
     fprintf(stderr, a->fits > 0 ? "largest that fits %s: %s" : "nothing fits %s", limit, most);
-    print_next(s, a, q);
+    print_next(s, a);
     fputs(a->unsure ? "; unsure: measured again, neighbours contradict each other\n" : "\n", stderr);
 }
 

@@ -8,11 +8,15 @@
 #define GTMARK_BENCH_LARGEST_H
 
 #include "analysis/record/record.h"
+#include "bench/base/quantity.h"
 #include "bench/cli/options.h"
 
 /* Finds the values and prints each on stderr; a limit of latency becomes a gate of their rows. False after a
  * signal. */
 bool largest_find(struct options *o);
+
+/* A limit, or a need, in the units in which the limit was given. */
+void largest_text(const struct options *o, double value, char text[QUANTITY_TEXT]);
 
 /* What the time of a row says of the search that chose it. */
 enum find_verdict {

@@ -9,6 +9,7 @@
 #include "bench/base/quantity.h"
 #include "bench/cli/plan.h"
 #include "bench/sweep/estimate.h"
+#include "bench/sweep/largest.h"
 
 /* Predicted costs of the programs: seconds from the roofline; without a calibration the larger of the FLOPs
  * and an equivalent of the bytes; 0 if the graph cannot be planned. */
@@ -139,7 +140,7 @@ static bool nothing_fits(const struct work *w, char reason[256])
     bool memory = o->largest.kind == LARGEST_MEMORY;
     double need = w->job.config->searched;
     char text[QUANTITY_TEXT];
-    quantity_format(text, need, memory ? QUANTITY_BYTES : QUANTITY_SECONDS);
+    largest_text(o, need, text);
     if (none && isfinite(need))
         snprintf(reason, 256, "--find: not even the smallest fits: it needs %s%s", text,
                  memory ? "" : " or more");
