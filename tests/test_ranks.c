@@ -272,7 +272,7 @@ static int launched(const char *part, int count, const char *how)
 
 #define SKIP_WITHOUT_MPI()                                                                                   \
     if (!HAVE_MPI) {                                                                                         \
-        print_message("# ranks: built without MPI (make setup tests)\n");                                          \
+        print_message("# ranks: built without MPI (make setup tests)\n");                                    \
         skip();                                                                                              \
     }
 
