@@ -189,12 +189,12 @@ static void show(const struct record *record, FILE *out)
     struct gates gates = {0};
     struct message error;
     require(gates_parse("latency:1s,error:1,throughput:1/s", &gates, &error), "gates");
-    gates_judge(&gates, (const bool[PROGRAMS]){true, true, true}, rows, out);
+    gates_judge(&gates, (const bool[PROGRAMS]){true, true, true}, rows, false, out);
 }
 
 static void compare(const char *name, FILE *out)
 {
-    struct comparison c = {.programs = {true, true}, .limits = verdict_limits_default()};
+    struct comparison c = {.programs = {true, true}, .limits = verdict_within};
     char error[MESSAGE_SIZE];
     if (!comparison_load(&c, (const char *const[]){name, name}, 2, NULL, error))
         return;

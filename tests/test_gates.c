@@ -68,7 +68,7 @@ static char *judged(const char *text, const bool programs[PROGRAMS], const struc
     size_t size;
     FILE *stream = open_memstream(&out, &size);
     assert_true(gates_parse(text, &g, &error));
-    *misses = gates_judge(&g, programs, rows, stream);
+    *misses = gates_judge(&g, programs, rows, false, stream);
     fclose(stream);
     return out;
 }
@@ -90,10 +90,15 @@ static void test_judging(void **state)
     assert_non_null(strstr(out, " 1000 "));
     assert_null(strstr(out, " 100 "));
     free(out);
-    snprintf(text, sizeof text, "forward.latency:%.9fs", slow * 1.001);
+    snprintf(text, sizeof text, "forward.latency:%.9fs", slow * 1.1); /* above its whole range */
     out = judged(text, both, rows, &misses);
     assert_int_equal(misses, 0);
     assert_string_equal(out, "");
+    free(out);
+    snprintf(text, sizeof text, "forward.latency:%.9fs", slow * 1.001); /* within it */
+    out = judged(text, both, rows, &misses);
+    assert_int_equal(misses, 0);
+    assert_non_null(strstr(out, "inconclusive; --gate strict makes this a miss"));
     free(out);
     free(judged("memory:1KiB", both, rows, &misses));
     assert_int_equal(misses, 4);

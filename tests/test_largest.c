@@ -332,7 +332,7 @@ static void test_latency_is_a_gate(void **state)
             row_omit(row, "forward.time", "not measured");
         struct rows *rows = rows_of(row, NULL, NULL);
         FILE *out = tmpfile();
-        assert_int_equal(gates_judge(&o.gates, o.programs, rows, out), slow > 0);
+        assert_int_equal(gates_judge(&o.gates, o.programs, rows, false, out), slow > 0);
         fclose(out);
         rows_free(rows);
     }

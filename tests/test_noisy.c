@@ -1,87 +1,102 @@
 /*
- * Which times are no basis for verdicts, laws and findings, and why: for each reason data for which it holds,
- * does not, and cannot be told.
+ * Which times are marked "~", and why: for each reason data for which it holds and does not. What they are
+ * good for all the same: tests/test_verdict.c.
  */
-#include "analysis/record/row.h"
+#include "analysis/record/row_range.h"
 
 #include "tests/test.h"
 #include "tests/test_analysis_rows.h"
 #include <math.h>
 
-enum { TURNS = 10 };
-
-/* A step of 1 s whose turns are spread evenly over `width`; NAN: a single turn. */
-static struct row *step_row(double width, double lost, double covered)
+/* A step of 1 s whose turns are spread evenly over `width`, in as many states as runs of `state` turns show.
+ */
+static struct row *step_row(double width, double lost, size_t turns, size_t state)
 {
     struct row *row = good_row(100);
-    double turns[TURNS];
-    for (int i = 0; i < TURNS; i++)
-        turns[i] = isnan(width) ? 1 : 1 + width * (i / (TURNS - 1.0) - 0.5);
-    row_set_samples(row, "step.time", turns, isnan(width) ? 1 : TURNS);
+    struct turn list[20];
+    double samples[20];
+    for (size_t i = 0; i < turns; i++) {
+        struct probe probe = {{i / state % 2 ? 5e-7 : 1e-7, NAN, NAN}};
+        list[i] = (struct turn){1, probe, probe};
+        samples[i] = turns > 1 ? 1 + width * ((double)i / ((double)turns - 1) - 0.5) : 1;
+    }
+    struct turns t = {turns, list, samples};
+    struct states states = states_find(list, turns);
+    struct reported r = reported_choose(&t, &states);
+    row_set_times(row, "step.time", &t, &r);
+    reported_free(&r);
     row->step.time.lost = lost;
-    row->step.profile.covered = covered;
-    row_judge_noise(row);
+    row_derive(row);
     return row;
 }
 
-/* null: not noisy. */
+/* null: not wide. */
 static void assert_reason(struct row *row, const char *reason)
 {
     const char *noisy = row_noisy(row, TIMED_STEP);
     if (reason ? !noisy || strcmp(noisy, reason) != 0 : noisy != NULL)
-        fail_msg("%s, not %s", noisy ? noisy : "not noisy", reason ? reason : "nothing");
-    row_judge_noise(row); /* says the same */
+        fail_msg("%s, not %s", noisy ? noisy : "not wide", reason ? reason : "nothing");
+    row_derive(row); /* says the same */
     assert_true(!noisy == !row_noisy(row, TIMED_STEP));
     row_free(row);
 }
 
+/* Time that others took makes a range wide by itself from a tenth on. */
 static void test_lost(void **state)
 {
     (void)state;
-    assert_reason(step_row(0.01, 0.021, NAN), "2.1 % of the time may have been lost to other programs (waits "
-                                              "of all threads together), more than 2 %");
-    assert_reason(step_row(0.01, 0.02, NAN), NULL);
-    assert_reason(step_row(0.01, NAN, NAN), NULL);
+    assert_reason(step_row(0.01, 0.11, 10, 10), "11.0 % of the time was lost to other programs");
+    assert_reason(step_row(0.01, 0.08, 10, 10), NULL);
+    assert_reason(step_row(0.01, NAN, 10, 10), NULL);
 }
 
-/* End to end. */
 static void test_width(void **state)
 {
     (void)state;
-    assert_reason(step_row(0.101, 0, NAN), "its interval is 10.1 % wide, more than 10 %");
-    assert_reason(step_row(0.099, 0, NAN), NULL);
-    assert_reason(step_row(NAN, 0, NAN), "1 turn, fewer than 7"); /* without an interval */
+    assert_reason(step_row(0.111, 0, 10, 10), "a range of 11 % of the median, over 10 %");
+    assert_reason(step_row(0.099, 0, 10, 10), NULL);
+    assert_reason(step_row(0.2, 0, 10, 5),
+                  "a range of 20 % of the median, over 10 %, of turns in several states of "
+                  "the machine");
+    assert_reason(step_row(0.2, 0, 10, 7),
+                  "a range of 14 % of the median, over 10 %"); /* 7 of 10 are in one */
+    assert_reason(step_row(0.2, 0, 6, 6), "a range of 20 % of the median, over 10 %");
 }
 
-static void test_profile(void **state)
+static void test_few(void **state)
 {
     (void)state;
-    assert_reason(step_row(0.04, 0, 1.05),
-                  "its profile takes 5.0 % longer, more than the interval's width of 4.0 %");
-    assert_reason(step_row(0.04, 0, 0.95),
-                  "its profile takes 5.0 % less, more than the interval's width of 4.0 %");
-    assert_reason(step_row(0.04, 0, 1.03), NULL);
-    assert_reason(step_row(0.04, 0, NAN), NULL);
-    struct row *graph = step_row(0.04, 0, NAN); /* the profile is of runs that are no replays */
-    graph->step.eager.n = 3;
-    graph->step.profile.covered = 2;
-    row_judge_noise(graph);
-    assert_reason(graph, NULL);
+    assert_reason(step_row(0.01, 0, 1, 1), "1 turn, fewer than 7");
+    assert_reason(step_row(0.01, 0, 6, 6), "6 turns, fewer than 7");
+    assert_reason(step_row(0.01, 0, 7, 7), NULL);
 }
 
-/* A wide interval means what it says; that of few turns, or of turns in no state, or that lost time, does
- * not. */
-static void test_settled(void **state)
+/* The lower quartile stands beside the median only where little was lost. */
+static void test_lower_quartile(void **state)
 {
     (void)state;
-    struct row *rows[] = {step_row(0.3, 0, NAN), step_row(0.3, NAN, 2), step_row(NAN, 0, NAN),
-                          step_row(0.3, 0.1, NAN), step_row(0.3, 0, NAN)};
-    row_set_text(rows[4], "step.time.noisy", ROW_UNSETTLED);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        assert_non_null(row_noisy(rows[i], TIMED_STEP));
-        assert_int_equal(row_settled(rows[i], TIMED_STEP), i < 2);
-        row_free(rows[i]);
-    }
+    struct row *quiet = step_row(0.08, 0.05, 9, 9), *loaded = step_row(0.08, 0.051, 9, 9);
+    assert_true(fabs(quiet->step.time.lower_quartile - 0.98) < 1e-12);
+    assert_true(isnan(loaded->step.time.lower_quartile));
+    row_free(quiet);
+    row_free(loaded);
+}
+
+/* A file of a version that reported a minority of the turns: all of them count now. */
+static void test_minority_of_older_files(void **state)
+{
+    (void)state;
+    struct row *row = step_row(0.2, 0, 10, 10);
+    double left_out[] = {0, 1, 2, 3, 4, 5};
+    row->step.time.left_out = row_keep_items(row, left_out, 6, FIELD_REALS);
+    row->step.time.median = row->step.time.ci95_low = row->step.time.ci95_high = 1.08;
+    row->step.time.n = 4;
+    row_derive(row);
+    struct range r = row_range(row, TIMED_STEP);
+    assert_true(r.extremes && r.turns == 10 && fabs(r.median - 1) < 1e-12);
+    assert_true(fabs(r.low - 0.9) < 1e-12 && fabs(r.high - 1.1) < 1e-12);
+    assert_int_equal(row->step.time.n, 10);
+    row_free(row);
 }
 
 int main(void)
@@ -89,8 +104,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lost),
         cmocka_unit_test(test_width),
-        cmocka_unit_test(test_profile),
-        cmocka_unit_test(test_settled),
+        cmocka_unit_test(test_few),
+        cmocka_unit_test(test_lower_quartile),
+        cmocka_unit_test(test_minority_of_older_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,7 +129,7 @@ static char *planted_table(size_t i, const char *more)
             plant_times(row_at(record, r), groups[g],
                         5.123e-3 * (double)(r + 1) * (double)(g + 1) * (r == 2 ? 9 : 1), r);
         plant(row_at(record, r), "error", "norm", 1.2e-7);
-        row_judge_noise(row_at(record, r));
+        row_derive(row_at(record, r));
     }
     snprintf(words, sizeof words, "%s/x.json", h->work);
     assert_true(record_save(record, words, error));

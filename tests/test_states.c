@@ -88,13 +88,16 @@ static struct reported report(const double (*list)[3], size_t n)
 static void test_best_filled_state(void **state)
 {
     (void)state;
-    static const double list[][3] = {{1, 0, 10},     {5, 0, 19},  {1.01, 0, 10.1}, {1.02, 0, 10.2},
-                                     {5.1, 0, 19.2}, {1, 5, 14},  {1, 0, 9.9},     {5.2, 0, 19.1},
-                                     {1.01, 0, 10},  {1, 0, 10.1}};
-    struct reported r = report(list, 10);
-    assert_int_equal(r.turns, 6);
+    static const double list[][3] = {{1, 0, 10},     {5, 0, 19},   {1.01, 0, 10.1}, {1.02, 0, 10.2},
+                                     {5.1, 0, 19.2}, {1, 5, 14},   {1, 0, 9.9},     {5.2, 0, 19.1},
+                                     {1.01, 0, 10},  {1, 0, 10.1}, {1, 0, 10.05}};
+    struct reported r = report(list, 10); /* 6 of 10 are too few */
+    assert_true(r.turns == 10 && r.others == 0 && !r.settled && !r.stateless && r.is_reported[1]);
+    reported_free(&r);
+    r = report(list, 11);
+    assert_int_equal(r.turns, 7);
     assert_int_equal(r.others, 4); /* three in the other state, one while it changed */
-    assert_false(r.unsettled);
+    assert_true(r.settled && !r.stateless);
     assert_true(fabs(reported_median(&r) - 10.05) < 1e-9);
     assert_true(r.state.seconds[PROBE_PING] < 1.1e-7);
     assert_true(isnan(r.state.seconds[PROBE_FMA]));
@@ -116,21 +119,22 @@ static void test_the_same_in_every_state(void **state)
     reported_free(&r);
 }
 
-/* Probes that were given up are in no state; if all were, all turns are reported, as unsettled. */
+/* Probes that were given up are in no state. */
 static void test_disturbed(void **state)
 {
     (void)state;
     static const double some[][3] = {{1, 0, 10},        {1, GIVEN_UP, 30}, {1.1, 0, 10},
-                                     {GIVEN_UP, 0, 40}, {1, 0, 10},        {1, 0, 10}};
-    struct reported r = report(some, 6);
-    assert_int_equal(r.turns, 4);
+                                     {GIVEN_UP, 0, 40}, {1, 0, 10},        {1, 0, 10},
+                                     {1, 0, 10},        {1, 0, 10},        {1, 0, 10}};
+    struct reported r = report(some, 9);
+    assert_int_equal(r.turns, 7);
     assert_int_equal(r.others, 2);
-    assert_false(r.unsettled);
+    assert_true(r.settled && !r.stateless);
     reported_free(&r);
     static const double all[][3] = {{GIVEN_UP, 0, 10}, {GIVEN_UP, 1, 30}};
     r = report(all, 2);
     assert_int_equal(r.turns, 2);
-    assert_true(r.unsettled);
+    assert_true(r.stateless && !r.settled);
     reported_free(&r);
 }
 
@@ -193,7 +197,7 @@ static void test_without_probes(void **state)
     static const double list[][3] = {{NAN, 0, 3}, {NAN, 0, 1}, {NAN, 0, 2}};
     struct reported r = report(list, 3);
     assert_int_equal(r.turns, 3);
-    assert_false(r.unsettled);
+    assert_false(r.stateless);
     assert_true(reported_median(&r) == 2 && isnan(r.state.seconds[PROBE_PING]));
     reported_free(&r);
 }

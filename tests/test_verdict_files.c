@@ -1,5 +1,5 @@
 /* Verdicts on files: by medians, by the range of few turns, by several runs; and how often they are wrong. */
-#include "analysis/compare/verdict.h"
+#include "analysis/record/row_range.h"
 
 #include "tests/synthetic.h"
 #include "tests/test.h"
@@ -17,38 +17,40 @@ static struct verdict judge_files(const double *base, size_t n, const double *sa
         row_set_samples(row, "step.time", (i % 2 ? samples : base) + i / 2 * count, count);
         rows_append(sides[i % 2], row);
     }
-    struct verdict v = verdict_files(sides[0], sides[1], TIMED_STEP, verdict_limits_files());
+    struct verdict v = rows_verdict(sides[0], sides[1], TIMED_STEP, verdict_across);
     rows_free(sides[0]);
     rows_free(sides[1]);
     return v;
 }
 
-/* Files are judged by what they know: ten turns, the range of few, the medians of several runs. */
+/* Files are judged by what they know: ten turns, the extremes of few, several runs. */
 static void test_files(void **state)
 {
     (void)state;
-    const double one[] = {1}, two[] = {2, 2.1, 1.9}, near[] = {1.2, 1.25, 1.15, 1.2},
-                 four[] = {0.98, 1, 1, 1.02};
-    char text[UNITS_TEXT];
+    const double one[] = {1}, two[] = {2, 2.1, 1.9}, six[] = {0.98, 1, 1, 1, 1, 1.02},
+                 near[] = {1.2, 1.25, 1.15, 1.2, 1.2, 1.2},
+                 runs[] = {1.1, 1.15, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1};
+    char text[RATIO_TEXT];
     struct verdict v = judge_files(one, 1, two, 3, 1);
     verdict_ratio_text(&v, text);
-    assert_string_equal(text, "at least 1.495"); /* 1.9 / 1.1 / 1.1 / 1.05 */
-    v = judge_files(two, 3, one, 1, 1);
+    assert_string_equal(text, "2.000 [1.810, 2.205]"); /* 1.9 / 1.05, 2.1 * 1.05 */
+    assert_int_equal(v.kind, VERDICT_INCONCLUSIVE);
+    v = judge_files(six, 6, near, 6, 1);
     verdict_ratio_text(&v, text);
-    assert_string_equal(text, "at most 0.669");
-    v = judge_files(one, 1, near, 4, 1); /* of a single turn little is known */
+    assert_string_equal(text, "at least 1.074"); /* 1.15 / 1.02 / 1.05 */
+    v = judge_files(near, 6, six, 6, 1);
     verdict_ratio_text(&v, text);
-    assert_string_equal(text, "1.200 [0.996, 1.444]");
-    assert_int_equal(judge_files(four, 4, near, 4, 1).kind, VERDICT_SLOWER);
-    v = judge_files(four, 4, four, 4, 1);
+    assert_string_equal(text, "at most 0.931");
+    v = judge_files(six, 6, six, 6, 1);
     verdict_ratio_text(&v, text);
     assert_string_equal(text, "1.000 [0.915, 1.093]");
-    /* Four runs each of one turn show by themselves how runs differ. */
-    v = judge_files(four, 1, four, 1, 4);
+    assert_int_equal(v.kind, VERDICT_SAME);
+    /* Four runs each show by themselves how runs differ. */
+    const double equal[] = {1, 1, 1, 1, 1, 1, 1, 1};
+    assert_int_equal(judge_files(equal, 2, runs, 2, 3).kind, VERDICT_SLOWER); /* 1.1 / 1.05 */
+    v = judge_files(equal, 2, runs, 2, 4);
     verdict_ratio_text(&v, text);
-    assert_string_equal(text, "1.000 [0.961, 1.041]");
-    assert_int_equal(judge_files(four, 1, near, 1, 3).kind, VERDICT_INCONCLUSIVE);
-    assert_int_equal(judge_files(four, 1, near, 1, 4).kind, VERDICT_SLOWER);
+    assert_string_equal(text, "at least 1.100");
 }
 
 /* Rows of a version that took no turns are judged by groups of their samples: one that is slow is no range.
@@ -66,7 +68,7 @@ static void test_files_without_turns(void **state)
     struct rows *a = rows_new(), *b = rows_new();
     rows_append(a, base);
     rows_append(b, row);
-    struct verdict v = verdict_files(a, b, TIMED_STEP, verdict_limits_files());
+    struct verdict v = rows_verdict(a, b, TIMED_STEP, verdict_across);
     assert_int_equal(v.kind, VERDICT_FASTER);
     assert_true(v.bound && fabs(v.high - 0.5 * 1.05) < 1e-12);
     rows_free(a);
@@ -98,13 +100,13 @@ static double wrong_of_files(size_t n, size_t m, size_t runs)
 static void test_equal_files(void **state)
 {
     (void)state;
-    static const size_t turns[][3] = {{10, 10, 1}, {20, 7, 1}, {4, 4, 1}, {3, 3, 1}, {1, 1, 1},
-                                      {1, 10, 1},  {1, 1, 4},  {4, 4, 5}, {4, 4, 2}};
+    static const size_t turns[][3] = {{10, 10, 1}, {20, 7, 1}, {6, 6, 1}, {5, 8, 1}, {3, 15, 1},
+                                      {1, 10, 1},  {2, 2, 4},  {4, 4, 5}, {4, 4, 2}};
     for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
         double wrong = wrong_of_files(turns[i][0], turns[i][1], turns[i][2]);
         print_message("# %zu and %zu turns, %zu runs: %.3f get a direction\n", turns[i][0], turns[i][1],
                       turns[i][2], wrong);
-        assert_true(wrong <= 0.05);
+        assert_true(wrong <= 0.01);
     }
 }
 
@@ -123,15 +125,15 @@ static void test_lost_time(void **state)
         struct rows *sides[2] = {rows_new(), rows_new()};
         for (size_t side = 0; side < 2; side++) {
             struct row *row = good_row(500);
-            row_set_samples(
-                row, "step.time",
-                (const double[4]){1. + (double)side, 1. + (double)side, 1. + (double)side, 1. + (double)side},
-                4);
+            row_set_samples(row, "step.time",
+                            (const double[6]){1. + (double)side, 1. + (double)side, 1. + (double)side,
+                                              1. + (double)side, 1. + (double)side, 1. + (double)side},
+                            6);
             row->noise.lost = lost[i].before;
             row->step.time.lost = lost[i].during;
             rows_append(sides[side], row);
         }
-        struct verdict v = verdict_files(sides[0], sides[1], TIMED_STEP, verdict_limits_files());
+        struct verdict v = rows_verdict(sides[0], sides[1], TIMED_STEP, verdict_across);
         assert_int_equal(v.kind, lost[i].kind);
         if (lost[i].during == 1) {
             assert_false(v.uncompared);
@@ -146,7 +148,7 @@ static void test_lost_time(void **state)
 static void test_twice_as_slow(void **state)
 {
     (void)state;
-    static const size_t turns[][2] = {{10, 10}, {4, 4}, {1, 1}, {3, 20}};
+    static const size_t turns[][2] = {{10, 10}, {6, 6}, {5, 8}, {3, 20}};
     for (uint64_t pair = 0; pair < 1000; pair++) {
         const size_t *n = turns[pair % 4];
         double x[2][20];

@@ -17,7 +17,7 @@ struct run_time {
 static bool run_time_of(const struct row *row, size_t kind, struct run_time *t)
 {
     const struct row_program *p = row_program(row, kind);
-    *t = (struct run_time){p->time.median, p->time.ci95_low, p->time.ci95_high, p->communication.exposed,
+    *t = (struct run_time){p->time.median, p->time.range_low, p->time.range_high, p->communication.exposed,
                            false};
     if (isnan(t->median)) {
         double run = p->communication.predicted_run;
@@ -41,7 +41,7 @@ static struct rank_bar rank_bar_of(const struct scaling *s, const struct run_tim
                          .shared = s->row->ranks.load > 1};
     if (t->predicted)
         b.link = row_program(s->row, kind)->communication.link;
-    b.noisy = row_noisy(s->base, kind) || row_noisy(s->row, kind) || isnan(b.low) || isnan(b.high);
+    b.noisy = row_noisy(s->base, kind) || row_noisy(s->row, kind);
     return b;
 }
 

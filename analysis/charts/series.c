@@ -36,7 +36,7 @@ static void group_of(const struct source *source, const struct row *row, const s
 static void set_interval(const struct row *row, const struct quantity *q, struct point *p)
 {
     const struct row_times *time = row_timed(row, q->program);
-    double low = time->ci95_low / time->median, high = time->ci95_high / time->median;
+    double low = time->range_low / time->median, high = time->range_high / time->median;
     p->noisy = row_noisy(row, q->program) != NULL;
     if (low > 0 && high > 0) {
         p->at.low *= q->kind == SERIES_RATE ? 1 / high : low;

@@ -4,6 +4,7 @@
 #include "analysis/charts/gnuplot.h"
 #include "analysis/charts/style.h"
 #include "analysis/record/axes.h"
+#include "analysis/record/row_range.h"
 
 #include <math.h>
 #include <string.h>
@@ -62,14 +63,6 @@ static bool was_timed(const struct row *row, size_t program)
     return row && row_is_ok(row) && !isnan(row_timed(row, program)->median);
 }
 
-/* Whether the whole interval of one is below that of the other. Noisy times, and those without an interval,
- * decide nothing. */
-static bool is_faster(const struct row *a, const struct row *b, size_t program)
-{
-    return !row_noisy(a, program) && !row_noisy(b, program) &&
-           row_timed(a, program)->ci95_high < row_timed(b, program)->ci95_low;
-}
-
 static struct map_cell judge_cell(const struct map *m, const struct rivals *r)
 {
     struct map_cell cell = {.winner = -1, .factor = NAN};
@@ -89,7 +82,8 @@ static struct map_cell judge_cell(const struct map *m, const struct rivals *r)
     for (int k = 0; k < (int)m->kinds; k++)
         if (k != best && was_timed(r->row[k], m->program)) {
             next = fmin(next, row_timed(r->row[k], m->program)->median);
-            if (!is_faster(r->row[best], r->row[k], m->program))
+            if (row_verdict(r->row[k], m->program, r->row[best], m->program, verdict_within).kind !=
+                VERDICT_FASTER)
                 cell.winner = -1;
         }
     if (isfinite(next))
@@ -188,14 +182,14 @@ static void write_map(FILE *out, const void *what)
     chart_work(work, record_rows(c->record));
     snprintf(title, sizeof title, "The fastest attention in %s, by nodes and neighbours",
              m->program == TIMED_STEP ? "a training step" : "inference");
-    frame_write(out, &(struct frame){
-                         .title = title,
-                         .subtitle = machine,
-                         .axis = "neighbours",
-                         .notes = {"number: how much longer the next one takes; open: intervals "
-                                   "overlap, or a time is inconclusive; alone: the others need more memory",
-                                   work},
-                         .height = 56 + 44 * m->lines});
+    frame_write(out,
+                &(struct frame){.title = title,
+                                .subtitle = machine,
+                                .axis = "neighbours",
+                                .notes = {"number: how much longer the next one takes; open: inconclusive; "
+                                          "alone: the others need more memory",
+                                          work},
+                                .height = 56 + 44 * m->lines});
 }
 
 void winner_chart_add(struct figures *f, const struct record *record)

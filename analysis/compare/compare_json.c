@@ -49,20 +49,20 @@ static struct value *axes_of(const struct row *row, const struct row *except)
     return axes;
 }
 
-/* Interval and samples are of one run. */
+/* The number of samples is of one run. */
 static struct value *times_of_pair(const struct comparison *c, const struct pair *p, size_t file)
 {
     const struct row *row = comparison_row(c, file, p->line);
-    const struct row_times *t = row_timed(row, p->program);
     struct value *time = value_new_object();
     struct rows *runs = comparison_runs(c, file, p->line);
-    bool one = row_is_ok(row) && rows_count(runs) == 1;
+    struct range r = rows_range(runs, p->program);
+    bool ok = row_is_ok(row), one = ok && rows_count(runs) == 1;
     value_set(time, "status", row->status ? value_new_text(row->status) : value_new_null());
     value_set_count(time, "runs", (int64_t)rows_count(runs));
-    value_set_real(time, "median", comparison_time(c, file, p->line, p->program));
-    value_set_real(time, "ci95_low", one ? t->ci95_low : NAN);
-    value_set_real(time, "ci95_high", one ? t->ci95_high : NAN);
-    value_set(time, "n", count_or_null(one ? t->n : COUNT_ABSENT));
+    value_set_real(time, "median", ok ? r.median : NAN);
+    value_set_real(time, "low", ok ? r.low : NAN);
+    value_set_real(time, "high", ok ? r.high : NAN);
+    value_set(time, "n", count_or_null(one ? row_timed(row, p->program)->n : COUNT_ABSENT));
     rows_free(runs);
     return time;
 }

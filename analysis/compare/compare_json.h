@@ -4,9 +4,8 @@
  *     {"files": [{"file": "A", "path", "name", "rows", "commit"}, ...],
  *      "margin": 0.01, "same": 0.05,
  *      "pairs": [{"file": "B", "program": "step", "axes": {"nodes": 500, ...}, "baseline_axes": {"threads":
- * 1}, "baseline": {"status", "runs", "median", "ci95_low", "ci95_high", "n"}, "time": {the same}, "ratio",
- * "low", "high", "verdict", "reason"}, ...], "tally": [{"file": "B", "program": "step", "slower": 1, ...,
- * "mean"},
+ * 1}, "baseline": {"status", "runs", "median", "low", "high", "n"}, "time": {the same}, "ratio", "low",
+ * "high", "verdict", "reason"}, ...], "tally": [{"file": "B", "program": "step", "slower": 1, ..., "mean"},
  * ...]}
  *
  * Times are in seconds. A pair is a program of a row of a file and of its partner in the baseline: `axes` are

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Columns after the times: the ratio, the margin, the verdict; bytes of a time with its mark. */
-enum { AFTER = 3, CELL_TIME = UNITS_TEXT + 8 };
+/* Columns after the times: the ratio, the verdict; bytes of a time with its mark. */
+enum { AFTER = 2, CELL_TIME = UNITS_TEXT + 8 };
 
 size_t compare_axes(const struct comparison *c, const struct field *axes[AXES_MAX])
 {
@@ -75,10 +75,6 @@ static void add_verdict(struct grid *g, const struct comparison *c, const struct
     char ratio[UNITS_TEXT];
     verdict_ratio_text(&v, ratio);
     grid_add(g, "%s", ratio);
-    if (c->margins && v.margin > 0)
-        grid_add(g, "%.1f %%", 100 * v.margin);
-    else
-        grid_add(g, "-");
     grid_add(g, "%s", verdict_name(v.kind));
     if (*v.reason) {
         char text[MESSAGE_SIZE];
@@ -96,7 +92,6 @@ static void name_columns(struct grid *g, const struct comparison *c, const struc
     for (size_t f = 0; f < c->count; f++)
         grid_add(g, "%c%s%s", c->files[f].letter, *c->files[f].brand ? " " : "", c->files[f].brand);
     grid_add(g, "B / A");
-    grid_add(g, "margin");
     grid_add(g, "verdict");
 }
 
@@ -128,8 +123,8 @@ void compare_table(FILE *out, enum table_style style, const struct comparison *c
     const struct field *axes[AXES_MAX];
     size_t n = compare_axes(c, axes);
     struct notes reasons = {0};
-    size_t ratio = n + 1 + c->count, spare[] = {ratio + 1 /* the margin */, ratio};
-    struct grid g = {.columns = ratio + AFTER, .spare = spare, .spares = 2};
+    size_t ratio = n + 1 + c->count, spare[] = {ratio};
+    struct grid g = {.columns = ratio + AFTER, .spare = spare, .spares = 1};
     name_columns(&g, c, axes, n);
     for (struct pair p = {.file = 1}; p.line < comparison_lines(c); p.line++)
         for (p.program = 0; p.program < TIMED; p.program++)

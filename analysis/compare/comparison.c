@@ -89,7 +89,7 @@ static void match_rows(struct comparison *c, const char *const *ignored)
 
 static struct comparison empty(void)
 {
-    return (struct comparison){.limits = verdict_limits_files(), .programs = {true, true, true, true}};
+    return (struct comparison){.limits = verdict_across, .programs = {true, true, true, true}};
 }
 
 /* The rows of all runs. */
@@ -192,15 +192,7 @@ struct rows *comparison_runs(const struct comparison *c, size_t file, size_t lin
 double comparison_time(const struct comparison *c, size_t file, size_t line, size_t program)
 {
     struct rows *runs = comparison_runs(c, file, line);
-    double *medians = calloc(rows_count(runs) + 1, sizeof *medians);
-    size_t n = 0;
-    if (!medians)
-        abort();
-    for (size_t i = 0; i < rows_count(runs); i++)
-        if (row_is_ok(rows_at(runs, i)) && row_timed(rows_at(runs, i), program)->median > 0)
-            medians[n++] = row_timed(rows_at(runs, i), program)->median;
-    double median = summarize(medians, n).median;
-    free(medians);
+    double median = rows_range(runs, program).median;
     rows_free(runs);
     return median;
 }
@@ -249,11 +241,11 @@ struct verdict comparison_judge(const struct comparison *c, const struct pair *p
 {
     struct verdict_limits limits = c->limits;
     limits.machines = strcmp(c->files[p->base].name, c->files[p->file].name) != 0;
-    if (c->judge)
-        return verdict_rows(comparison_row(c, p->base, p->line), comparison_row(c, p->file, p->line),
-                            p->program, c->judge, limits);
+    if (c->paired)
+        return c->paired(comparison_row(c, p->base, p->line), comparison_row(c, p->file, p->line),
+                         p->program);
     struct rows *base = comparison_runs(c, p->base, p->line), *rows = comparison_runs(c, p->file, p->line);
-    struct verdict v = verdict_files(base, rows, p->program, limits);
+    struct verdict v = rows_verdict(base, rows, p->program, limits);
     rows_free(base);
     rows_free(rows);
     return v;

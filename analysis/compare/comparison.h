@@ -6,9 +6,9 @@
 #define GTMARK_ANALYSIS_COMPARISON_H
 
 #include "analysis/compare/match.h"
-#include "analysis/compare/verdict.h"
 #include "analysis/record/lines.h"
 #include "analysis/record/row.h"
+#include "analysis/record/row_range.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,9 +30,9 @@ struct comparison {
     size_t count, lead; /* number of files; the file whose rows are the first lines, in their order */
     struct compared files[COMPARED_MAX];
     struct match_rule rule;
-    verdict_judge *judge; /* null: verdict_files */
+    /* Judges rows whose turns were measured in pairs; null: their times are judged. */
+    struct verdict (*paired)(const struct row *base, const struct row *row, size_t program);
     struct verdict_limits limits;
-    bool margins;                       /* printed beside the verdicts */
     bool programs[TIMED];               /* those to compare, in the order of program_name */
     bool timed[TIMED];                  /* some row has a time of it; forward and step if no row has any */
     struct rows *matched[COMPARED_MAX]; /* views: row i of all files did the same work; null: no such row */

@@ -150,27 +150,41 @@ static void locate(struct crossing *c)
     c->high = fmax(lower[1], upper[1]);
 }
 
+/* Whether a variant is slower at no point, by more than the margin. */
+static bool is_never_slower(const struct crossing *c, int variant)
+{
+    double most = 1 + verdict_within.margin;
+    bool never = true;
+    for (size_t i = 0; i < c->count; i++) {
+        const struct verdict *v = &c->points[i].verdict;
+        never = never && (variant ? v->high <= most : v->low >= 1 / most);
+    }
+    return never;
+}
+
 void crossing_judge(struct crossing *c)
 {
-    size_t last = c->count, settled = 0;
-    c->from = c->to = c->changes = 0;
+    size_t last = c->count;
+    c->from = c->to = c->changes = c->settled = 0;
     c->winner = 0;
     for (size_t i = 0; i < c->count; i++) {
         enum verdict_kind kind = c->points[i].verdict.kind;
         if (!differs(kind))
             continue;
-        if (settled++ && kind != c->points[last].verdict.kind) {
+        if (c->settled++ && kind != c->points[last].verdict.kind) {
             c->from = last;
             c->to = i;
             c->changes++;
         }
         last = i;
     }
-    c->kind = c->changes == 1                          ? CROSSING_FOUND
-              : c->changes == 0 && settled == c->count ? CROSSING_NONE
-                                                       : CROSSING_OPEN;
-    if (c->kind != CROSSING_OPEN)
+    if (c->settled > 0)
         c->winner = c->points[last].verdict.kind == VERDICT_FASTER;
+    c->kind = c->changes == 1                     ? CROSSING_FOUND
+              : c->changes > 0 || c->settled == 0 ? CROSSING_OPEN
+              : c->settled == c->count            ? CROSSING_NONE
+              : is_never_slower(c, c->winner)     ? CROSSING_NEVER
+                                                  : CROSSING_OPEN;
     if (c->kind == CROSSING_FOUND)
         locate(c);
 }
@@ -221,8 +235,7 @@ static void collect_points(struct crossing *c, const struct entry *a, size_t n, 
         if (timed && !(has_time_of(p.row[0], c->program[0]) && has_time_of(p.row[1], c->program[1])))
             continue;
         if (timed)
-            p.verdict = verdict_programs(p.row[0], c->program[0], p.row[1], c->program[1], verdict_samples,
-                                         verdict_limits_default());
+            p.verdict = row_verdict(p.row[0], c->program[0], p.row[1], c->program[1], verdict_within);
         c->points[c->count++] = p;
     }
 }

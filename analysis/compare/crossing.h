@@ -5,15 +5,16 @@
 #ifndef GTMARK_ANALYSIS_CROSSING_H
 #define GTMARK_ANALYSIS_CROSSING_H
 
-#include "analysis/compare/verdict.h"
 #include "analysis/record/axes.h"
+#include "analysis/record/row_range.h"
 
 /*
  * FOUND: the verdicts change once, from slower to faster or from faster to slower. NONE: the verdict is the
- * same at every value. OPEN: neither, because of noise, or because they change more than once. MEMORY: one
- * variant is ok up to a value and out of memory from another on, where the other variant is ok.
+ * same at every value. NEVER: one variant is faster at some values and slower, by more than the margin, at
+ * none. OPEN: neither, because of noise, or because they change more than once. MEMORY: one variant is ok up
+ * to a value and out of memory from another on, where the other variant is ok.
  */
-enum crossing_kind { CROSSING_FOUND, CROSSING_NONE, CROSSING_OPEN, CROSSING_MEMORY };
+enum crossing_kind { CROSSING_FOUND, CROSSING_NONE, CROSSING_NEVER, CROSSING_OPEN, CROSSING_MEMORY };
 
 struct crossing_point {
     double x;
@@ -31,8 +32,9 @@ struct crossing {
     struct crossing_point *points; /* by ascending x, at least 2 */
     size_t from, to;               /* FOUND, MEMORY: the two points nearest to the crossing that decide it */
     double at, low, high;          /* FOUND: the axis value with its 95 % interval */
-    size_t changes;                /* of the verdict along the axis */
-    int winner; /* FOUND: the faster one beyond; NONE: everywhere; MEMORY: the one that fits */
+    size_t changes, settled;       /* changes of the verdict along the axis; points that have one */
+    int winner; /* FOUND: the faster one beyond; NONE: everywhere; NEVER: not slower; MEMORY: the one that
+                   fits */
 };
 
 struct crossings {

@@ -48,6 +48,10 @@ void crossing_print(FILE *out, const struct crossing *c)
                 "other there.",
                 winner, other, all, first, last, unit);
         break;
+    case CROSSING_NEVER:
+        fprintf(out, "%s is never slower than %s from %.10g to %.10g %s, and faster at %zu of %zu values.",
+                winner, other, first, last, unit, c->settled, c->count);
+        break;
     case CROSSING_OPEN:
         fprintf(out,
                 c->changes > 1 ? "%s and %s overtake each other more than once from %.10g to %.10g %s."

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analysis/record/processor.h"
-#include "analysis/statistics/disturbance.h"
+#include "analysis/record/row_range.h"
 
 static const char *const classes[SCORE_CLASSES] = {
 #define CLASS(id, name) name,
@@ -78,28 +78,7 @@ static bool check_row(struct score *s, const char *name, const struct row *row)
         return no_score(s, "%s is not in f32", name);
     if (strcmp(row->device, "meta") == 0)
         return no_score(s, "%s was only planned", name);
-    if (isnan(row->noise.lost))
-        return no_score(s, "%s: what other programs took is not known", name);
-    if (row->noise.lost > NOISY_LOST)
-        return no_score(s, "%s: %.1f %% of the time went to other programs, over %g %%", name,
-                        100 * row->noise.lost, 100 * NOISY_LOST);
     return true;
-}
-
-static bool check_time(struct score *s, const char *name, const struct row *row, size_t kind)
-{
-    const struct row_times *t = row_timed(row, kind);
-    const char *program = program_name(kind);
-    if (!(t->median > 0))
-        return no_score(s, "%s: %s was not timed", name, program);
-    if (t->turns < REPORTED_MIN)
-        return no_score(s, "%s, %s: %lld turns in one state of the machine, fewer than %d", name, program,
-                        t->turns == COUNT_ABSENT ? 0 : (long long)t->turns, REPORTED_MIN);
-    double width = row_width(t);
-    if (!(width <= NOISY_WIDTH))
-        return no_score(s, "%s, %s: an interval of %.0f %% of the median, over %g %%", name, program,
-                        100 * width, 100 * NOISY_WIDTH);
-    return !row_noisy(row, kind) || no_score(s, "%s, %s: %.300s", name, program, row_noisy(row, kind));
 }
 
 /* The last row of a work; null: there is none. */
@@ -115,17 +94,42 @@ static const struct row *row_of(struct record *const *records, size_t count, con
     return found;
 }
 
-/* Adds the logarithms of a work's two ratios. */
-static bool add_work(struct score *s, const struct score_work *w, const struct row *row, double *sum)
+/* Logarithms: sums over the times of a class, and the mean of the classes. */
+struct sums {
+    double of[SCORE_CLASSES], low, high;
+};
+
+/* The number of times in a class. */
+static double times_in(enum score_class class)
+{
+    int works_in = 0;
+    for (int w = 0; w < WORKS; w++)
+        works_in += works[w].class == class;
+    return 2 * works_in;
+}
+
+/* Adds a time, and the least and the most that it may be. */
+static bool add_time(struct score *s, struct sums *sums, const struct score_work *w, const struct row *row,
+                     size_t kind)
+{
+    struct range r = row_range(row, kind);
+    double floor = range_floor(&r), weight = 1 / times_in(w->class);
+    if (!(r.median > 0))
+        return no_score(s, "%s: %s was not timed", w->name, program_name(kind));
+    if (!(floor > 0))
+        return no_score(s, "%s: all of the time may have been lost to other programs", w->name);
+    sums->of[w->class] += weight * log(w->seconds[kind] / r.median);
+    sums->low += weight / SCORE_CLASSES * log(w->seconds[kind] / r.high);
+    sums->high += weight / SCORE_CLASSES * log(w->seconds[kind] / floor);
+    return true;
+}
+
+static bool add_work(struct score *s, struct sums *sums, const struct score_work *w, const struct row *row)
 {
     if (!row)
         return no_score(s, "no row of %s", w->name);
-    if (!check_row(s, w->name, row) || !check_time(s, w->name, row, TIMED_FORWARD) ||
-        !check_time(s, w->name, row, TIMED_STEP))
-        return false;
-    *sum += log(w->seconds[TIMED_FORWARD] / row->forward.time.median) +
-            log(w->seconds[TIMED_STEP] / row->step.time.median);
-    return true;
+    return check_row(s, w->name, row) && add_time(s, sums, w, row, TIMED_FORWARD) &&
+           add_time(s, sums, w, row, TIMED_STEP);
 }
 
 /* Whether two rows ran on the same device with as many threads. */
@@ -140,22 +144,23 @@ struct score score_of(struct record *const *records, size_t count)
 {
     struct score s = {.all = NAN};
     const struct row *first = row_of(records, count, &works[0]);
-    double sums[SCORE_CLASSES] = {0}, all = 0;
-    int ratios[SCORE_CLASSES] = {0};
+    struct sums sums = {.low = 0};
+    double all = 0;
     for (size_t i = 0; i < count; i++)
         if (!check_head(&s, records[i]) || !check_same(&s, records[0], records[i]))
             return s;
     for (int w = 0; w < WORKS; w++) {
         const struct row *row = row_of(records, count, &works[w]);
-        if (!add_work(&s, &works[w], row, &sums[works[w].class]) || !check_place(&s, first, row))
+        if (!add_work(&s, &sums, &works[w], row) || !check_place(&s, first, row))
             return s;
-        ratios[works[w].class] += 2;
     }
     for (int c = 0; c < SCORE_CLASSES; c++) {
-        s.of[c] = 100 * exp(sums[c] / ratios[c]);
-        all += log(s.of[c]) / SCORE_CLASSES;
+        s.of[c] = 100 * exp(sums.of[c]);
+        all += sums.of[c] / SCORE_CLASSES;
     }
-    s.all = exp(all);
+    s.all = 100 * exp(all);
+    s.low = 100 * exp(sums.low);
+    s.high = 100 * exp(sums.high);
     return s;
 }
 
@@ -164,7 +169,7 @@ void score_write(const struct score *s, struct record *const *records, size_t co
     char processor[PROCESSOR_TEXT];
     const struct row *row = row_of(records, count, &works[0]);
     processor_text(record_head(records[0]), processor);
-    fprintf(out, "score %d: %.0f (", SCORE_VERSION, s->all);
+    fprintf(out, "score %d: %.0f [%.0f, %.0f] (", SCORE_VERSION, s->all, s->low, s->high);
     for (int c = 0; c < SCORE_CLASSES; c++)
         fprintf(out, "%s%s %.0f", c ? ", " : "", classes[c], s->of[c]);
     fprintf(out, "); %s, %lld threads, %s, %s, commit %s\n", row->dtype, (long long)row->threads, row->device,
@@ -181,5 +186,6 @@ void score_write_line(const struct score *s, struct record *const *records, size
             (long long)row->threads);
     for (int c = 0; c < SCORE_CLASSES; c++)
         fprintf(out, " %.0f |", s->of[c]);
-    fprintf(out, " %.0f | %d, %s |\n", s->all, SCORE_VERSION, text_in(record_head(records[0]), "commit"));
+    fprintf(out, " %.0f [%.0f, %.0f] | %d, %s |\n", s->all, s->low, s->high, SCORE_VERSION,
+            text_in(record_head(records[0]), "commit"));
 }

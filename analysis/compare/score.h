@@ -5,9 +5,7 @@
  * order (Fleming and Wallace, "How not to lie with statistics", CACM 29, 1986).
  *
  * There is no score unless each time is sound: rows are ok and checked, of one committed tree, machine,
- * device and number of threads, by default kernels in f32; of each time at least REPORTED_MIN turns in one
- * state of the machine, with an interval of at most NOISY_WIDTH, and not noisy otherwise; and before
- * each row at most NOISY_LOST of the time went to other programs (analysis/statistics/disturbance.h).
+ * device and number of threads, by default kernels in f32.
  */
 #ifndef GTMARK_ANALYSIS_SCORE_H
 #define GTMARK_ANALYSIS_SCORE_H
@@ -28,6 +26,7 @@ enum score_class {
 
 struct score {
     double of[SCORE_CLASSES], all;
+    double low, high;       /* what `all` is for the longest and the shortest times in all ranges */
     char why[MESSAGE_SIZE]; /* there is none; empty: there is */
 };
 

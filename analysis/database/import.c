@@ -212,8 +212,8 @@ static bool bind_numbers(struct importer *im, const struct row *row, size_t kind
     const int64_t counts[] = {p ? p->memory.planned : row->encoding.peak,
                               p ? p->flops.analytic : COUNT_ABSENT};
     const double numbers[] = {t->median,
-                              t->ci95_low,
-                              t->ci95_high,
+                              t->range_low,
+                              t->range_high,
                               t->state.ping,
                               count_real(counts[0]),
                               count_real(counts[1]),

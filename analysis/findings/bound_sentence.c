@@ -50,8 +50,10 @@ static bool say_op(FILE *out, struct op *ops, size_t n, double total)
     return true;
 }
 
-static struct op *ops_of_profile(const struct profile *p, size_t *n)
+/* covered: the profiled time over the measured one, which ops can be wrong by; NAN: not known. */
+static struct op *ops_of_profile(const struct profile *p, double covered, size_t *n)
 {
+    double apart = fmax(distinct, 1 + fabs(covered - 1)); /* fmax ignores NAN */
     struct profile_group *groups = profile_groups(p, PROFILE_OP, PROFILE_LONGEST, n);
     struct op *ops = calloc(*n + 1, sizeof *ops);
     if (!ops)
@@ -59,7 +61,7 @@ static struct op *ops_of_profile(const struct profile *p, size_t *n)
     for (size_t i = 0; i < *n; i++) {
         double seconds = groups[i].seconds, least = isfinite(groups[i].least) ? groups[i].least : 0;
         double lost = seconds - least;
-        ops[i] = (struct op){"", seconds, seconds, least + distinct * lost, least};
+        ops[i] = (struct op){"", seconds, seconds, least + apart * lost, least};
         snprintf(ops[i].name, sizeof ops[i].name, "%s", groups[i].key);
     }
     free(groups);
@@ -73,7 +75,7 @@ static bool say_op_of_profile(FILE *out, const struct rows *rows, size_t kind, c
     char name[AXES_TEXT], *text;
     size_t n, size;
     const struct row *row = profile_of_largest(rows, kind, &p);
-    struct op *ops = ops_of_profile(&p, &n);
+    struct op *ops = ops_of_profile(&p, row ? row_program(row, kind)->profile.covered : NAN, &n);
     FILE *memory = open_text(&text, &size);
     bool named = say_op(memory, ops, n, profile_total(&p).seconds);
     fclose(memory);
@@ -109,7 +111,7 @@ static double say_program(FILE *out, const struct rows *rows)
                *level = p->roofline.level ? p->roofline.level : "";
     bool memory = strcmp(bound, "memory") == 0;
     describe_row(rows, row, name);
-    units_format_interval(time, p->time.median, p->time.ci95_low, p->time.ci95_high, "s");
+    units_format_interval(time, p->time.median, p->time.range_low, p->time.range_high, "s");
     fprintf(out, "With %s, %s takes %s, at %.0f %% of its roofline, bound by %s%s%s%s", name,
             subject_of(kind), time, p->roofline.percent, bound, memory ? " (" : "", memory ? level : "",
             memory ? ")" : "");
@@ -145,7 +147,7 @@ static struct op *fastest_kernels(const struct rows *rows, size_t *n)
         axes_text(row, schema_find("op"), op);
         axes_text(row, schema_find("variant"), variant);
         describe_row(rows, row, where);
-        ops[at] = (struct op){"", time->median, time->ci95_low, time->ci95_high,
+        ops[at] = (struct op){"", time->median, time->range_low, time->range_high,
                               time->median * row->kernel.roofline.percent / 100};
         snprintf(ops[at].name, sizeof ops[at].name, "%.100s %.100s with %s", op, variant, where);
     }

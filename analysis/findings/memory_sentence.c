@@ -5,8 +5,8 @@
  */
 #include "analysis/findings/sentences.h"
 
-#include "analysis/compare/verdict.h"
 #include "analysis/record/axes.h"
+#include "analysis/record/row_range.h"
 #include "analysis/tables/units.h"
 
 #include <math.h>
@@ -66,7 +66,7 @@ static const struct row *say_least(FILE *out, const struct rows *rows, const str
     const struct row *best = least_along(rows, row, axis, kind, &least);
     if (!best)
         return NULL;
-    struct verdict v = verdict_rows(row, best, kind, verdict_samples, verdict_limits_default());
+    struct verdict v = row_verdict(row, kind, best, kind, verdict_within);
     bool slower = v.kind == VERDICT_SLOWER;
     axes_describe(best, axis, name);
     units_format(bytes, least, UNITS_BINARY, "B");

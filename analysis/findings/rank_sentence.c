@@ -4,8 +4,8 @@
  */
 #include "analysis/findings/sentences.h"
 
-#include "analysis/compare/verdict.h"
 #include "analysis/record/rank_scaling.h"
+#include "analysis/record/row_range.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,11 +14,11 @@
 /* The ratio of times, with its interval. */
 static bool judge(const struct scaling *s, size_t kind, struct verdict *v)
 {
-    struct verdict_limits limits = verdict_limits_default();
+    struct verdict_limits limits = verdict_within;
     limits.machines = true; /* states of one thread and of several are not compared */
     if (!(s->row->ranks.load <= 1) || !is_settled(s->base, kind) || !is_settled(s->row, kind))
         return false;
-    *v = verdict_rows(s->base, s->row, kind, verdict_samples, limits);
+    *v = row_verdict(s->base, kind, s->row, kind, limits);
     return !isnan(v->low);
 }
 

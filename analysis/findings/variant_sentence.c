@@ -2,12 +2,13 @@
 #include "analysis/compare/crossing.h"
 #include "analysis/findings/sentences.h"
 
-/* How much a crossing matters: one that was found before one of memory, then one that wins everywhere;
- * training steps before inference before single ops. 0: not at all, as what noise leaves open, and encodings,
- * which have a sentence of their own. */
+/* How much a crossing matters: one that was found before one of memory, then one that wins everywhere, or
+ * somewhere and loses nowhere; training steps before inference before single ops. 0: not at all, as what
+ * noise leaves open, and encodings, which have a sentence of their own. */
 static int rank_of(const struct crossing *c)
 {
-    static const int kinds[] = {[CROSSING_FOUND] = 9, [CROSSING_MEMORY] = 6, [CROSSING_NONE] = 3};
+    static const int kinds[] = {
+        [CROSSING_FOUND] = 12, [CROSSING_MEMORY] = 9, [CROSSING_NONE] = 6, [CROSSING_NEVER] = 3};
     static const int programs[TIMED] = {[TIMED_FORWARD] = 1, [TIMED_STEP] = 2};
     int rank = c->kind == CROSSING_OPEN || !crossing_is_settled(c) ? 0 : kinds[c->kind];
     if (rank == 0 || c->kind == CROSSING_MEMORY)

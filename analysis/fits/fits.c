@@ -29,12 +29,12 @@ static bool read_point(const struct row *row, const struct field *axis, size_t k
     if (!row_is_ok(row) || isnan(time->median) || !field_number(row, axis, &x) || !(x > 0))
         return false;
     *p = (struct fit_point){.row = row,
-                            .time = {x, time->median, time->ci95_low, time->ci95_high},
+                            .time = {x, time->median, time->range_low, time->range_high},
                             .flops = fmax(count_real(program->flops.analytic), 0), /* fmax ignores NAN */
                             .bytes = fmax(count_real(program->bytes), 0),
                             .level = program->roofline.level,
                             .bound = program->roofline.bound};
-    *usable = p->time.low > 0 && !isnan(p->time.high) && !row_unchecked(row) && !row_noisy(row, kind);
+    *usable = p->time.low > 0 && !isnan(p->time.high) && !row_unchecked(row);
     return true;
 }
 

@@ -305,7 +305,7 @@ const struct row *profile_of_largest(const struct rows *rows, size_t kind, struc
     for (size_t i = 0; i < rows_count(rows); i++) {
         const struct row *row = rows_at(rows, i);
         struct profile next;
-        if (!row_is_ok(row) || row_unchecked(row) || row_noisy(row, kind) || !profile_read(&next, row, kind))
+        if (!row_is_ok(row) || row_unchecked(row) || !profile_read(&next, row, kind))
             continue;
         flops = next.runs > 0 ? profile_total(&next).flops : -1;
         if (flops > most) {

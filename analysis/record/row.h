@@ -117,17 +117,14 @@ struct turn *row_turns(const struct row_times *times, size_t *n);
 /* The same as row_set_times for turns of one sample each, without probes. */
 void row_set_samples(struct row *row, const char *group, const double *samples, size_t n);
 
-/*
- * Says of times of enough turns why they are noisy all the same: too much was lost, the interval is wide, or
- * the profile disagrees. For rows that were measured, not for those that are read, which say it already.
- */
-void row_judge_noise(struct row *row);
-
 /* Sets the fields that follow from others, to be called when all others are set. */
 void row_derive(struct row *row);
 
 /* The same for times, whose turns are those of `whole`. */
-void row_derive_times(struct row *row, struct row_times *time, const struct row_times *whole);
+void row_derive_times(struct row *row, struct row_times *time, struct row_times *whole);
+
+/* Sets the statistics of the reported turns. */
+void row_report_times(struct row_times *time, const struct turns *t, const struct reported *r);
 
 /* The fields of a program, in the order of program_name; null for the encoding, which is none. */
 struct row_program *row_program(const struct row *row, size_t kind);
@@ -154,17 +151,10 @@ const char *row_reason(const struct row *row, const char *path);
 
 bool row_is_ok(const struct row *row);
 
-/* What row_noisy says if no turn was in one state. */
-#define ROW_UNSETTLED "the machine was disturbed, or its state changed, in every turn"
+/* Why a time has no roofline if no turn was in one state of the machine. */
+#define ROW_STATELESS "the machine was disturbed, or its state changed, in every turn"
 
-/* The width of the median's interval, end to end, over the median; NAN without an interval. */
-double row_width(const struct row_times *time);
-
-/* Whether enough turns were in one state of the machine and lost little time to others: then the interval
- * means what it says, however wide it is. */
-bool row_settled(const struct row *row, size_t kind);
-
-/* Why a program's time is no basis for verdicts, fits and findings (time.noisy); null if it is one. */
+/* Why the range of a time is wide, or rests on few turns (time.noisy, "~" in tables); null if neither holds. */
 const char *row_noisy(const struct row *row, size_t kind);
 
 /* Whether the probes around the times of a program of each row show one machine in different states. False

@@ -4,6 +4,7 @@
  */
 #include "analysis/record/row.h"
 
+#include "analysis/record/row_range.h"
 #include "analysis/statistics/disturbance.h"
 #include "analysis/statistics/robust.h"
 #include "analysis/statistics/statistics.h"
@@ -29,61 +30,98 @@ static void *zeroed(size_t n, size_t size)
     return memory;
 }
 
-/* The turns of `times`, as reported; false if it has none that its samples are of. To be freed. */
-static bool read_reported(const struct row_times *times, struct turns *t, struct reported *r)
+/* The turns of `times`, whose samples are to come, and which of them it reports: all, where a file of an
+ * older version left out so many that the rest does not suffice. False if it has none that its samples are
+ * of. To be freed. */
+static bool read_reported(struct row_times *times, struct turns *t, struct reported *r)
 {
-    size_t left = times->samples.count;
+    bool stateless = times->noisy && strcmp(times->noisy, ROW_STATELESS) == 0, whole = true;
+    size_t left = times->samples.count, others = 0;
     t->list = row_turns(times, &t->count);
     r->is_reported = zeroed(t->count, sizeof *r->is_reported);
     for (size_t i = 0; i < t->count; i++) {
         r->is_reported[i] = true;
+        whole = whole && t->list[i].samples > 0;
         left -= t->list[i].samples;
     }
     for (size_t i = 0; i < times->left_out.count; i++) {
         double at = times->left_out.reals[i];
-        if (at >= 0 && at < (double)t->count)
+        if (at >= 0 && at < (double)t->count && r->is_reported[(size_t)at]) {
             r->is_reported[(size_t)at] = false;
+            others++;
+        }
     }
-    return t->count > 0 && left == 0;
+    bool suffices = reported_suffices(t->count - others, t->count);
+    if (!suffices) {
+        times->left_out = (struct items){0};
+        for (size_t i = 0; i < t->count; i++)
+            r->is_reported[i] = true;
+    }
+    r->settled = suffices && !stateless;
+    return t->count > 0 && whole && left == 0;
 }
 
 /* What follows from the samples of reported turns: all samples where a row of another program has no turns.
  */
-static void derive_samples(struct row *row, struct row_times *time, const struct row_times *whole)
+static void derive_samples(struct row *row, struct row_times *time, struct row_times *whole)
 {
     struct turns t = {0};
-    struct reported r = {0};
-    size_t n = time->samples.count, turns = 0;
+    struct reported r = {0}, part = {0};
+    size_t n = time->samples.count;
     bool in_turns = read_reported(whole, &t, &r) && n == whole->samples.count;
-    const double *all = time->samples.reals;
-    double *medians = zeroed(t.count, sizeof *medians), *reported = NULL;
-    for (size_t i = 0, at = 0; in_turns && i < t.count; at += t.list[i++].samples)
-        if (r.is_reported[i] && t.list[i].samples > 0)
-            medians[turns++] = summarize(all + at, t.list[i].samples).median;
-    if (in_turns)
-        all = reported = reported_values(&t, &r, all, &n);
+    const double *all = t.samples = time->samples.reals;
+    double *reported = NULL;
+    if (in_turns) {
+        part = reported_part(&t, &r);
+        all = reported = reported_values(&t, &part, all, &n);
+        if ((size_t)time->n != n || (!part.settled && !isnan(time->ci95_low)))
+            row_report_times(time, &t, &part);
+    }
     struct drift drift = drift_find(all, n);
-    time->turn_medians = turns > 0 ? row_keep_items(row, medians, turns, FIELD_REALS) : (struct items){0};
+    time->turn_medians =
+        part.turns > 0 ? row_keep_items(row, part.medians, part.turns, FIELD_REALS) : (struct items){0};
     time->outliers = n > 0 ? (int64_t)summarize(all, n).outliers : COUNT_ABSENT;
     time->slow_start = n > 0 ? (int64_t)slow_start_find(all, n).runs : COUNT_ABSENT;
     time->drift = drift.change;
     time->drift_p = drift.p;
     free(reported);
-    free(medians);
+    reported_free(&part);
     free(r.is_reported);
     free((void *)t.list);
 }
 
-void row_derive_times(struct row *row, struct row_times *t, const struct row_times *whole)
+/* Older versions kept no turns: groups of consecutive samples stand for them. */
+static struct range range_of_samples(struct items samples)
+{
+    double medians[ROW_GROUPS];
+    size_t groups = samples.count < ROW_GROUPS ? samples.count : ROW_GROUPS;
+    for (size_t i = 0; i < groups; i++) {
+        size_t from = i * samples.count / groups, to = (i + 1) * samples.count / groups;
+        medians[i] = summarize(samples.reals + from, to - from).median;
+    }
+    return range_of(medians, groups);
+}
+
+/* Of the medians of turns. */
+static double quantile_of(const struct items *turns)
+{
+    double *sorted = zeroed(turns->count, sizeof *sorted);
+    memcpy(sorted, turns->reals, turns->count * sizeof *sorted);
+    qsort(sorted, turns->count, sizeof *sorted, compare_doubles);
+    double value = quantile(sorted, turns->count, 0.25);
+    free(sorted);
+    return value;
+}
+
+void row_derive_times(struct row *row, struct row_times *t, struct row_times *whole)
 {
     const struct items *turns = &t->turn_medians;
     derive_samples(row, t, whole);
-    t->range_low = t->range_high = NAN;
-    for (size_t i = 0; i < turns->count; i++) {
-        t->range_low = fmin(t->range_low, turns->reals[i]); /* of NAN and a number, the number */
-        t->range_high = fmax(t->range_high, turns->reals[i]);
-    }
-    t->range_confidence = turns->count > 0 ? 1 - exp2(1 - (double)turns->count) : NAN;
+    struct range all = turns->count > 0 ? range_of(turns->reals, turns->count) : range_of_samples(t->samples);
+    bool interval = turns->count > 0 && !isnan(t->ci95_low);
+    t->range_low = interval ? t->ci95_low : all.low;
+    t->range_high = interval ? t->ci95_high : all.high;
+    t->lower_quartile = turns->count > 0 && t->lost <= DISTURBANCE_HEAVY ? quantile_of(turns) : NAN;
     t->cv = ratio(t->std, fabs(t->mean));
     t->turns = turns->list ? (int64_t)turns->count : COUNT_ABSENT;
     t->other_turns = turns->list && t->blocks.list ? (int64_t)t->left_out.count : COUNT_ABSENT;
@@ -118,7 +156,7 @@ static void derive_step(struct row *row, struct row_program *step)
 {
     double again = step->recompute.flops == COUNT_ABSENT ? 0 : (double)step->recompute.flops;
     step->model_gflops = ratio(1e-9 * (count_real(step->flops.analytic) - again), step->time.median);
-    const struct row_times none = {0}, *turns = step->eager.n == COUNT_ABSENT ? &step->time : &none;
+    struct row_times none = {0}, *turns = step->eager.n == COUNT_ABSENT ? &step->time : &none;
     row_derive_times(row, &step->backward.time, turns);
     row_derive_times(row, &step->optimizer.time, turns);
     row_derive_times(row, &step->recompute.time, turns);
@@ -142,6 +180,8 @@ void row_derive(struct row *row)
     row->graph.padding_waste = 1 - ratio(count_real(row->graph.pairs), count_real(padded));
     row->encoding.break_even_forward = break_even(row, &row->forward);
     row->encoding.break_even_step = break_even(row, &row->step);
+    for (size_t kind = 0; kind < TIMED; kind++)
+        row_timed(row, kind)->noisy = row_keep(row, row_doubt(row, kind, (char[MESSAGE_SIZE]){0}));
 }
 
 /* --- what rows say */
@@ -155,19 +195,6 @@ const char *row_noisy(const struct row *row, size_t kind)
 {
     const char *noisy = row_timed(row, kind)->noisy;
     return noisy && *noisy ? noisy : NULL;
-}
-
-double row_width(const struct row_times *time)
-{
-    return (time->ci95_high - time->ci95_low) / time->median;
-}
-
-bool row_settled(const struct row *row, size_t kind)
-{
-    const struct row_times *time = row_timed(row, kind);
-    const char *noisy = row_noisy(row, kind);
-    bool unsettled = noisy && strcmp(noisy, ROW_UNSETTLED) == 0;
-    return time->turn_medians.count >= REPORTED_MIN && !unsettled && !(time->lost > NOISY_LOST);
 }
 
 const char *row_unchecked(const struct row *row)

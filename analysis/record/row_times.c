@@ -4,8 +4,6 @@
  */
 #include "analysis/record/row.h"
 
-#include "analysis/statistics/disturbance.h"
-#include "analysis/statistics/robust.h"
 #include "analysis/statistics/statistics.h"
 
 #include <math.h>
@@ -51,24 +49,9 @@ static struct items keep_reals(struct row *row, const double *values, size_t n)
     return finite == n ? row_keep_items(row, values, n, FIELD_REALS) : (struct items){.count = 0};
 }
 
-/* Why the time is no basis for a verdict; empty if it is one. */
-static void describe_noise(const struct turns *t, const struct reported *r, char text[MESSAGE_SIZE])
-{
-    *text = '\0';
-    if (r->unsettled)
-        snprintf(text, MESSAGE_SIZE, "%s", ROW_UNSETTLED);
-    else if (r->turns < REPORTED_MIN && r->others > 0)
-        snprintf(text, MESSAGE_SIZE, "%zu of %zu turns in one state of the machine, fewer than %d", r->turns,
-                 t->count, REPORTED_MIN);
-    else if (r->turns < REPORTED_MIN)
-        snprintf(text, MESSAGE_SIZE, "%zu turn%s, fewer than %d", r->turns, r->turns == 1 ? "" : "s",
-                 REPORTED_MIN);
-}
-
 static void set_turns(struct row *row, struct row_times *time, const struct turns *t,
                       const struct reported *r)
 {
-    char noisy[MESSAGE_SIZE];
     double *sizes = new_array(t->count), *left_out = new_array(t->count);
     size_t others = 0;
     for (size_t i = 0; i < t->count; i++) {
@@ -81,8 +64,6 @@ static void set_turns(struct row *row, struct row_times *time, const struct turn
         time->left_out = keep_reals(row, left_out, others);
     free(left_out);
     free(sizes);
-    describe_noise(t, r, noisy);
-    time->noisy = row_keep(row, noisy);
 }
 
 /* The members of a part of the probes. */
@@ -126,16 +107,16 @@ static size_t interval_rank(size_t turns)
     return rank ? rank : median_interval_rank(turns);
 }
 
-/* The turns' medians, and their interval by ranks. */
-static void set_intervals(struct row_times *time, const struct reported *r)
+/* The median of the turns' medians, and its interval by ranks. */
+static void set_intervals(struct row_times *time, const double *medians, size_t turns, bool settled)
 {
-    double *sorted = new_array(r->turns);
-    memcpy(sorted, r->medians, r->turns * sizeof *sorted);
-    qsort(sorted, r->turns, sizeof *sorted, compare_doubles);
-    size_t rank = interval_rank(r->turns);
-    time->median = quantile(sorted, r->turns, 0.5);
+    double *sorted = new_array(turns + 1);
+    memcpy(sorted, medians, turns * sizeof *sorted);
+    qsort(sorted, turns, sizeof *sorted, compare_doubles);
+    size_t rank = settled ? interval_rank(turns) : 0;
+    time->median = quantile(sorted, turns, 0.5);
     time->ci95_low = rank ? sorted[rank - 1] : NAN;
-    time->ci95_high = rank ? sorted[r->turns - rank] : NAN;
+    time->ci95_high = rank ? sorted[turns - rank] : NAN;
     free(sorted);
 }
 
@@ -152,18 +133,24 @@ static void set_summary(struct row_times *time, const double *samples, size_t n)
     time->p99 = s.p99;
 }
 
+void row_report_times(struct row_times *time, const struct turns *t, const struct reported *r)
+{
+    size_t n;
+    double *samples = reported_values(t, r, t->samples, &n);
+    set_intervals(time, r->medians, r->turns, r->settled);
+    set_summary(time, samples, n);
+    free(samples);
+}
+
 void row_set_part_times(struct row *row, const char *group, const struct turns *t, const struct reported *r)
 {
     struct row_times *time = row_times(row, group);
-    size_t all = 0, n;
+    size_t all = 0;
     for (size_t i = 0; i < t->count; i++)
         all += t->list[i].samples;
     row_omit(row, group, NULL);
-    double *samples = reported_values(t, r, t->samples, &n);
     time->samples = keep_reals(row, t->samples, all);
-    set_intervals(time, r);
-    set_summary(time, samples, n);
-    free(samples);
+    row_report_times(time, t, r);
 }
 
 void row_set_times(struct row *row, const char *group, const struct turns *t, const struct reported *r)
@@ -209,37 +196,4 @@ struct turn *row_turns(const struct row_times *time, size_t *n)
         }
     }
     return turns;
-}
-
-/* Why a time of enough turns is noisy all the same; what is not known is no reason. A profile of runs
- * launched beside replays of a graph is none of these. */
-static void judge_noise(struct row *row, size_t kind)
-{
-    struct row_times *time = row_timed(row, kind);
-    const struct row_program *program = row_program(row, kind);
-    double width = row_width(time),
-           covered = program && program->eager.n == COUNT_ABSENT ? program->profile.covered : NAN;
-    char reason[MESSAGE_SIZE] = "";
-    if (time->noisy && *time->noisy)
-        return;
-    if (time->lost > NOISY_LOST)
-        snprintf(
-            reason, sizeof reason,
-            "%.1f %% of the time may have been lost to other programs (waits of all threads together), more "
-            "than %g %%",
-            100 * time->lost, 100 * NOISY_LOST);
-    else if (width > NOISY_WIDTH)
-        snprintf(reason, sizeof reason, "its interval is %.1f %% wide, more than %g %%", 100 * width,
-                 100 * NOISY_WIDTH);
-    else if (fabs(covered - 1) > width)
-        snprintf(reason, sizeof reason,
-                 "its profile takes %.1f %% %s, more than the interval's width of %.1f %%",
-                 100 * fabs(covered - 1), covered > 1 ? "longer" : "less", 100 * width);
-    time->noisy = row_keep(row, reason);
-}
-
-void row_judge_noise(struct row *row)
-{
-    for (size_t kind = 0; kind < TIMED; kind++)
-        judge_noise(row, kind);
 }

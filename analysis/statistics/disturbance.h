@@ -1,6 +1,6 @@
 /*
  * How much disturbance of a measurement deserves a warning: from about here on the median of ten samples may
- * move by a percent. And how much makes its time noisy, no basis for a verdict, a fit or a finding.
+ * move by a percent. And from where on a range is called wide, and the time disturbed.
  */
 #ifndef GTMARK_ANALYSIS_DISTURBANCE_H
 #define GTMARK_ANALYSIS_DISTURBANCE_H
@@ -11,7 +11,8 @@
 #define DISTURBANCE_SWITCHES 50   /* preemptions per second, if there were more than ... */
 #define DISTURBANCE_FEWEST   10   /* ... */
 
-#define NOISY_LOST  0.02 /* share of the turns' time */
-#define NOISY_WIDTH 0.1  /* of the median's interval, end to end, over the median */
+#define RANGE_WIDE 0.1 /* from end to end, over the median */
+#define DISTURBANCE_HEAVY                                                                                    \
+    0.05 /* share of the time lost to other programs: no statistic tells the quiet time */
 
 #endif

@@ -168,18 +168,6 @@ struct drift drift_find(const double *samples, size_t n)
     return drift_of(points, DRIFT_POINTS);
 }
 
-double block_spread(const double *samples, size_t n)
-{
-    double low = INFINITY, high = 0;
-    for (size_t b = 0; n >= SPREAD_BLOCKS && b < SPREAD_BLOCKS; b++) {
-        size_t first = b * n / SPREAD_BLOCKS, end = (b + 1) * n / SPREAD_BLOCKS;
-        double median = median_of(samples + first, end - first);
-        low = fmin(low, median);
-        high = fmax(high, median);
-    }
-    return n < SPREAD_BLOCKS ? 0 : (high - low) / median_of(samples, n);
-}
-
 /*
  * Slow: above the median by 5 % of it and by 3.5 standard deviations, estimated from the upper quartile
  * (1.4826 times its distance from the median). If more than one in twenty of the later samples is slow as

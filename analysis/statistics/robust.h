@@ -30,11 +30,6 @@ struct drift {
 /* samples[n] in the order taken; above 200, the medians of 200 groups of consecutive samples. */
 struct drift drift_find(const double *samples, size_t n);
 
-/* How far the medians of SPREAD_BLOCKS consecutive blocks of samples[n] lie apart, over the median of all; 0
- * below SPREAD_BLOCKS samples. */
-enum { SPREAD_BLOCKS = 5 };
-double block_spread(const double *samples, size_t n);
-
 struct slow_start {
     size_t runs;  /* slow samples at the start, followed by ones that are not slow; 0: none */
     double ratio; /* the first sample over the median of those after the start; NAN if runs is 0 */

@@ -207,6 +207,11 @@ static void report_all(struct reported *r, const double *all, size_t n)
     }
 }
 
+bool reported_suffices(size_t turns, size_t all)
+{
+    return turns >= REPORTED_MIN && 2 * turns > all;
+}
+
 struct reported reported_choose(const struct turns *t, const struct states *s)
 {
     const struct turn *best = states_best_filled(s, t->list, t->count);
@@ -214,7 +219,7 @@ struct reported reported_choose(const struct turns *t, const struct states *s)
            *outside = new_values(t->count, sizeof *outside);
     struct reported r = {.medians = new_values(t->count, sizeof *r.medians),
                          .is_reported = new_values(t->count, sizeof *r.is_reported),
-                         .unsettled = !best};
+                         .stateless = !best};
     for (size_t i = 0; i < t->count; i++) {
         r.is_reported[i] = best && states_holds(s, &t->list[i], best);
         if (!r.is_reported[i]) {
@@ -225,7 +230,8 @@ struct reported reported_choose(const struct turns *t, const struct states *s)
         r.medians[r.turns++] = all[i];
     }
     r.state = states_median(t->list, t->count, best ? r.is_reported : NULL);
-    if (r.unsettled || (r.others > 0 && is_like(inside, r.turns, outside, r.others)))
+    r.settled = reported_suffices(r.turns, t->count);
+    if (!r.settled || (r.others > 0 && is_like(inside, r.turns, outside, r.others)))
         report_all(&r, all, t->count);
     free(all);
     free(inside);

@@ -2,10 +2,10 @@
  * States of the machine. A virtual machine's processors are moved about: two of them may share a core, a
  * cache or neither, for seconds or minutes at a time, and a program's time depends on it. A sweep measures
  * each program in turns, with a probe of the machine before and after every turn. The probes of a run tell
- * its states apart, and a program is reported in the state that most of its turns were in. A core that is
- * shared with another guest's thread executes multiply-adds a little slower, which makes a state of its own.
- * Where other guests use the same caches and the fabric between them, data takes longer from thread to
- * thread.
+ * its states apart, and a program is reported in a state that has more than half of its turns, else in all. A
+ * core that is shared with another guest's thread executes multiply-adds a little slower, which makes a state
+ * of its own. Where other guests use the same caches and the fabric between them, data takes longer from
+ * thread to thread.
  */
 #ifndef GTMARK_ANALYSIS_STATES_H
 #define GTMARK_ANALYSIS_STATES_H
@@ -91,17 +91,23 @@ struct reported {
     size_t turns, others; /* reported, and left out: in other states, or while the state changed */
     double *medians;      /* of each reported turn, in order */
     bool *is_reported;    /* of each turn */
-    struct probe state;   /* medians over the turns of the chosen state; over all if there is none */
-    bool unsettled;       /* no turn was in one state: all are reported */
+    struct probe state;   /* medians over the turns of the fullest state; over all if there is none */
+    bool stateless;       /* no turn was in one state */
+    bool settled;         /* they are of one state, or as fast as its turns: their median has an interval */
 };
 
-/* Fewest reported turns for a time to be a basis of verdicts, fits and findings: the extremes of 6 enclose
- * the median with only 96.9 %, and two such ranges have less than 95 % together. */
+/* Fewest turns whose median has an interval: the extremes of 6 enclose it with only 96.9 %, and two such
+ * ranges have less than 95 % together. */
 enum { REPORTED_MIN = 7 };
 
+/* Whether so many turns of all that were taken stand for them: a minority would be the worst estimate of any.
+ */
+bool reported_suffices(size_t turns, size_t all);
+
 /*
- * Chooses the state with the most turns; others are left out unless the program takes the same time in them:
- * their median is between the quartiles of those chosen. To be freed by reported_free.
+ * Chooses the state with the most turns, if they suffice; others are left out unless the program takes the
+ * same time in them: their median is between the quartiles of those chosen. Else all turns are reported. To
+ * be freed by reported_free.
  */
 struct reported reported_choose(const struct turns *t, const struct states *s);
 void reported_free(struct reported *r);

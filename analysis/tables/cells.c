@@ -2,7 +2,7 @@
 #include "analysis/tables/cells.h"
 
 #include "analysis/record/plain.h"
-#include "analysis/record/row.h"
+#include "analysis/record/row_range.h"
 #include "analysis/record/schema.h"
 #include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"
@@ -57,12 +57,11 @@ void cell_put_last(FILE *out, enum table_style style, const char *text, int at, 
 
 void cell_time(char *cell, size_t size, const struct row *row, size_t kind, bool brief)
 {
-    const struct row_times *time = row_timed(row, kind);
-    bool interval = !brief && !isnan(time->ci95_low) && !isnan(time->ci95_high);
+    struct range r = row_range(row, kind);
+    bool range = !brief && r.turns > 1;
     char text[UNITS_TEXT];
-    if (isnan(time->median))
+    if (isnan(r.median))
         return;
-    units_format_interval(text, time->median, interval ? time->ci95_low : NAN,
-                          interval ? time->ci95_high : NAN, "s");
+    units_format_interval(text, r.median, range ? r.low : NAN, range ? r.high : NAN, "s");
     snprintf(cell, size, "%s%s", row_noisy(row, kind) ? "~" : "", text);
 }

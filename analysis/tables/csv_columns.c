@@ -18,8 +18,8 @@ static void add_field(struct csv_columns *p, const char *group, const char *name
 static void add_interval(struct csv_columns *p, const char *group)
 {
     add_field(p, group, ".time.median");
-    add_field(p, group, ".time.ci95_low");
-    add_field(p, group, ".time.ci95_high");
+    add_field(p, group, ".time.range_low");
+    add_field(p, group, ".time.range_high");
     add_field(p, group, ".time.noisy");
 }
 

@@ -31,9 +31,9 @@ static struct timed_kernel kernel_of(const struct table *t, const struct table_l
                              .variant = row->variant ? row->variant : "",
                              .percent = row->kernel.roofline.percent,
                              .median = time->median,
-                             .is_noisy = row_noisy(row, TIMED_KERNEL)};
-    k.low = k.is_noisy ? NAN : time->ci95_low;
-    k.high = k.is_noisy ? NAN : time->ci95_high;
+                             .is_noisy = row_noisy(row, TIMED_KERNEL),
+                             .low = time->range_low,
+                             .high = time->range_high};
     const struct field *axes[AXES_MAX];
     size_t n = 0;
     for (size_t i = 0; i < t->axes_count; i++)

@@ -76,7 +76,7 @@ static bool is_plain(double value, double below, double above, double digit)
 {
     static const double most_skewed = 1.5;
     double longer = fmax(below, above), shorter = fmin(below, above);
-    return below + above <= NOISY_WIDTH * value &&
+    return below + above <= RANGE_WIDE * value &&
            (longer <= most_skewed * shorter || longer - shorter <= digit);
 }
 

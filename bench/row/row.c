@@ -304,7 +304,6 @@ struct row *measurement_row(const struct measurement *m)
     if (m->job->config->timed.kernel && m->job->config->timed.form.op == OP_function)
         omit_work(row);
     row_derive(row);
-    row_judge_noise(row);
     return row;
 }
 

@@ -142,8 +142,8 @@ static const struct calibration *ceilings_of(const struct job *job, const struct
         ceilings_in(job->ceilings, job->config->threads, turns.list, turns.count, &reported->state, reason);
     if (job->config->ranks > 1)
         *reason = "not with several ranks";
-    else if (c && reported->unsettled)
-        *reason = ROW_UNSETTLED;
+    else if (c && reported->stateless)
+        *reason = ROW_STATELESS;
     else if (c && (p->cost.flops < 0 || p->cost.bytes < 0 || p->operands == BYTES_MOST))
         *reason = "the work exceeds 63 bits";
     else if (c)

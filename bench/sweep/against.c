@@ -27,20 +27,13 @@
 
 enum { OLD, NEW, SIDES };
 
+const struct verdict_limits against_limits = {.margin = 0.03, .same = 0.05};
+
 static struct verdict judge_rounds(const double *ratios)
 {
     struct interval i = median_interval_ranks(ratios, AGAINST_ROUNDS);
-    struct verdict v = {.ratio = summarize(ratios, AGAINST_ROUNDS).median,
-                        .low = i.low,
-                        .high = i.high,
-                        .margin = AGAINST_MARGIN};
-    if (v.low > 1 && v.ratio > 1 + AGAINST_MARGIN)
-        v.kind = VERDICT_SLOWER;
-    else if (v.high < 1 && v.ratio < 1 - AGAINST_MARGIN)
-        v.kind = VERDICT_FASTER;
-    else if (v.low >= 1 - AGAINST_MARGIN && v.high <= 1 + AGAINST_MARGIN)
-        v.kind = VERDICT_SAME;
-    v.not_slower = v.kind == VERDICT_INCONCLUSIVE && v.high <= 1 + AGAINST_MARGIN;
+    struct verdict v = {.ratio = summarize(ratios, AGAINST_ROUNDS).median, .low = i.low, .high = i.high};
+    verdict_judge(&v, against_limits);
     return v;
 }
 
@@ -52,21 +45,23 @@ struct verdict against_judge(const double *ratios, size_t rounds)
     v = judge_rounds(ratios + AGAINST_ROUNDS);
     if (v.kind != VERDICT_SLOWER) {
         v.kind = VERDICT_INCONCLUSIVE;
-        v.not_slower = v.high <= 1 + AGAINST_MARGIN;
+        v.not_slower = v.high <= 1 + against_limits.margin;
         strcpy(v.reason, "slower in the first rounds, not again");
     }
     return v;
 }
 
-/* The samples are medians, one per round. */
-static struct verdict judge_ratios(const double *base, size_t n, const double *samples, size_t m,
-                                   struct verdict_limits limits)
+/* The turns are medians, one per round. */
+static struct verdict judge_ratios(const struct row *base, const struct row *row, size_t program)
 {
-    (void)m, (void)limits;
+    struct items old = row_timed(base, program)->turn_medians, new = row_timed(row, program)->turn_medians;
+    struct verdict v = row_verdict(base, program, row, program, against_limits);
     double ratios[AGAINST_ROUNDS_MAX];
-    for (size_t r = 0; r < n; r++)
-        ratios[r] = samples[r] / base[r];
-    return against_judge(ratios, n);
+    if (v.uncompared || old.count != new.count)
+        return v;
+    for (size_t r = 0; r < new.count; r++)
+        ratios[r] = new.reals[r] / old.reals[r];
+    return against_judge(ratios, new.count);
 }
 
 bool against_possible(const struct options *o, struct message *error)
@@ -224,7 +219,7 @@ static struct comparison compare_rounds(const struct rounds *r, struct rows **ro
     for (size_t i = 0; i < rows_count(r->alone); i++)
         rows_append(*rows, rows_at(r->alone, i));
     comparison_of_rows(&c, r->rows[OLD], *rows);
-    c.judge = judge_ratios;
+    c.paired = judge_ratios;
     return c;
 }
 
@@ -245,7 +240,7 @@ static int print_verdicts(const struct rounds *r)
     struct rows *rows;
     struct comparison c = compare_rounds(r, &rows);
     printf("A: the old build; B: this one; medians of %zu rounds, margin %g %%\n", r->count,
-           100 * AGAINST_MARGIN);
+           100 * against_limits.margin);
     int missed = gate_pairs(stdout, &c, o->lenience);
     for (size_t i = 0; i < rows_count(r->rows[NEW]); i++) {
         if (r->bad[i])

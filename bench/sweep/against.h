@@ -12,17 +12,15 @@
 #ifndef GTMARK_BENCH_AGAINST_H
 #define GTMARK_BENCH_AGAINST_H
 
-#include "analysis/compare/verdict.h"
+#include "analysis/record/row_range.h"
 #include "bench/cli/options.h"
 
 enum { AGAINST_ROUNDS = 40, AGAINST_ROUNDS_MAX = 2 * AGAINST_ROUNDS };
 
-/* Smaller differences do not count, however certain: another alignment of the same code can cause them. */
-#define AGAINST_MARGIN 0.03
+/* 3 %, since another alignment of the same code can cause less, and 5 %. */
+extern const struct verdict_limits against_limits;
 
-/* Judges ratios[rounds], new over old: AGAINST_ROUNDS, or AGAINST_ROUNDS_MAX with those that confirm. Slower
- * or faster if the interval excludes 1 and the ratio is beyond the margin, the same if the interval is within
- * the margin, otherwise inconclusive. */
+/* Judges ratios[rounds], new over old: AGAINST_ROUNDS, or AGAINST_ROUNDS_MAX with those that confirm. */
 struct verdict against_judge(const double *ratios, size_t rounds);
 
 /* Whether the binary is executable, and no flag excludes --against; false with a message. */

@@ -1,23 +1,13 @@
 #include "bench/sweep/baseline.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "analysis/compare/compare_notes.h"
 #include "bench/sweep/gate_pairs.h"
 
-static const double least_margin = 0.05;
-
 _Static_assert(PROGRAMS + 1 == TIMED && (int)PROGRAM_FORWARD == TIMED_FORWARD &&
                    (int)PROGRAM_STEP == TIMED_STEP && (int)PROGRAM_KERNEL == TIMED_KERNEL,
                "the programs, and the encoding");
-
-static struct verdict judge_spread(const double *base, size_t n, const double *samples, size_t m,
-                                   struct verdict_limits limits)
-{
-    limits.margin = fmax(limits.margin, fmax(block_spread(base, n), block_spread(samples, m)));
-    return verdict_samples(base, n, samples, m, limits);
-}
 
 /* Rows match whatever device and threads they ran on, so a difference is reported. */
 static void note_place(const struct row *base, const struct row *row, FILE *out)
@@ -74,9 +64,6 @@ int baseline_judge(const struct rows *base, const struct rows *rows, const bool 
 {
     struct comparison c;
     comparison_of_rows(&c, base, rows);
-    c.judge = judge_spread;
-    c.limits = (struct verdict_limits){.margin = least_margin, .same = least_margin};
-    c.margins = true;
     memcpy(c.programs, programs, PROGRAMS * sizeof *programs);
     c.programs[PROGRAMS] = any_encoded(rows) || any_encoded(base);
     fputs("\nA: the baseline; B: this run\n", out);

@@ -80,7 +80,7 @@ static void describe_time(const struct row *row, const char *place, const char *
     const struct row_program *k = &row->kernel;
     char time[UNITS_TEXT], rate[UNITS_TEXT], traffic[UNITS_TEXT], ratio[UNITS_TEXT];
     double executed = executed_share(k);
-    units_format_interval(time, k->time.median, k->time.ci95_low, k->time.ci95_high, "s");
+    units_format_interval(time, k->time.median, k->time.range_low, k->time.range_high, "s");
     units_format(rate, k->gflops * 1e9, UNITS_SI, "FLOP/s");
     units_format(traffic, k->bandwidth * 1e9, UNITS_SI, "B/s");
     verdict_ratio_text(v, ratio);
@@ -112,7 +112,7 @@ static void say_time(const struct beside *b, const struct rows *rows, const stru
         say(context, "times", wrong ? "fail" : "absent", finding, figures);
         return;
     }
-    struct verdict v = verdict_rows(base, row, TIMED_KERNEL, verdict_samples, verdict_limits_default());
+    struct verdict v = row_verdict(base, TIMED_KERNEL, row, TIMED_KERNEL, verdict_within);
     value_set_text(figures, "against", ours);
     set_figures(figures, row, &v);
     describe_time(row, place, ours, &v, finding, sizeof finding);
@@ -125,7 +125,8 @@ static void say_crossing(const struct beside *b, const struct crossing *c, besid
     bool second = strcmp(c->points->row[1]->variant, b->variant) == 0; /* it is one of the two */
     const char *other = c->points->row[!second]->variant;
     bool wins = c->winner == second;
-    const char *verdict = c->kind == CROSSING_OPEN   ? verdict_name(VERDICT_INCONCLUSIVE)
+    bool open = c->kind == CROSSING_OPEN || c->kind == CROSSING_NEVER;
+    const char *verdict = open                       ? verdict_name(VERDICT_INCONCLUSIVE)
                           : c->kind == CROSSING_NONE ? verdict_name(wins ? VERDICT_FASTER : VERDICT_SLOWER)
                                                      : "found";
     struct value *figures = value_new_object();

@@ -33,14 +33,16 @@ int gate_exact(FILE *out, const struct exact *found, struct lenience how)
 int gate_pairs(FILE *out, const struct comparison *c, struct lenience how)
 {
     struct tally all = compare_two(out, c);
-    size_t uncompared = comparison_alone(c, 1), open = 0, misses;
+    size_t uncompared = comparison_alone(c, 1), open = 0, not_slower = 0, misses;
     for (struct pair p = {0}; comparison_next(c, &p);) {
         struct verdict v = comparison_judge(c, &p);
         uncompared += v.uncompared;
         open += v.kind == VERDICT_INCONCLUSIVE && !v.uncompared && !v.not_slower;
+        not_slower += v.not_slower;
     }
     misses = say(out, all.verdicts[VERDICT_SLOWER], true, "slower");
     misses += say_uncompared(out, uncompared, how);
+    say(out, not_slower, false, "inconclusive, but not slower");
     misses +=
         say(out, open, how.strict,
             how.strict ? "inconclusive (--gate strict)" : "inconclusive; --gate strict makes this a miss");

@@ -3,42 +3,68 @@
 #include <string.h>
 
 #include "analysis/record/axes.h"
+#include "analysis/record/row_range.h"
 #include "analysis/statistics/statistics.h"
 #include "analysis/tables/grid.h"
 
-/* The axes that vary, and the missed gates so far. */
+/* The axes that vary, and the gates so far that rows miss, or may miss. */
 struct judging {
     const struct field *axes[AXES_MAX];
     size_t axes_count;
-    struct grid misses;
+    struct grid grid[LIMIT_MISSED + 1]; /* of LIMIT_MET: none */
 };
 
-/* Adds a line for the row if its value does not keep the gate. */
-static void judge_gate(struct judging *j, const struct gate *g, const struct row *row, const char *program,
+/* What a value may be: that of a time is as uncertain as the time; its percentiles for the load alone. */
+static struct range range_of_value(const struct row *row, const struct gate *g, size_t program, double value)
+{
+    struct range time = row_range(row, program), r = {.low = value, .high = value};
+    double shortest = range_floor(&time) / time.median, longest = time.high / time.median;
+    if (g->kind == GATE_P99)
+        r.low *= 1 - time.lost;
+    else if (g->kind == GATE_LATENCY)
+        r = (struct range){.low = value * shortest, .high = value * longest};
+    else if (g->kind <= GATE_EDGES)
+        r = (struct range){.low = value / longest, .high = value / shortest};
+    return r;
+}
+
+static void range_text(char text[AXES_TEXT], const struct range *r, enum quantity_kind kind)
+{
+    char low[QUANTITY_TEXT], high[QUANTITY_TEXT];
+    quantity_format(low, r->low, kind);
+    quantity_format(high, r->high, kind);
+    snprintf(text, AXES_TEXT, strcmp(low, high) == 0 ? "%s" : "%s to %s", low, high);
+}
+
+/* Adds a line for the row if its value, or some of its range, does not keep the gate. */
+static void judge_gate(struct judging *j, const struct gate *g, const struct row *row, size_t program,
                        const char *field)
 {
     const struct gate_kind *k = &gate_kinds[g->kind];
-    char path[SCHEMA_PATH], measured[QUANTITY_TEXT] = "none", allowed[QUANTITY_TEXT];
-    const char *dot = *program ? "." : "";
+    char path[SCHEMA_PATH], measured[AXES_TEXT] = "none", allowed[QUANTITY_TEXT];
+    const char *name = k->of_row ? "" : program_name(program), *dot = *name ? "." : "";
+    enum limit_verdict verdict = LIMIT_MISSED;
     double value;
-    snprintf(path, sizeof path, "%s%s%s", program, dot, field ? field : "");
-    bool known =
-        *g->metric ? row_get_metric(row, program, g->metric, &value) : row_get_real(row, path, &value);
-    if (known && (k->least ? value >= g->limit : value <= g->limit))
-        return;
-    if (known)
-        quantity_format(measured, value, k->quantity);
-    else if (g->kind == GATE_P99)
+    snprintf(path, sizeof path, "%s%s%s", name, dot, field ? field : "");
+    if (*g->metric ? row_get_metric(row, name, g->metric, &value) : row_get_real(row, path, &value)) {
+        struct range r = range_of_value(row, g, program, value);
+        verdict = limit_judge(r.low, r.high, g->limit, k->least);
+        range_text(measured, &r, k->quantity);
+    } else if (g->kind == GATE_P99) {
         snprintf(measured, sizeof measured, "none, needs %d samples", SUMMARY_P99_MIN);
+    }
+    if (verdict == LIMIT_MET)
+        return;
+    struct grid *grid = &j->grid[verdict];
     quantity_format(allowed, g->limit, k->quantity);
     for (size_t i = 0; i < j->axes_count; i++) {
         char text[AXES_TEXT];
         axes_text(row, j->axes[i], text);
-        grid_add(&j->misses, "%s", text);
+        grid_add(grid, "%s", text);
     }
-    grid_add(&j->misses, "%s%s%s%s%s", program, dot, k->name, *g->metric ? "." : "", g->metric);
-    grid_add(&j->misses, "%s", measured);
-    grid_add(&j->misses, "%s %s", k->least ? "at least" : "at most", allowed);
+    grid_add(grid, "%s%s%s%s%s", name, dot, k->name, *g->metric ? "." : "", g->metric);
+    grid_add(grid, "%s", measured);
+    grid_add(grid, "%s %s", k->least ? "at least" : "at most", allowed);
 }
 
 /* Whether a row did not have to run what other rows of the sweep run: it has no encoding, or its graph is
@@ -61,7 +87,7 @@ static bool judge_programs(struct judging *j, const struct gate *g, const bool p
         bool meant = g->program == (int)p || (g->program == GATE_ALL && p != TIMED_ENCODING && asked);
         if (!meant || (asked && was_not_required(row, p)))
             continue;
-        judge_gate(j, g, row, program_name(p), p == TIMED_ENCODING ? k->of_encoding : k->field);
+        judge_gate(j, g, row, p, p == TIMED_ENCODING ? k->of_encoding : k->field);
         any = true;
     }
     return any;
@@ -83,31 +109,39 @@ static bool judge_of_row(struct judging *j, const struct gate *g, const bool pro
 {
     bool spared = nothing_was_required(row, programs);
     if (!spared)
-        judge_gate(j, g, row, "", gate_kinds[g->kind].field);
+        judge_gate(j, g, row, 0, gate_kinds[g->kind].field);
     return !spared;
 }
 
-/* Returns the number of missed gates. */
-static int print_misses(const struct grid *misses, FILE *out)
+static void begin(struct judging *j, struct grid *grid)
 {
-    int count = (int)(misses->count / misses->columns) - 1;
+    grid->columns = j->axes_count + 3;
+    for (size_t i = 0; i < j->axes_count; i++)
+        grid_add(grid, "%s", j->axes[i]->path);
+    grid_add(grid, "gate");
+    grid_add(grid, "measured");
+    grid_add(grid, "allowed");
+}
+
+/* Prints a table, if it has lines; returns how many. */
+static int print(struct grid *grid, const char *title, FILE *out)
+{
+    int count = (int)(grid->count / grid->columns) - 1;
     if (count > 0)
-        fputs("\nmissed:\n", out);
-    grid_print(misses, TABLE_TERMINAL, out);
+        fprintf(out, "\n%s:\n", title);
+    grid_print(grid, TABLE_TERMINAL, out);
+    grid_free(grid);
     return count;
 }
 
-int gates_judge(const struct gates *g, const bool programs[PROGRAMS], const struct rows *rows, FILE *out)
+int gates_judge(const struct gates *g, const bool programs[PROGRAMS], const struct rows *rows, bool strict,
+                FILE *out)
 {
-    struct judging j = {.axes_count = 0};
+    struct judging j = {.axes_count = axes_varying(rows, j.axes)};
+    struct grid *missed = &j.grid[LIMIT_MISSED], *open = &j.grid[LIMIT_INCONCLUSIVE];
     bool judged[sizeof g->list / sizeof *g->list] = {false};
-    j.axes_count = axes_varying(rows, j.axes);
-    j.misses.columns = j.axes_count + 3;
-    for (size_t i = 0; i < j.axes_count; i++)
-        grid_add(&j.misses, "%s", j.axes[i]->path);
-    grid_add(&j.misses, "gate");
-    grid_add(&j.misses, "measured");
-    grid_add(&j.misses, "allowed");
+    begin(&j, missed);
+    begin(&j, open);
     for (size_t r = 0; r < rows_count(rows); r++)
         for (int i = 0; i < g->count; i++) {
             const struct gate *gate = &g->list[i];
@@ -115,15 +149,18 @@ int gates_judge(const struct gates *g, const bool programs[PROGRAMS], const stru
                                                                                        rows_at(rows, r));
             judged[i] = judged[i] || any;
         }
-    int misses = print_misses(&j.misses, out);
+    int misses = print(missed, "missed", out),
+        unsure = print(open,
+                       strict ? "missed, since inconclusive (--gate strict)"
+                              : "inconclusive; --gate strict makes this a miss",
+                       out);
     for (int i = 0; i < g->count && rows_count(rows) > 0; i++)
         if (!judged[i]) {
             fprintf(out, "missed: %s: no row was to run anything that it could judge\n",
                     gate_kinds[g->list[i].kind].name);
             misses++;
         }
-    grid_free(&j.misses);
-    return misses;
+    return misses + (strict ? unsure : 0);
 }
 
 int gates_judge_unchecked(const struct rows *rows, bool allowed, FILE *out)

@@ -213,7 +213,7 @@ static int run_rows(const struct bench *b, struct options *o, struct ceilings *c
         findings_print_ways(stderr, rows);
     }
     largest_compare(o, rows, stderr);
-    int missed = gates_judge(&o->gates, o->programs, rows, stderr);
+    int missed = gates_judge(&o->gates, o->programs, rows, o->lenience.strict, stderr);
     if (o->baseline && (o->lenience.exact || o->device.meta))
         missed += baseline_judge_exact(o->baseline, record, rows, o->programs, o->lenience, stderr);
     else if (o->baseline)
