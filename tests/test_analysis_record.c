@@ -147,7 +147,6 @@ static void test_derived_fields(void **state)
         {"step.time.range_low", 1},
         {"step.time.range_high", 6},
         {"step.time.cv", sqrt(7) / 3},
-        {"step.time.range_confidence", 0.75},
         {"step.memory.per_graph", 500},
         {"step.memory.per_node", 50},
         {"step.memory.efficiency", 0.75},

@@ -128,9 +128,9 @@ static void test_few_samples(void **state)
     save(*state, "a.json", machine("A", three, 1));
     save(*state, "b.json", b);
     char *out = compare(*state, "a.json b.json --phase step", 0);
-    assert_int_equal(occurrences(out, "  at least 2.1"), 1);
     assert_int_equal(occurrences(out, "  at least 1.1"), 1);
-    assert_says(out, "B, training step: 3 slower;");
+    assert_says(out, "B, training step: 2 slower, 1 inconclusive;");
+    assert_says(out, "inconclusive: 12 and 1 turns are too few to tell a difference from chance");
     free(out);
 }
 
@@ -165,7 +165,7 @@ static void test_runs(void **state)
     assert_non_null(d);
     assert_true(value_get_real(value_at(value_get(d, "pairs"), 0), "low", &low) &&
                 value_get_real(value_at(value_get(d, "pairs"), 0), "high", &high));
-    assert_true(low > 1 / 1.04 && low < 1 / 1.02 && fabs(low * high - 1) < 1e-9); /* the runs' own range */
+    assert_true(low > 0.95 && low < 0.97 && fabs(low * high - 1) < 1e-9); /* of all runs */
     value_free(d);
     free(text);
     text = compare(*state, "runs.json runs.json --phase step", 0);

@@ -154,7 +154,8 @@ bool row_is_ok(const struct row *row);
 /* Why a time has no roofline if no turn was in one state of the machine. */
 #define ROW_STATELESS "the machine was disturbed, or its state changed, in every turn"
 
-/* Why the range of a time is wide, or rests on few turns (time.noisy, "~" in tables); null if neither holds. */
+/* Why the range of a time is wide, or rests on few turns (time.noisy, "~" in tables); null if neither holds.
+ */
 const char *row_noisy(const struct row *row, size_t kind);
 
 /* Whether the probes around the times of a program of each row show one machine in different states. False

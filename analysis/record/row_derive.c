@@ -57,7 +57,7 @@ static bool read_reported(struct row_times *times, struct turns *t, struct repor
         for (size_t i = 0; i < t->count; i++)
             r->is_reported[i] = true;
     }
-    r->settled = suffices && !stateless;
+    r->settled = suffices && !stateless && !isnan(times->ci95_low);
     return t->count > 0 && whole && left == 0;
 }
 
@@ -113,6 +113,24 @@ static double quantile_of(const struct items *turns)
     return value;
 }
 
+/* Says why the range is wide, or rests on few turns. */
+static void describe_range(struct row *row, struct row_times *t)
+{
+    struct range r = times_range(row, t);
+    char text[MESSAGE_SIZE] = "";
+    double width = range_width(&r);
+    bool few = r.turns<REPORTED_MIN, by_load = 2 * (r.low - range_floor(&r))> width * r.median;
+    if (r.turns > 1 && width > RANGE_WIDE && by_load)
+        snprintf(text, sizeof text, "%.1f %% of the time was lost to other programs", 100 * r.lost);
+    else if (r.turns > 1 && width > RANGE_WIDE)
+        snprintf(text, sizeof text, "a range of %.0f %% of the median, over %g %%%s", 100 * width,
+                 100 * RANGE_WIDE, r.extremes && !few ? ", of turns in several states of the machine" : "");
+    else if (r.turns > 0 && few)
+        snprintf(text, sizeof text, "%zu turn%s, fewer than %d", r.turns, r.turns == 1 ? "" : "s",
+                 REPORTED_MIN);
+    t->noisy = row_keep(row, text);
+}
+
 void row_derive_times(struct row *row, struct row_times *t, struct row_times *whole)
 {
     const struct items *turns = &t->turn_medians;
@@ -121,7 +139,7 @@ void row_derive_times(struct row *row, struct row_times *t, struct row_times *wh
     bool interval = turns->count > 0 && !isnan(t->ci95_low);
     t->range_low = interval ? t->ci95_low : all.low;
     t->range_high = interval ? t->ci95_high : all.high;
-    t->lower_quartile = turns->count > 0 && t->lost <= DISTURBANCE_HEAVY ? quantile_of(turns) : NAN;
+    t->lower_quartile = turns->count > 0 && whole->lost <= DISTURBANCE_HEAVY ? quantile_of(turns) : NAN;
     t->cv = ratio(t->std, fabs(t->mean));
     t->turns = turns->list ? (int64_t)turns->count : COUNT_ABSENT;
     t->other_turns = turns->list && t->blocks.list ? (int64_t)t->left_out.count : COUNT_ABSENT;
@@ -181,7 +199,7 @@ void row_derive(struct row *row)
     row->encoding.break_even_forward = break_even(row, &row->forward);
     row->encoding.break_even_step = break_even(row, &row->step);
     for (size_t kind = 0; kind < TIMED; kind++)
-        row_timed(row, kind)->noisy = row_keep(row, row_doubt(row, kind, (char[MESSAGE_SIZE]){0}));
+        describe_range(row, row_timed(row, kind));
 }
 
 /* --- what rows say */

@@ -1,17 +1,14 @@
 #include "analysis/record/row_range.h"
 
 #include "analysis/record/schema.h"
-#include "analysis/statistics/disturbance.h"
-#include "analysis/statistics/statistics.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct range row_range(const struct row *row, size_t kind)
+struct range times_range(const struct row *row, const struct row_times *t)
 {
-    const struct row_times *t = row_timed(row, kind);
     double lost = isnan(t->lost) ? row->noise.lost : t->lost; /* older files have that of before the row */
     size_t samples = t->samples.count < ROW_GROUPS ? t->samples.count : ROW_GROUPS;
     bool in_turns = t->turn_medians.count > 0;
@@ -23,23 +20,9 @@ struct range row_range(const struct row *row, size_t kind)
                           .extremes = !in_turns || isnan(t->ci95_low)};
 }
 
-const char *row_doubt(const struct row *row, size_t kind, char text[MESSAGE_SIZE])
+struct range row_range(const struct row *row, size_t kind)
 {
-    struct range r = row_range(row, kind);
-    double width = range_width(&r);
-    bool few = r.turns<REPORTED_MIN, by_load = 2 * (r.low - range_floor(&r))> width * r.median;
-    *text = '\0';
-    if (!(r.median > 0) || (!few && width <= RANGE_WIDE))
-        return text;
-    if (width <= RANGE_WIDE || r.turns < 2)
-        snprintf(text, MESSAGE_SIZE, "%zu turn%s, fewer than %d", r.turns, r.turns == 1 ? "" : "s",
-                 REPORTED_MIN);
-    else if (by_load)
-        snprintf(text, MESSAGE_SIZE, "%.1f %% of the time was lost to other programs", 100 * r.lost);
-    else
-        snprintf(text, MESSAGE_SIZE, "a range of %.0f %% of the median, over %g %%%s", 100 * width,
-                 100 * RANGE_WIDE, r.extremes && !few ? ", of turns in several states of the machine" : "");
-    return text;
+    return times_range(row, row_timed(row, kind));
 }
 
 __attribute__((format(printf, 1, 2))) static struct verdict not_compared(const char *format, ...)
@@ -114,9 +97,9 @@ static struct verdict judge(const struct range *base, const struct row *base_row
                             base_row->reason ? base_row->reason : "");
     if (!row_is_ok(row))
         return not_compared("%s: %.400s", row->status ? row->status : "?", row->reason ? row->reason : "");
-    if (!(base->median > 0))
+    if (!(base->median > 0) || base->turns == 0)
         return not_compared("of the baseline: %.400s", why_untimed(base_row, of_base));
-    if (!(time->median > 0))
+    if (!(time->median > 0) || time->turns == 0)
         return not_compared("%.400s", why_untimed(row, kind));
     struct verdict v = verdict_of(base, time, limits);
     judge_state(&v, base_row, of_base, row, kind, limits);

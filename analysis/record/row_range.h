@@ -10,15 +10,13 @@
 /* The groups of samples that stand for turns in files of versions without these. */
 enum { ROW_GROUPS = 8 };
 
-/* The range of a program's time: the interval of its median, if at least 7 turns in one state of the machine
+/* The range of a time of a row: the interval of its median, if at least 7 turns in one state of the machine
  * have one, else the extremes of all turns. Without a time the median is NAN. */
+struct range times_range(const struct row *row, const struct row_times *time);
 struct range row_range(const struct row *row, size_t kind); /* of a program's time */
 
 /* What rows of one work know together, of those that are ok and have a time. */
 struct range rows_range(const struct rows *rows, size_t kind);
-
-/* Writes why this range is wide, or rests on few turns; "" if neither holds. Returns text. */
-const char *row_doubt(const struct row *row, size_t kind, char text[MESSAGE_SIZE]);
 
 /*
  * Judges a program, or the encoding, of a row against one of the baseline. Inconclusive with the reason if a

@@ -15,7 +15,7 @@ static const struct {
 } kinds[] = {
     [REMARK_STATUS] = {"not ok", "not ok"},
     [REMARK_UNCHECKED] = {"unchecked", "results not checked"},
-    [REMARK_NOISY] = {"inconclusive", "inconclusive time, which supports no finding"},
+    [REMARK_NOISY] = {"wide range", "wide range, or few turns"},
     [REMARK_ROOF] = {"above roof", "faster than its ceiling"},
     [REMARK_STATES] = {"other states", "turns left out, in other states of the machine"},
     [REMARK_DRIFT] = {"drift", "samples that drift"},

@@ -1,5 +1,6 @@
 #include "analysis/tables/kernel_table.h"
 
+#include "analysis/record/row_range.h"
 #include "analysis/tables/grid.h"
 #include "analysis/tables/units.h"
 
@@ -12,7 +13,7 @@ struct timed_kernel {
     size_t index;
     char work[AXES_TEXT]; /* the axes but the variant */
     const char *variant;
-    double percent, median, low, high; /* NAN: not known */
+    double percent, median; /* NAN: not known */
     bool is_default, is_noisy;
     const struct timed_kernel *faster; /* than this one, the fastest; null: none */
 };
@@ -25,15 +26,12 @@ struct timed_kernels {
 static struct timed_kernel kernel_of(const struct table *t, const struct table_line *line, size_t index)
 {
     const struct row *row = line->row;
-    const struct row_times *time = &row->kernel.time;
     struct timed_kernel k = {.line = line,
                              .index = index,
                              .variant = row->variant ? row->variant : "",
                              .percent = row->kernel.roofline.percent,
-                             .median = time->median,
-                             .is_noisy = row_noisy(row, TIMED_KERNEL),
-                             .low = time->range_low,
-                             .high = time->range_high};
+                             .median = row->kernel.time.median,
+                             .is_noisy = row_noisy(row, TIMED_KERNEL)};
     const struct field *axes[AXES_MAX];
     size_t n = 0;
     for (size_t i = 0; i < t->axes_count; i++)
@@ -86,7 +84,9 @@ static void compare_kernels(struct timed_kernel *k, size_t n)
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++) {
             bool judges = k[i].is_default || strcmp(k[j].variant, "ref") == 0;
-            if (judges && k[j].high < k[i].low && (!k[i].faster || k[j].median < k[i].faster->median))
+            if (judges && (!k[i].faster || k[j].median < k[i].faster->median) &&
+                row_verdict(k[i].line->row, TIMED_KERNEL, k[j].line->row, TIMED_KERNEL, verdict_within)
+                        .kind == VERDICT_FASTER)
                 k[i].faster = &k[j];
         }
 }
@@ -164,9 +164,7 @@ static void print_slower(struct table *t, const struct timed_kernel *slower, siz
     struct grid g = {.columns = 5};
     char title[160];
     if (n == 0) {
-        put_part_title(t,
-                       "no kernel is slower than the reference, and no default slower than another, beyond "
-                       "the intervals");
+        put_part_title(t, "no kernel is certainly slower than the reference, and no default than another");
         return;
     }
     snprintf(title, sizeof title,

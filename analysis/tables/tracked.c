@@ -56,7 +56,7 @@ static char *name_time(const struct value *head, const struct row *row, size_t k
 static void set_bounds(struct value *metric, const struct row_times *time)
 {
     value_set_real(metric, "value", 1e9 * time->median);
-    if (isnan(time->range_low) || isnan(time->range_high))
+    if (!(time->range_low < time->range_high))
         return;
     value_set_real(metric, "lower_value", 1e9 * time->range_low);
     value_set_real(metric, "upper_value", 1e9 * time->range_high);
@@ -78,7 +78,7 @@ static void append_time(struct value *all, const char *name, const struct row_ti
     value_set_text(entry, "unit", "ms");
     value_set_real(entry, "value", 1e3 * time->median);
     snprintf(range, sizeof range, "%.4g to %.4g", 1e3 * time->range_low, 1e3 * time->range_high);
-    if (!isnan(time->range_low) && !isnan(time->range_high))
+    if (time->range_low < time->range_high)
         value_set_text(entry, "range", range);
     value_append(all, entry);
 }
