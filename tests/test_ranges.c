@@ -1,117 +1,126 @@
 /*
- * The ranges of a replay: entered and left according to spans, each entry within the ranges of its own span,
- * reported only if a profiler is attached, and not by captured graphs.
+ * Ranges of simulated times on a machine whose host moves the processors and whose other programs take time:
+ * how often they contain the quiet time of the machine's best state, how often programs that are equally fast
+ * get a direction, and how often a difference is found, by the number of states, of turns, and the load.
  */
-#include "models/layers/model.h"
-#include "models/tape/ranges.h"
-#include "tests/batches.h"
-#include "tests/fake_device.h"
+#include "analysis/record/row_range.h"
+#include "analysis/statistics/statistics.h"
+#include "kernels/rng.h"
 #include "tests/test.h"
+#include "tests/test_analysis_rows.h"
 
-static void expect_log(struct fake *f, const char *log)
-{
-    assert_string_equal(f->log, log);
-    *f->log = '\0';
-}
+#include <math.h>
 
-static void test_moves(void **state)
-{
-    (void)state;
-    static struct fake f;
-    struct ranges r = {.device = backend_fake.device, .context = &f};
-    ranges_leave(&r);
-    expect_log(&f, "");
-    ranges_move(&r, "forward", "layer1.attention.qkv");
-    expect_log(&f, " +forward +layer1 +attention +qkv");
-    ranges_move(&r, "forward", "layer1.attention.qkv");
-    expect_log(&f, "");
-    ranges_move(&r, "forward", "layer1.attention");
-    expect_log(&f, " -");
-    ranges_move(&r, "forward", "layer1.att.qkv"); /* a word that is a prefix of another */
-    expect_log(&f, " - +att +qkv");
-    ranges_move(&r, "forward", "layer10.att.qkv");
-    expect_log(&f, " - - - +layer10 +att +qkv");
-    ranges_move(&r, "backward", "layer10.att.qkv");
-    expect_log(&f, " - - - - +backward +layer10 +att +qkv");
-    ranges_move(&r, "backward", "");
-    expect_log(&f, " - - -");
-    ranges_move(&r, "optimizer", "");
-    expect_log(&f, " - +optimizer");
-    ranges_leave(&r);
-    expect_log(&f, " -");
-    assert_int_equal(f.depth, 0);
-}
+enum { TURNS_MOST = 24, PAIRS = 400 };
 
-static struct recording record(const struct batch *b, struct fake *f)
-{
-    struct model_config c = {.layers = 2,
-                             .hidden = 8,
-                             .heads = 2,
-                             .ffn = 16,
-                             .act = ACT_GELU,
-                             .attention = ATTENTION_DENSE,
-                             .mpnn = MPNN_GIN};
-    struct tape_config t = {.backend = &backend_fake, .context = f, .dtype = F32, .threads = 1, .seed = 1};
-    struct recording r = program_record(PROGRAM_STEP, &c, b, NULL, t);
-    assert_true(tape_layout(r.tape));
-    tape_init(r.tape);
-    return r;
-}
-
-/* After an entry its phase and all words of its span are open, and nothing else. */
-struct at {
-    const struct fake *fake;
-    const struct tape *tape;
+struct machine {
+    int states;  /* each 1.4 times as slow as the one before, for about four turns at a time */
+    double load; /* mean share of a turn that goes to other programs; every turn has its own, from 0 to twice
+                    that */
 };
 
-static void check_depth(void *context, int entry)
+/* From 0 to 1. */
+static double draw(uint64_t key, size_t i)
 {
-    const struct at *at = context;
-    const struct entry *e = tape_entry(at->tape, entry);
-    int words = *e->span != '\0';
-    for (const char *c = e->span; *c; c++)
-        words += *c == '.';
-    assert_int_equal(at->fake->depth, 1 + words);
-    char last[80];
-    const char *dot = strrchr(e->span, '.');
-    snprintf(last, sizeof last, "+%s", dot ? dot + 1 : *e->span ? e->span : phase_name(e->phase));
-    assert_non_null(strstr(at->fake->log, last));
+    return (double)(rng_bits(key, i) >> 11) * 0x1p-53;
 }
 
-static void test_replays(void **state)
+/* A run of n turns of a program that takes `seconds` on the quiet machine in its best state, within 2 %. */
+static struct row *run_of(const struct machine *m, double seconds, size_t n, uint64_t key)
+{
+    struct turn turns[TURNS_MOST];
+    double times[TURNS_MOST], lost[TURNS_MOST];
+    int state = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || draw(key, 4 * i) < 0.25)
+            state = (int)(draw(key, 4 * i + 1) * m->states);
+        double slower = pow(1.4, state), noise = 1 + 0.02 * draw(key, 4 * i + 2);
+        struct probe probe = {{1e-7 * pow(3, state) * (1 + 0.02 * draw(key, 4 * i + 3)), NAN, NAN}};
+        turns[i] = (struct turn){1, probe, probe};
+        lost[i] = 2 * m->load * draw(key ^ 1, i);
+        times[i] = seconds * slower * noise / (1 - lost[i]);
+    }
+    struct turns t = {n, turns, times};
+    struct states states = states_find(turns, n);
+    struct reported r = reported_choose(&t, &states);
+    struct row *row = good_row(500);
+    row_set_times(row, "step.time", &t, &r);
+    row->step.time.lost = summarize(lost, n).median;
+    row_derive(row);
+    reported_free(&r);
+    return row;
+}
+
+/* Shares of pairs: with a direction; and of their ranges that reach down to the quiet time. */
+struct shares {
+    double directed, covered;
+};
+
+/* Pairs of which the second is `ratio` times as slow, with a fifth of its turns less. */
+static struct shares shares_of(const struct machine *m, size_t n, double ratio, struct verdict_limits limits)
+{
+    struct shares s = {0};
+    for (uint64_t pair = 1; pair <= PAIRS; pair++) {
+        struct row *a = run_of(m, 1, n, 4 * pair), *b = run_of(m, ratio, n - n / 5, 4 * pair + 2);
+        struct range range = row_range(a, TIMED_STEP);
+        enum verdict_kind kind = row_verdict(a, TIMED_STEP, b, TIMED_STEP, limits).kind;
+        s.directed += (kind == VERDICT_FASTER || kind == VERDICT_SLOWER) / (double)PAIRS;
+        s.covered += (range_floor(&range) <= 1.02) / (double)PAIRS;
+        row_free(a);
+        row_free(b);
+    }
+    return s;
+}
+
+static const struct machine machines[] = {{1, 0},   {2, 0},   {3, 0},   {1, 0.1}, {2, 0.1},
+                                          {3, 0.1}, {1, 0.3}, {2, 0.3}, {3, 0.3}};
+enum { MACHINES = sizeof machines / sizeof *machines };
+static const size_t turns[] = {8, 12, 24};
+
+/* 1 in 400 quiet, 1 in 100 loaded; a state that only one turn was in is seen by no probe beside it, so that a
+ * few turns in several states are told apart less well. */
+static double most_false(const struct machine *m)
+{
+    return m->load > 0 || m->states > 1 ? 0.0101 : 0.0025;
+}
+
+static void test_equal_programs(void **state)
 {
     (void)state;
-    static struct fake f = {.traced = true}, silent;
-    struct batch b = batch_er(10, 1);
-    struct recording r = record(&b, &f), s = record(&b, &silent);
-    struct at at = {&f, r.tape};
-    tape_run_marked(r.tape, check_depth, &at);
-    assert_int_equal(f.depth, 0);
-    assert_non_null(strstr(f.log, " +forward +input"));
-    assert_non_null(strstr(f.log, " +backward"));
-    char *marked = strdup(f.log);
-    *f.log = '\0';
-    tape_run(r.tape);
-    assert_string_equal(f.log, marked);
-    *f.log = '\0';
-    tape_capture(r.tape);
-    tape_run(r.tape);
-    assert_int_equal(f.launches, 1);
-    assert_string_equal(f.log, "");
-    tape_run(s.tape);
-    assert_string_equal(silent.log, "");
-    free(marked);
-    tape_free(r.tape);
-    tape_free(s.tape);
-    assert_int_equal(f.allocated + silent.allocated, 0);
-    batch_free(&b);
+    for (size_t i = 0; i < MACHINES; i++)
+        for (size_t k = 0; k < 3; k++) {
+            const struct machine *m = &machines[i];
+            struct shares across = shares_of(m, turns[k], 1, verdict_across),
+                          within = shares_of(m, turns[k], 1, verdict_within);
+            print_message(
+                "# %d states, load %.1f, %zu turns: %.4f of two runs, %.4f of one get a direction; %.3f "
+                "reach the quiet time\n",
+                m->states, m->load, turns[k], across.directed, within.directed, across.covered);
+            assert_true(fmax(across.directed, within.directed) <= most_false(m));
+            assert_true(m->states > 1 || across.covered > 0.999);
+        }
+}
+
+static void test_differences(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < MACHINES; i++)
+        for (size_t k = 1; k < 3; k++) {
+            const struct machine *m = &machines[i];
+            struct shares fifth = shares_of(m, turns[k], 1.2, verdict_across),
+                          five = shares_of(m, turns[k], 5, verdict_across);
+            print_message("# %d states, load %.1f, %zu turns: %.3f of 1.2, %.3f of 5 times found\n",
+                          m->states, m->load, turns[k], fifth.directed, five.directed);
+            assert_true(m->states > 1 || m->load > 0 || fifth.directed > 0.95);
+            assert_true(five.directed > 0.5);
+        }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_moves),
-        cmocka_unit_test(test_replays),
+        cmocka_unit_test(test_equal_programs),
+        cmocka_unit_test(test_differences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -158,9 +158,9 @@ bool row_is_ok(const struct row *row);
  */
 const char *row_noisy(const struct row *row, size_t kind);
 
-/* Whether the probes around the times of a program of each row show one machine in different states. False
- * for rows of different devices or numbers of threads, whose processors are another state by themselves, and
- * for rows without probes. */
+/* Whether both were reported in states of one machine, and in none that is the same; for times of turns in a
+ * common state, disjoint ranges are a difference in that state. False for rows of different devices or
+ * numbers of threads, whose processors are another state by themselves, and for rows without probes. */
 bool row_states_differ(const struct row *a, size_t of_a, const struct row *b, size_t of_b);
 
 /* How much longer a part of the probes took beside the time of b than beside that of a: of PROBE_FMA, above 1

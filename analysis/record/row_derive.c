@@ -283,19 +283,26 @@ double row_state_ratio(const struct row *a, size_t of_a, const struct row *b, si
     return reported_state(y, x).seconds[part] / reported_state(x, y).seconds[part];
 }
 
-/* Appends turns to list[n], which is grown. Returns their number. */
-static size_t append_turns(struct turn **list, size_t n, const struct row_times *times)
+/* The turns of a time, and those whose states its range is of: all, or of an interval the reported state
+ * alone. */
+struct stated {
+    struct turn *turns, one;
+    size_t count, in_range;
+};
+
+static struct stated states_of(const struct row_times *times, const struct row_times *other)
 {
-    size_t count;
-    struct turn *turns = row_turns(times, &count);
-    struct turn *all = realloc(*list, (n + count + 1) * sizeof *all);
-    if (!all)
-        abort();
-    for (size_t i = 0; i < count; i++)
-        all[n + i] = turns[i];
-    free(turns);
-    *list = all;
-    return n + count;
+    struct probe state = reported_state(times, other);
+    struct stated s = {.one = {1, state, state}, .in_range = 1};
+    s.turns = row_turns(times, &s.count);
+    if (isnan(times->ci95_low) && s.count > 0)
+        s.in_range = s.count;
+    return s;
+}
+
+static const struct turn *turn_of_range(const struct stated *s, size_t i)
+{
+    return s->in_range == s->count ? &s->turns[i] : &s->one; /* of one turn its state */
 }
 
 bool row_states_differ(const struct row *a, size_t of_a, const struct row *b, size_t of_b)
@@ -303,12 +310,22 @@ bool row_states_differ(const struct row *a, size_t of_a, const struct row *b, si
     const struct row_times *x = row_timed(a, of_a), *y = row_timed(b, of_b);
     if (!same_place(a, b))
         return false;
-    struct turn *turns = NULL;
-    struct probe in_a = reported_state(x, y), in_b = reported_state(y, x);
-    size_t n = append_turns(&turns, 0, x);
-    n = append_turns(&turns, n, y);
-    struct states s = states_find(turns, n);
-    free(turns);
-    return !states_same(&s, &in_a, &in_b) ||
-           states_shared(&s, in_a.seconds[PROBE_FMA]) != states_shared(&s, in_b.seconds[PROBE_FMA]);
+    struct stated in_a = states_of(x, y), in_b = states_of(y, x);
+    struct turn *all = zeroed(in_a.count + in_b.count, sizeof *all);
+    bool any_a = false, any_b = false, shared = false;
+    memcpy(all, in_a.turns, in_a.count * sizeof *all);
+    memcpy(all + in_a.count, in_b.turns, in_b.count * sizeof *all);
+    struct states s = states_find(all, in_a.count + in_b.count);
+    for (size_t i = 0; i < in_a.in_range; i++)
+        for (size_t k = 0; k < in_b.in_range; k++) {
+            const struct turn *p = turn_of_range(&in_a, i), *q = turn_of_range(&in_b, k);
+            bool holds_p = states_holds(&s, p, p), holds_q = states_holds(&s, q, q);
+            any_a = any_a || holds_p;
+            any_b = any_b || holds_q;
+            shared = shared || (holds_p && holds_q && states_holds(&s, p, q));
+        }
+    free(all);
+    free(in_a.turns);
+    free(in_b.turns);
+    return any_a && any_b && !shared;
 }

@@ -54,6 +54,10 @@ static void allow_for(struct verdict *v, const struct verdict *measured, double 
     v->high = fmax(v->high, measured->high / ratio);
 }
 
+/* A ping that is so many times another is of another state, though too few probes were between to show a gap.
+ */
+static const double other_ping = 1.5;
+
 /* What another state may change, either way: as much as the ping, and no less than a core that is shared. */
 static double state_change(double ping_ratio)
 {
@@ -67,14 +71,16 @@ static void judge_state(struct verdict *v, const struct row *base, size_t of_bas
 {
     if (limits.machines || (v->kind != VERDICT_FASTER && v->kind != VERDICT_SLOWER))
         return;
-    double clock = row_state_ratio(base, of_base, row, kind, PROBE_FMA),
-           sharing = row_state_ratio(base, of_base, row, kind, PROBE_SHARING);
-    bool other = row_states_differ(base, of_base, row, kind);
+    bool mixed = v->bound; /* then the medians of probes say nothing of either state */
+    double clock = mixed ? NAN : row_state_ratio(base, of_base, row, kind, PROBE_FMA),
+           sharing = mixed ? NAN : row_state_ratio(base, of_base, row, kind, PROBE_SHARING),
+           ping = row_state_ratio(base, of_base, row, kind, PROBE_PING);
+    bool other = row_states_differ(base, of_base, row, kind) || (!mixed && fabs(log(ping)) > log(other_ping));
     const struct verdict measured = *v;
     allow_for(v, &measured, clock);
     allow_for(v, &measured, sharing);
     if (other) {
-        double change = state_change(row_state_ratio(base, of_base, row, kind, PROBE_PING));
+        double change = state_change(ping);
         allow_for(v, &measured, change);
         allow_for(v, &measured, 1 / change);
     }
