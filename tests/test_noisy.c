@@ -45,7 +45,7 @@ static void assert_reason(struct row *row, const char *reason)
 static void test_lost(void **state)
 {
     (void)state;
-    assert_reason(step_row(0.01, 0.11, 10, 10), "11.0 % of the time was lost to other programs");
+    assert_reason(step_row(0.01, 0.11, 10, 10), "up to 11.0 % of the time was lost to other programs");
     assert_reason(step_row(0.01, 0.08, 10, 10), NULL);
     assert_reason(step_row(0.01, NAN, 10, 10), NULL);
 }

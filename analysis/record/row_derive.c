@@ -121,7 +121,7 @@ static void describe_range(struct row *row, struct row_times *t)
     double width = range_width(&r);
     bool few = r.turns<REPORTED_MIN, by_load = 2 * (r.low - range_floor(&r))> width * r.median;
     if (r.turns > 1 && width > RANGE_WIDE && by_load)
-        snprintf(text, sizeof text, "%.1f %% of the time was lost to other programs", 100 * r.lost);
+        snprintf(text, sizeof text, "up to %.1f %% of the time was lost to other programs", 100 * r.lost);
     else if (r.turns > 1 && width > RANGE_WIDE)
         snprintf(text, sizeof text, "a range of %.0f %% of the median, over %g %%%s", 100 * width,
                  100 * RANGE_WIDE, r.extremes && !few ? ", of turns in several states of the machine" : "");
