@@ -182,7 +182,7 @@ struct rows *comparison_runs(const struct comparison *c, size_t file, size_t lin
     struct rows *all = rows_new_view();
     if (row)
         rows_append(all, row);
-    for (size_t s = 0; s < 2 && sources[s] && row && !c->judge; s++)
+    for (size_t s = 0; s < 2 && sources[s] && row && !c->paired; s++)
         for (size_t i = 0; i < rows_count(sources[s]); i++)
             if (rows_at(sources[s], i) != row && match(&c->rule, row, rows_at(sources[s], i)))
                 rows_append(all, rows_at(sources[s], i));
