@@ -12,6 +12,7 @@
 #include "bench/row/timed.h"
 #include "kernels/rng.h"
 #include "tests/events.h"
+#include "tests/files.h"
 #include "tests/records.h"
 #include "tests/refusals.h"
 #include "tests/test.h"
@@ -101,12 +102,12 @@ static void assert_nothing_lost(const struct saved *before, const struct saved *
 /* The rows that are of an earlier run, as the line below the table says. */
 static int rows_kept(const char *out)
 {
-    const char *kept = strstr(out, " kept from an earlier run");
-    if (!kept)
-        return 0;
-    while (kept > out && kept[-1] != '\n' && kept[-1] != ';')
+    char *text = unwrapped(out), *kept = strstr(text, " kept from an earlier run");
+    while (kept && kept > text && kept[-1] != '\n' && kept[-1] != ';')
         kept--;
-    return atoi(kept);
+    int count = kept ? atoi(kept) : 0;
+    free(text);
+    return count;
 }
 
 /* Resumes to the end: all rows are there in order, and those of `before` are unchanged. */
