@@ -124,7 +124,7 @@ static double rise_of(const struct kernel_dot *dot, const struct view *v, double
 
 /* Names at the right, evenly spaced: each next one is that of the uppermost point that is left, as seen from
  * its place, so that no line from a name to its point crosses another. Returns how many ops have one. */
-static size_t write_names(FILE *out, const struct kernel_dots *d, const struct view *v)
+static size_t write_dot_names(FILE *out, const struct kernel_dots *d, const struct view *v)
 {
     const double top = 0.98, apart = 0.033;
     const struct kernel_dot *left[KERNELS_NAMED];
@@ -205,7 +205,7 @@ void roofline_chart_write(FILE *out, const void *what)
     char machine[CHART_TEXT], work[CHART_TEXT], notes[CHART_TEXT], others[160] = "";
     fprintf(out, "set xrange [%.6g:%.6g]\nset yrange [%.6g:%.6g]\n", v.x0, v.x1, v.y0, v.y1);
     write_kernels(out, d);
-    roofline_notes(notes, d, write_names(out, d, &v));
+    roofline_notes(notes, d, write_dot_names(out, d, &v));
     if (roofs.kernels < d->count)
         snprintf(others, sizeof others,
                  "roofs: of %zu of the %zu kernels; others had other threads or another state of the machine",

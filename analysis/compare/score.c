@@ -109,8 +109,8 @@ static double times_in(enum score_class class)
 }
 
 /* Adds a time, and the least and the most that it may be. */
-static bool add_time(struct score *s, struct sums *sums, const struct score_work *w, const struct row *row,
-                     size_t kind)
+static bool add_seconds(struct score *s, struct sums *sums, const struct score_work *w, const struct row *row,
+                        size_t kind)
 {
     struct range r = row_range(row, kind);
     double floor = range_floor(&r), weight = 1 / times_in(w->class);
@@ -128,8 +128,8 @@ static bool add_work(struct score *s, struct sums *sums, const struct score_work
 {
     if (!row)
         return no_score(s, "no row of %s", w->name);
-    return check_row(s, w->name, row) && add_time(s, sums, w, row, TIMED_FORWARD) &&
-           add_time(s, sums, w, row, TIMED_STEP);
+    return check_row(s, w->name, row) && add_seconds(s, sums, w, row, TIMED_FORWARD) &&
+           add_seconds(s, sums, w, row, TIMED_STEP);
 }
 
 /* Whether two rows ran on the same device with as many threads. */

@@ -94,9 +94,9 @@ static void judge_state(struct verdict *v, const struct row *base, size_t of_bas
                  sharing > 1 ? "lower" : "higher");
 }
 
-static struct verdict judge(const struct range *base, const struct row *base_row, size_t of_base,
-                            const struct range *time, const struct row *row, size_t kind,
-                            struct verdict_limits limits)
+static struct verdict judge_rows(const struct range *base, const struct row *base_row, size_t of_base,
+                                 const struct range *time, const struct row *row, size_t kind,
+                                 struct verdict_limits limits)
 {
     if (!row_is_ok(base_row))
         return not_compared("the baseline is %s: %.400s", base_row->status ? base_row->status : "?",
@@ -116,7 +116,7 @@ struct verdict row_verdict(const struct row *base, size_t of_base, const struct 
                            struct verdict_limits limits)
 {
     struct range b = row_range(base, of_base), r = row_range(row, kind);
-    return judge(&b, base, of_base, &r, row, kind, limits);
+    return judge_rows(&b, base, of_base, &r, row, kind, limits);
 }
 
 struct range rows_range(const struct rows *rows, size_t kind)
@@ -138,5 +138,5 @@ struct verdict rows_verdict(const struct rows *base, const struct rows *rows, si
                             struct verdict_limits limits)
 {
     struct range b = rows_range(base, kind), r = rows_range(rows, kind);
-    return judge(&b, rows_at(base, 0), kind, &r, rows_at(rows, 0), kind, limits);
+    return judge_rows(&b, rows_at(base, 0), kind, &r, rows_at(rows, 0), kind, limits);
 }

@@ -124,7 +124,7 @@ static void begin(struct judging *j, struct grid *grid)
 }
 
 /* Prints a table, if it has lines; returns how many. */
-static int print(struct grid *grid, const char *title, FILE *out)
+static int print_gates(struct grid *grid, const char *title, FILE *out)
 {
     int count = (int)(grid->count / grid->columns) - 1;
     if (count > 0)
@@ -149,11 +149,11 @@ int gates_judge(const struct gates *g, const bool programs[PROGRAMS], const stru
                                                                                        rows_at(rows, r));
             judged[i] = judged[i] || any;
         }
-    int misses = print(missed, "missed", out),
-        unsure = print(open,
-                       strict ? "missed, since inconclusive (--gate strict)"
-                              : "inconclusive; --gate strict makes this a miss",
-                       out);
+    int misses = print_gates(missed, "missed", out),
+        unsure = print_gates(open,
+                             strict ? "missed, since inconclusive (--gate strict)"
+                                    : "inconclusive; --gate strict makes this a miss",
+                             out);
     for (int i = 0; i < g->count && rows_count(rows) > 0; i++)
         if (!judged[i]) {
             fprintf(out, "missed: %s: no row was to run anything that it could judge\n",
