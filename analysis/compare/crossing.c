@@ -4,8 +4,8 @@
  *
  *     log x = log x0 + log(x1 / x0) log r0 / (log r0 - log r1).
  *
- * The interval has the ends at which the lower and the upper ends of the intervals of the ratios pass 1 in
- * this way. The intervals of the two deciding points exclude 1 on opposite sides, so it lies between these.
+ * Its range has the ends at which the lower and the upper ends of the ranges of the ratios pass 1 in this
+ * way. The ranges of the two deciding points exclude 1 on opposite sides, so it lies between these.
  */
 #include "analysis/compare/crossing.h"
 
@@ -157,7 +157,7 @@ static bool is_never_slower(const struct crossing *c, int variant)
     bool never = true;
     for (size_t i = 0; i < c->count; i++) {
         const struct verdict *v = &c->points[i].verdict;
-        never = never && (variant ? v->high <= most : v->low >= 1 / most);
+        never = never && !v->few && (variant ? v->high <= most : v->low >= 1 / most);
     }
     return never;
 }
@@ -165,7 +165,7 @@ static bool is_never_slower(const struct crossing *c, int variant)
 void crossing_judge(struct crossing *c)
 {
     size_t last = c->count;
-    c->from = c->to = c->changes = c->settled = 0;
+    c->changes = c->settled = 0;
     c->winner = 0;
     for (size_t i = 0; i < c->count; i++) {
         enum verdict_kind kind = c->points[i].verdict.kind;
@@ -180,6 +180,8 @@ void crossing_judge(struct crossing *c)
     }
     if (c->settled > 0)
         c->winner = c->points[last].verdict.kind == VERDICT_FASTER;
+    if (c->changes == 0)
+        c->from = c->to = c->settled > 0 ? last : 0;
     c->kind = c->changes == 1                     ? CROSSING_FOUND
               : c->changes > 0 || c->settled == 0 ? CROSSING_OPEN
               : c->settled == c->count            ? CROSSING_NONE

@@ -30,8 +30,9 @@ struct crossing {
     char group[AXES_TEXT];   /* the other axes that vary; empty without any */
     size_t count;
     struct crossing_point *points; /* by ascending x, at least 2 */
-    size_t from, to;               /* FOUND, MEMORY: the two points nearest to the crossing that decide it */
-    double at, low, high;          /* FOUND: the axis value with its 95 % interval */
+    size_t from, to;               /* FOUND, MEMORY: the two points nearest to the crossing that decide it;
+                                      NONE, NEVER: the last that has a verdict */
+    double at, low, high;          /* FOUND: the axis value with its range */
     size_t changes, settled;       /* changes of the verdict along the axis; points that have one */
     int winner; /* FOUND: the faster one beyond; NONE: everywhere; NEVER: not slower; MEMORY: the one that
                    fits */

@@ -1,11 +1,13 @@
-/* What to distrust: rows of all records that support no finding, by reason, and what to do about it. */
+/* What to distrust: rows of all records, by reason, and what to do about it. */
 #include "analysis/findings/sentences.h"
 
 #include "analysis/record/plain.h"
+#include "analysis/record/row_range.h"
+#include "analysis/statistics/disturbance.h"
 
 #include <math.h>
 
-enum doubt { NOT_OK, UNCHECKED, NOISY, ABOVE_ROOF, UNSOLVED, DOUBTS };
+enum doubt { NOT_OK, UNCHECKED, LOADED, ABOVE_ROOF, UNSOLVED, DOUBTS };
 
 /* What is said of rows, after their number, and after the first one's reason in brackets. A row that is in
  * doubt for its time may still support findings of memory. */
@@ -14,8 +16,9 @@ static const struct {
 } words[DOUBTS] = {
     [NOT_OK] = {"is not ok", "are not ok", ""},
     [UNCHECKED] = {"was not checked", "were not checked", ""},
-    [NOISY] = {"has an inconclusive time", "have inconclusive times",
-               ", left out of findings: stop other programs, or take more turns (--budget)"},
+    [LOADED] = {"lost over 5 % of its time to other programs",
+                "lost over 5 % of their time to other programs",
+                ": alone they take at most the lower end of their ranges"},
     [ABOVE_ROOF] = {"is faster than its ceiling", "are faster than their ceilings",
                     ": measure them again (--ceilings measure)"},
     [UNSOLVED] = {"is an encoding of eigenvalue 0 alone", "are encodings of eigenvalue 0 alone",
@@ -44,25 +47,25 @@ static const char *encoding_unchecked(const struct row *row)
 /* Whether there was anything to doubt. */
 static bool add_row(struct tally *t, const struct row *row)
 {
-    const char *unchecked = row_unchecked(row), *noisy = NULL;
-    bool fault = has_text(row->forward.roofline.fault) || has_text(row->step.roofline.fault) ||
-                 has_text(row->kernel.roofline.fault);
+    const char *unchecked = row_unchecked(row);
+    bool loaded = false, fault = has_text(row->forward.roofline.fault) ||
+                                 has_text(row->step.roofline.fault) || has_text(row->kernel.roofline.fault);
     if (!row_is_ok(row)) {
         add_doubt(t, NOT_OK, row->reason ? row->reason : "");
         return true;
     }
-    for (size_t p = 0; p < TIMED && !noisy; p++)
-        noisy = row_noisy(row, p);
+    for (size_t p = 0; p < TIMED; p++)
+        loaded = loaded || (row_timed(row, p)->median > 0 && row_range(row, p).lost > DISTURBANCE_HEAVY);
     unchecked = unchecked ? unchecked : encoding_unchecked(row);
     if (unchecked)
         add_doubt(t, UNCHECKED, unchecked);
-    if (noisy)
-        add_doubt(t, NOISY, noisy);
+    if (loaded)
+        add_doubt(t, LOADED, "");
     if (fault)
         add_doubt(t, ABOVE_ROOF, "");
     if (row_solved_nothing(row))
         add_doubt(t, UNSOLVED, "");
-    return unchecked || noisy || fault || row_solved_nothing(row);
+    return unchecked || loaded || fault || row_solved_nothing(row);
 }
 
 /* How many of the rows, where a sentence begins or goes on. */

@@ -94,8 +94,11 @@ static char *heaviest(sentence *kind, const struct facts *facts, size_t n, size_
     for (size_t i = 0; i < n; i++) {
         char *text;
         size_t size;
+        struct basis basis = {.of = rows_count(facts[i].rows)};
         FILE *memory = open_text(&text, &size);
-        double weight = kind(memory, &facts[i]);
+        double weight = kind(memory, &facts[i], &basis);
+        if (basis.rows > 0)
+            fprintf(memory, " (%zu of %zu row%s)", basis.rows, basis.of, basis.of == 1 ? "" : "s");
         fclose(memory);
         bool heavier = weight > most;
         free(heavier ? best : text);

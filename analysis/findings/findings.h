@@ -1,6 +1,7 @@
 /*
- * The main findings of result files in words: each a thing to know or to do that is true of its data. What
- * the rows leave open is not told; rows that are not ok, not checked or noisy support nothing.
+ * The main findings of result files in words: each a thing to know or to do that is true of its data, and on
+ * how many of how many rows it rests. It holds for every value in the ranges of their times; what these leave
+ * open is not told, and rows that are not ok or not checked support nothing.
  */
 #ifndef GTMARK_ANALYSIS_FINDINGS_H
 #define GTMARK_ANALYSIS_FINDINGS_H

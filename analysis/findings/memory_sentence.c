@@ -56,24 +56,23 @@ static const struct row *least_along(const struct rows *rows, const struct row *
     return best;
 }
 
-/* ", with layer checkpoints 100 MiB, in 30 % more time [28, 32]"; returns the row, null: nothing was written.
- */
+/* ", with --checkpoint layer 100 MiB in 1.300 [1.281, 1.318] times the time"; returns the row, null: nothing
+ * was written. */
 static const struct row *say_least(FILE *out, const struct rows *rows, const struct row *row,
-                                   const struct field *axis, size_t kind)
+                                   const struct field *axis, const char *flag, size_t kind)
 {
-    char name[AXES_TEXT], bytes[UNITS_TEXT];
+    char name[AXES_TEXT], bytes[UNITS_TEXT], ratio[RATIO_TEXT];
     double least;
     const struct row *best = least_along(rows, row, axis, kind, &least);
     if (!best)
         return NULL;
     struct verdict v = row_verdict(row, kind, best, kind, verdict_within);
-    bool slower = v.kind == VERDICT_SLOWER;
-    axes_describe(best, axis, name);
+    axes_text(best, axis, name);
     units_format(bytes, least, UNITS_BINARY, "B");
-    fprintf(out, ", with %s %s", name, bytes);
-    if (is_settled(row, kind) && is_settled(best, kind) && (slower || v.kind == VERDICT_FASTER))
-        fprintf(out, ", in %.0f %% %s time [%.0f, %.0f]", 100 * fabs(v.ratio - 1), slower ? "more" : "less",
-                100 * (slower ? v.low - 1 : 1 - v.high), 100 * (slower ? v.high - 1 : 1 - v.low));
+    verdict_ratio_text(&v, ratio);
+    fprintf(out, ", with %s %s %s", flag, name, bytes);
+    if (is_settled(row, kind) && is_settled(best, kind) && v.kind != VERDICT_INCONCLUSIVE)
+        fprintf(out, " in %s times the time", ratio);
     return best;
 }
 
@@ -105,44 +104,47 @@ static double reach(const struct law_point *points, size_t n, double bytes)
 
 /* Where the live bytes of rows that differ from one in this axis alone reach so many; 0: not known. */
 static double reach_along(const struct rows *rows, const struct row *row, const struct field *axis,
-                          size_t kind, double bytes)
+                          size_t kind, double bytes, size_t *known)
 {
     const struct field *axes[AXES_MAX];
-    size_t n = axes_beside(rows, axis, axes), known = 0;
+    size_t n = axes_beside(rows, axis, axes);
+    *known = 0;
     struct law_point *points = calloc(rows_count(rows) + 1, sizeof *points);
     if (!points)
         abort();
     for (size_t i = 0; i < rows_count(rows); i++) {
         const struct row *other = rows_at(rows, i);
         double y = count_real(row_program(other, kind)->memory.peak_live);
-        points[known] = (struct law_point){0, y, y, y};
-        known += keeps_all(other, kind) && y > 0 && differ_in_none(row, other, axes, n) &&
-                 field_number(other, axis, &points[known].x) && points[known].x > 0;
+        points[*known] = (struct law_point){0, y, y, y};
+        *known += keeps_all(other, kind) && y > 0 && differ_in_none(row, other, axes, n) &&
+                  field_number(other, axis, &points[*known].x) && points[*known].x > 0;
     }
-    double at = reach(points, known, bytes);
+    double at = reach(points, *known, bytes);
     free(points);
     return at;
 }
 
-/* "; about 240000 nodes would fill this machine's 23.5 GiB", along the first axis whose law is known. */
-static void say_reach(FILE *out, const struct facts *facts, const struct row *row, size_t kind)
+/* "; about 240000 nodes would fill this machine's 23.5 GiB", along the first axis whose law is known; returns
+ * of how many more rows. */
+static size_t say_reach(FILE *out, const struct facts *facts, const struct row *row, size_t kind)
 {
     const struct field *axes[AXES_MAX];
-    size_t numeric = axes_numeric(facts->rows, axes), a = 0;
+    size_t numeric = axes_numeric(facts->rows, axes), a = 0, known = 0;
     const char *device = row->device ? row->device : "";
     double memory = 0, at = 0;
     char bytes[UNITS_TEXT];
     if ((strcmp(device, "cpu") != 0 && strcmp(device, "ref") != 0) ||
         !value_read_real(value_get(value_get(record_head(facts->record), "host"), "memory"), &memory))
-        return;
+        return 0;
     while (a < numeric && !(at > 0))
-        at = reach_along(facts->rows, row, axes[a++], kind, memory);
+        at = reach_along(facts->rows, row, axes[a++], kind, memory, &known);
     if (!(at > 0))
-        return;
+        return 0;
     double digits = pow(10, floor(log10(at)) - 1);
     units_format(bytes, memory, UNITS_BINARY, "B");
     fprintf(out, "; about %.10g %s would fill this machine's %s", digits * round(at / digits),
             axes[a - 1]->unit, bytes);
+    return known - 1;
 }
 
 /* "; out of memory with 10000 nodes (needs 17 GiB)", of the first such row. */
@@ -160,8 +162,9 @@ static bool say_failure(FILE *out, const struct rows *rows)
     return false;
 }
 
-double sentence_memory(FILE *out, const struct facts *facts)
+double sentence_memory(FILE *out, const struct facts *facts, struct basis *basis)
 {
+    const struct row *other = NULL;
     size_t kind;
     char name[AXES_TEXT], text[UNITS_TEXT];
     double work;
@@ -175,13 +178,19 @@ double sentence_memory(FILE *out, const struct facts *facts)
     units_format(text, (double)p->memory.planned, UNITS_BINARY, "B");
     fprintf(out, "With %s, %s needs %s of memory", name, subject_of(kind), text);
     if (axes_vary(facts->rows, checkpoint))
-        say_least(out, facts->rows, row, checkpoint, kind);
+        other = say_least(out, facts->rows, row, checkpoint, "--checkpoint", kind);
     else if (kept >= 0.5 && kind == TIMED_STEP)
         fprintf(out, ", %.0f %% of it activations (fewer: --checkpoint layer)", 100 * kept);
-    if (axes_vary(facts->rows, precision))
-        say_error(out, row, say_least(out, facts->rows, row, precision, kind));
-    if (!say_failure(out, facts->rows))
-        say_reach(out, facts, row, kind);
+    basis->rows = 1 + (other != NULL);
+    if (axes_vary(facts->rows, precision)) {
+        other = say_least(out, facts->rows, row, precision, "--precision", kind);
+        say_error(out, row, other);
+        basis->rows += other != NULL;
+    }
+    if (say_failure(out, facts->rows))
+        basis->rows++;
+    else
+        basis->rows += say_reach(out, facts, row, kind);
     fputs(".", out);
     return work;
 }

@@ -19,7 +19,7 @@ static bool judge(const struct scaling *s, size_t kind, struct verdict *v)
     if (!(s->row->ranks.load <= 1) || !is_settled(s->base, kind) || !is_settled(s->row, kind))
         return false;
     *v = row_verdict(s->base, kind, s->row, kind, limits);
-    return !isnan(v->low);
+    return !isnan(v->low) && !v->few;
 }
 
 /* "On 4 ranks (halo), each with as many nodes, a training step takes ..." */
@@ -71,9 +71,10 @@ static double print_planned(FILE *out, const struct rows *rows)
     return any;
 }
 
-double sentence_ranks(FILE *out, const struct facts *facts)
+double sentence_ranks(FILE *out, const struct facts *facts, struct basis *basis)
 {
     double weight = print_measured(out, facts->rows, TIMED_STEP);
     weight = weight > 0 ? weight : print_measured(out, facts->rows, TIMED_FORWARD);
+    basis->rows = weight > 0 ? 2 : 0;
     return weight > 0 ? weight : print_planned(out, facts->rows);
 }

@@ -14,11 +14,16 @@ struct facts {
     struct fits fits;
 };
 
+/* How many rows a sentence rests on, of how many: all, unless it sets that. None: it is of plans. */
+struct basis {
+    size_t rows, of;
+};
+
 /*
  * Writes one sentence, or nothing if the rows show nothing of this kind or leave it open. Returns how much it
  * weighs: of several records that of the largest is told. 0: nothing was written.
  */
-typedef double sentence(FILE *out, const struct facts *facts);
+typedef double sentence(FILE *out, const struct facts *facts, struct basis *basis);
 
 /* How time grows, and in which range; weighs the work of the largest row. */
 sentence sentence_growth;
@@ -36,7 +41,7 @@ sentence sentence_ranks;
 /* Where one variant overtakes another or runs out of memory, or which is faster everywhere. */
 sentence sentence_variants;
 
-/* After how many runs the last encoding pays off. */
+/* After how many runs every encoding has paid off. */
 sentence sentence_encodings;
 
 /* How many rows of several records to distrust, and why; where most of them are, if there are several. False:

@@ -4,7 +4,7 @@
 
 /* How much a crossing matters: one that was found before one of memory, then one that wins everywhere, or
  * somewhere and loses nowhere; training steps before inference before single ops. 0: not at all, as what
- * noise leaves open, and encodings, which have a sentence of their own. */
+ * ranges leave open, and encodings, which have a sentence of their own. */
 static int rank_of(const struct crossing *c)
 {
     static const int kinds[] = {
@@ -17,7 +17,7 @@ static int rank_of(const struct crossing *c)
     return same ? rank + programs[c->program[0]] : 0;
 }
 
-double sentence_variants(FILE *out, const struct facts *facts)
+double sentence_variants(FILE *out, const struct facts *facts, struct basis *basis)
 {
     struct crossings c = crossings_find(facts->rows);
     const struct crossing *best = NULL;
@@ -27,6 +27,7 @@ double sentence_variants(FILE *out, const struct facts *facts)
     int rank = best ? rank_of(best) : 0;
     if (best)
         crossing_print(out, best);
+    basis->rows = best ? 2 * best->count : 0;
     crossings_free(&c);
     return rank;
 }

@@ -4,13 +4,14 @@
  *
  *     t(i, j) = max(log 1.1, 0.1 log(xj / xi)),
  *
- * that is, by 10 % or by an exponent of 0.1. Time agrees with the work if the whole interval of every pair is
- * within its tolerance (an equivalence test, as in compare/verdict.c), and contradicts it if the whole
- * interval of a pair is beyond. Intervals are those of law.c.
+ * that is, by 10 % or by an exponent of 0.1. Time agrees with the work if the whole range of every pair is
+ * within its tolerance (an equivalence test, as in statistics/range.c), and contradicts it if the whole range
+ * of a pair is beyond. Ranges are those of law.c.
  */
 #include "analysis/fits/fits.h"
 
 #include "analysis/record/schema.h"
+#include "analysis/statistics/disturbance.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,23 +19,25 @@
 
 static const double least_factor = 1.1, least_exponent = 0.1;
 static const double error_max = 0.2; /* a law that misses a time by more is none */
+static const double widest = 1;      /* exponent that is told */
 
 /* Whether the row has a time of the program; *usable: one that can be fitted. */
 static bool read_point(const struct row *row, const struct field *axis, size_t kind, struct fit_point *p,
                        bool *usable)
 {
     const struct row_program *program = row_program(row, kind);
-    const struct row_times *time = &program->time;
+    struct range range = row_range(row, kind);
     double x;
-    if (!row_is_ok(row) || isnan(time->median) || !field_number(row, axis, &x) || !(x > 0))
+    if (!row_is_ok(row) || !(range.median > 0) || !field_number(row, axis, &x) || !(x > 0))
         return false;
     *p = (struct fit_point){.row = row,
-                            .time = {x, time->median, time->range_low, time->range_high},
+                            .range = range,
+                            .time = {x, range.median, range_floor_within(&range), range.high},
                             .flops = fmax(count_real(program->flops.analytic), 0), /* fmax ignores NAN */
                             .bytes = fmax(count_real(program->bytes), 0),
                             .level = program->roofline.level,
                             .bound = program->roofline.bound};
-    *usable = p->time.low > 0 && !isnan(p->time.high) && !row_unchecked(row);
+    *usable = p->time.low > 0 && !row_unchecked(row);
     return true;
 }
 
@@ -53,6 +56,14 @@ struct exponent fit_work_exponent(const struct fit *fit, size_t from, size_t to)
     const struct fit_point *a = &fit->points[from], *b = &fit->points[to];
     struct law_point low = exact(a->time.x, fit_work(fit, a)), high = exact(b->time.x, fit_work(fit, b));
     return exponent_between(&low, &high);
+}
+
+struct exponent fit_exponent(const struct fit *fit, size_t from, size_t to)
+{
+    const struct fit_point *a = &fit->points[from], *b = &fit->points[to];
+    struct exponent e = exponent_between(&a->time, &b->time);
+    bool told = ranges_suffice(&a->range, &b->range) && e.high - e.low <= widest;
+    return told ? e : (struct exponent){NAN, NAN, NAN};
 }
 
 /* The terms of FLOPs and of bytes together: an op takes time for both. 0 if FLOPs have none. */
@@ -134,14 +145,17 @@ static bool same_level(const struct fit_point *a, const struct fit_point *b)
 static enum fit_verdict judge_pair(const struct fit *fit, const struct fit_change *c, bool one_level,
                                    double *distance)
 {
-    double span = log(fit->points[c->to].time.x / fit->points[c->from].time.x);
+    const struct fit_point *a = &fit->points[c->from], *b = &fit->points[c->to];
+    double span = log(b->time.x / a->time.x);
     double tolerance = fmax(log(least_factor), least_exponent * span);
     double least = fmax(log(c->low), -log(c->high)), most = fmax(-log(c->low), log(c->high));
     bool beyond = least > tolerance;
+    bool other = beyond && row_states_differ(a->row, fit->program, b->row, fit->program),
+         sure = beyond ? !other && !(one_level && fit->loaded) : most <= tolerance;
     *distance = (beyond ? least : most) - tolerance;
-    return beyond             ? one_level ? FIT_CONTRADICTS : FIT_CROSSES
-           : most > tolerance ? FIT_INCONCLUSIVE
-                              : FIT_AGREES;
+    if (!sure || !ranges_suffice(&a->range, &b->range))
+        return FIT_INCONCLUSIVE;
+    return !beyond ? FIT_AGREES : one_level ? FIT_CONTRADICTS : FIT_CROSSES;
 }
 
 /* Every pair of points has a verdict, of very many points every pair of some. The loudest counts, and of its
@@ -201,8 +215,13 @@ static size_t keep_usable(struct entry *entries, size_t n)
     return kept;
 }
 
-/* Keeps the entries in the state of the machine that most are in, judging by the first few; returns how many.
- */
+static bool in_state_of(const struct entry *a, const struct entry *b, size_t kind)
+{
+    return !row_states_differ(a->point.row, kind, b->point.row, kind);
+}
+
+/* Keeps the entries in the state of the machine that most are in, judging by the first few, and those whose
+ * ranges are of several states; returns how many. */
 static size_t keep_state(struct entry *entries, size_t n, size_t kind)
 {
     enum { FEW = 16 };
@@ -211,8 +230,8 @@ static size_t keep_state(struct entry *entries, size_t n, size_t kind)
         return 0;
     for (size_t i = 0; i < n && i < FEW; i++) {
         size_t same = 0;
-        for (size_t k = 0; k < n; k++)
-            same += !row_states_differ(entries[i].point.row, kind, entries[k].point.row, kind);
+        for (size_t k = 0; k < n && !entries[i].point.range.extremes; k++)
+            same += !entries[k].point.range.extremes && in_state_of(&entries[i], &entries[k], kind);
         if (same > most) {
             most = same;
             best = i;
@@ -220,7 +239,7 @@ static size_t keep_state(struct entry *entries, size_t n, size_t kind)
     }
     struct entry chosen = entries[best];
     for (size_t i = 0; i < n; i++)
-        if (!row_states_differ(chosen.point.row, kind, entries[i].point.row, kind))
+        if (entries[i].point.range.extremes || in_state_of(&chosen, &entries[i], kind))
             entries[kept++] = entries[i];
     return kept;
 }
@@ -237,6 +256,7 @@ static void add_fit(struct fits *fits, const struct entry *entries, size_t n, st
             continue;
         fit.points[fit.count++] = entries[i].point;
         fit.by_bytes = fit.by_bytes && is_bound_by_memory(&entries[i].point);
+        fit.loaded = fit.loaded || entries[i].point.range.lost > DISTURBANCE_HEAVY;
     }
     if (fit.count < 2) {
         free(fit.points);

@@ -8,14 +8,15 @@
 
 #include "analysis/fits/law.h"
 #include "analysis/record/axes.h"
-#include "analysis/record/row.h"
+#include "analysis/record/row_range.h"
 
 #include <stdio.h>
 
-/* A row that is ok and checked, and whose time is not noisy. */
+/* A row that is ok and checked. */
 struct fit_point {
     const struct row *row;
-    struct law_point time;
+    struct range range;
+    struct law_point time;     /* its low end is the floor of the range */
     double flops, bytes;       /* 0: not known */
     const char *level, *bound; /* null: no roofline */
 };
@@ -24,7 +25,7 @@ struct fit_point {
  * roofline. */
 enum fit_verdict { FIT_AGREES, FIT_INCONCLUSIVE, FIT_CROSSES, FIT_CONTRADICTS, FIT_VERDICTS };
 
-/* How time / work changes between two points: a ratio, and its 95 % interval. */
+/* How time / work changes between two points: a ratio, and its range. */
 struct fit_change {
     size_t from, to;
     double ratio, low, high;
@@ -33,9 +34,10 @@ struct fit_change {
 struct fit {
     size_t program; /* TIMED_FORWARD or TIMED_STEP */
     const struct field *axis;
-    char group[AXES_TEXT];    /* values of the other axes; empty without any */
-    size_t count;             /* at least 2 */
-    size_t left_out;          /* rows that are noisy, unchecked or in another state of the machine */
+    char group[AXES_TEXT]; /* values of the other axes; empty without any */
+    size_t count;          /* at least 2 */
+    size_t left_out;       /* rows that are unchecked, or in one state of the machine, but not that of most */
+    bool loaded;           /* a row lost so much to other programs that exponents are likely low */
     struct fit_point *points; /* by ascending x, which are distinct */
     bool by_bytes;            /* the work is minimum bytes, since memory bounds all points, not FLOPs */
     unsigned terms;           /* of the work, FLOPs and bytes together; 0: not known */
@@ -69,6 +71,10 @@ const char *fit_work_name(const struct fit *fit);
 double fit_work(const struct fit *fit, const struct fit_point *p);
 const char *fit_no_work(const struct fit *fit);
 struct exponent fit_work_exponent(const struct fit *fit, size_t from, size_t to);
+
+/* The exponent of the time between two points; NAN if its range is wider than 1, or rests on too few turns.
+ */
+struct exponent fit_exponent(const struct fit *fit, size_t from, size_t to);
 
 /* The array for the record. */
 struct value *fits_value(const struct fits *fits);

@@ -24,14 +24,15 @@ static void print_subject(const struct fit *fit, FILE *out)
             fit->points[fit->count - 1].time.x);
 }
 
-/* "between 500 and 1000 nodes N^1.33 [1.23, 1.59]": other exponents are in the record. */
+/* "between 500 and 1000 nodes N^1.33 [1.23, 1.59]; ": other exponents are in the record. */
 static void print_exponent(const struct fit *fit, FILE *out)
 {
     const struct fit_point *from = &fit->points[fit->count - 2], *to = from + 1;
     char text[LAW_TEXT];
-    struct exponent time = exponent_between(&from->time, &to->time);
+    struct exponent time = fit_exponent(fit, fit->count - 2, fit->count - 1);
     exponent_text(text, &time, axes_symbol(fit->axis));
-    fprintf(out, "between %.10g and %.10g %s %s", from->time.x, to->time.x, fit->axis->unit, text);
+    if (!isnan(time.value))
+        fprintf(out, "between %.10g and %.10g %s %s; ", from->time.x, to->time.x, fit->axis->unit, text);
 }
 
 /* "step, gelu = 5.8 ms + 94 µs N + 83 ns N^2", or why there is no law, and how time grows at the end. */
@@ -44,11 +45,12 @@ static void print_law(const struct fit *fit, FILE *out)
     law_text(text, &fit->law, axes_symbol(fit->axis));
     if (!fit->no_law) {
         fprintf(out, " = %s, within %.2g %%", text, 100 * fit->law.error);
-        return;
+    } else {
+        fputs(": ", out);
+        print_exponent(fit, out);
+        fprintf(out, "no law: %s", fit->no_law);
     }
-    fputs(": ", out);
-    print_exponent(fit, out);
-    fprintf(out, "; no law: %s", fit->no_law);
+    fputs(fit->loaded ? "; under load, exponent likely low" : "", out);
 }
 
 /* Prints what `print` prints, in lines of the screen's width. */

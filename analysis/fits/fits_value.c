@@ -25,7 +25,7 @@ static void set_exponent_fields(struct value *v, const struct fit *fit)
         value_append(values, value_new_real(fit->points[i].time.x));
         if (i == 0)
             continue;
-        struct exponent e = exponent_between(&fit->points[i - 1].time, &fit->points[i].time);
+        struct exponent e = fit_exponent(fit, i - 1, i);
         value_append(exponents, value_new_real(e.value));
         value_append(lows, value_new_real(e.low));
         value_append(highs, value_new_real(e.high));

@@ -8,12 +8,7 @@
  * Time is fitted by weighted least squares with coefficients that are not negative (Lawson and Hanson,
  * "Solving Least Squares Problems", 1974, chapter 23). There are so few terms that all their subsets are
  * tried: the solution is the best of those whose coefficients are all positive. The error of a point is that
- * of its median, half of the half-width of its interval, together with 1 %, by which two runs differ beyond
- * their intervals.
- *
- * The logarithms of two independent medians have independent errors, so the interval of their difference is
- * the root of the sum of squares of their distances to the limits, on each side (Zou and Donner,
- * "Construction of confidence limits about effect measures", Statistics in Medicine 27, 2008).
+ * of its median, a quarter of its range, together with 1 %, by which two runs differ beyond their ranges.
  */
 #include "analysis/fits/law.h"
 
@@ -191,10 +186,7 @@ void law_text(char text[LAW_TEXT], const struct law *law, const char *symbol)
 
 struct law_point law_ratio(const struct law_point *a, const struct law_point *b)
 {
-    double ratio = b->y / a->y;
-    double below = hypot(log(b->y / b->low), log(a->high / a->y));
-    double above = hypot(log(b->high / b->y), log(a->y / a->low));
-    return (struct law_point){b->x / a->x, ratio, ratio * exp(-below), ratio * exp(above)};
+    return (struct law_point){b->x / a->x, b->y / a->y, b->low / a->high, b->high / a->low};
 }
 
 struct exponent exponent_between(const struct law_point *a, const struct law_point *b)

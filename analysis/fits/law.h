@@ -13,7 +13,7 @@ enum {
     LAW_TEXT = 128,
 };
 
-/* x and y are positive; low and high are the 95 % interval of y, or y itself if it is exact. */
+/* x and y are positive; low and high are the range of y, or y itself if it is exact. */
 struct law_point {
     double x, y, low, high;
 };
@@ -24,7 +24,7 @@ struct law {
     double error;                  /* largest |y / law - 1| of the points */
 };
 
-/* How y grows between two points: the exponent b of y = c x^b and its 95 % interval. */
+/* How y grows between two points: the exponent b of y = c x^b and its range. */
 struct exponent {
     double value, low, high;
 };
@@ -48,13 +48,13 @@ struct law law_fit(const struct law_point *points, size_t n, unsigned terms);
 
 double law_at(const struct law *law, double x);
 
-/* b over a, with the interval of the ratio of their y. */
+/* b over a, with the range of the ratio of their y: the corners of both. */
 struct law_point law_ratio(const struct law_point *a, const struct law_point *b);
 
 /* The exponent from a to b, whose x is larger. */
 struct exponent exponent_between(const struct law_point *a, const struct law_point *b);
 
-/* "N^1.72 [1.68, 1.79]"; without an interval if both points were exact. */
+/* "N^1.72 [1.68, 1.79]"; without a range if both points were exact. */
 void exponent_text(char text[LAW_TEXT], const struct exponent *e, const char *symbol);
 
 #endif

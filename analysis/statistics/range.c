@@ -51,6 +51,19 @@ double range_floor(const struct range *r)
     return r->low * (r->lost > 0 ? fmax(0, 1 - r->lost) : 1);
 }
 
+double range_floor_within(const struct range *r)
+{
+    return fmax(range_floor(r), least_left * r->low);
+}
+
+bool ranges_suffice(const struct range *a, const struct range *b)
+{
+    double cases = 1;
+    for (size_t i = 1; i <= a->turns && cases < least_cases; i++)
+        cases *= (double)(b->turns + i) / (double)i;
+    return cases >= least_cases;
+}
+
 double range_width(const struct range *r)
 {
     return (r->high - range_floor(r)) / r->median;
@@ -110,33 +123,19 @@ __attribute__((format(printf, 2, 3))) static void leave_open(struct verdict *v, 
     v->kind = VERDICT_INCONCLUSIVE;
 }
 
-/* The least that it may be if another program of the same run, or another run, loses nothing. */
-static double floor_of(const struct range *r, bool across)
-{
-    return across ? range_floor(r) : fmax(range_floor(r), least_left * r->low);
-}
-
 /* The verdict by the ranges, however many turns they are of. */
 static struct verdict judge_ranges(const struct range *base, const struct range *time,
                                    struct verdict_limits limits)
 {
     bool own = base->runs >= VERDICT_OWN && time->runs >= VERDICT_OWN;
     double runs = limits.across && !own ? 1 + VERDICT_RUNS : 1;
+    double (*floor_of)(const struct range *) = limits.across ? range_floor : range_floor_within;
     struct verdict v = {.ratio = time->median / base->median,
-                        .low = floor_of(time, limits.across) / base->high / runs,
-                        .high = time->high / floor_of(base, limits.across) * runs,
+                        .low = floor_of(time) / base->high / runs,
+                        .high = time->high / floor_of(base) * runs,
                         .bound = base->extremes || time->extremes};
     verdict_judge(&v, limits);
     return v;
-}
-
-/* Whether extremes of so many turns are hardly ever disjoint by chance. */
-static bool enough(size_t n, size_t m)
-{
-    double cases = 1;
-    for (size_t i = 1; i <= n && cases < least_cases; i++)
-        cases *= (double)(m + i) / (double)i;
-    return cases >= least_cases;
 }
 
 /* Says what would decide: less load, or more turns of intervals, whose ends approach the median by 1 /
@@ -161,6 +160,8 @@ static void explain(struct verdict *v, const struct range *base, const struct ra
 struct verdict verdict_of(const struct range *base, const struct range *time, struct verdict_limits limits)
 {
     struct verdict v = judge_ranges(base, time, limits);
+    v.few = !ranges_suffice(base, time);
+    v.not_slower = v.not_slower && !v.few;
     if (!(base->median > 0) || !(time->median > 0)) {
         v.low = v.high = NAN;
         v.not_slower = false;
@@ -171,8 +172,7 @@ struct verdict verdict_of(const struct range *base, const struct range *time, st
         leave_open(&v, "all of the time may have been lost to other programs");
     } else if (v.kind == VERDICT_INCONCLUSIVE) {
         explain(&v, base, time, limits);
-    } else if (!enough(base->turns, time->turns)) {
-        v.not_slower = false;
+    } else if (v.few) {
         leave_open(&v, "%zu and %zu turns are too few to tell a difference from chance: 6 and 6 are enough",
                    base->turns, time->turns);
     }

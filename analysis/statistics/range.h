@@ -26,6 +26,12 @@ struct range range_together(const struct range *runs, size_t n);
 /* The least that the time may be if other programs take nothing. */
 double range_floor(const struct range *r);
 
+/* The least beside another program of the same run, which lost much the same. */
+double range_floor_within(const struct range *r);
+
+/* Whether the extremes of as many turns are hardly ever disjoint by chance. */
+bool ranges_suffice(const struct range *a, const struct range *b);
+
 /* From the floor to the upper end, as a share of the median; NAN without a time. */
 double range_width(const struct range *r);
 
@@ -57,6 +63,7 @@ struct verdict {
     double low, high; /* range of the ratio; NAN if it was not judged */
     bool bound;       /* of extremes: faster or slower at least so, not about so */
     bool uncompared;  /* inconclusive because there was nothing to judge */
+    bool few;         /* so few turns that the range may well be too narrow: nothing follows from it */
     bool not_slower;  /* inconclusive, but the range excludes slower by more than the margin */
     char reason[VERDICT_REASON]; /* inconclusive: why, and what would decide it; empty if the range says it */
 };
