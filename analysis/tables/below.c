@@ -1,6 +1,8 @@
 #include "analysis/tables/below.h"
 
 #include "analysis/record/plain.h"
+#include "analysis/record/row_range.h"
+#include "analysis/statistics/disturbance.h"
 #include "analysis/tables/wrap.h"
 
 #include <math.h>
@@ -36,8 +38,10 @@ void below_add(struct below *b, const struct row *row, const char *name, bool ke
         snprintf(text, sizeof text, "%.100s %.4g", row->metrics.name.texts[i], row->metrics.value.reals[i]);
         notes_add(&b->notes, text, name);
     }
-    for (size_t kind = 0; kind < TIMED; kind++)
+    for (size_t kind = 0; kind < TIMED; kind++) {
         count_time(b, row_timed(row, kind));
+        b->loaded += row_timed(row, kind)->median > 0 && row_range(row, kind).lost > DISTURBANCE_HEAVY;
+    }
     b->kept += kept;
 }
 
@@ -70,12 +74,18 @@ static void print_conditions(const struct below *b, FILE *out, int width)
         wrap_within(out, text, width, 4);
 }
 
-static void print_inconclusive(const struct below *b, FILE *out, int width)
+static void print_ranges(const struct below *b, FILE *out, int width)
 {
     char text[MESSAGE_SIZE];
-    snprintf(text, sizeof text, "~ inconclusive, no basis for a verdict, a law or a finding: %.400s%s",
-             b->noisy[0] ? b->noisy[0] : "", b->noisy[1] ? "; ..." : "");
+    snprintf(text, sizeof text, "~ wide range: %.400s%s", b->noisy[0] ? b->noisy[0] : "",
+             b->noisy[1] ? "; ..." : "");
     if (b->noisy[0])
+        wrap_within(out, text, width, 4);
+    snprintf(text, sizeof text,
+             "%zu time%s lost over 5 %% to other programs: alone %s at most the lower end of %s range",
+             b->loaded, b->loaded == 1 ? "" : "s", b->loaded == 1 ? "it is" : "they are",
+             b->loaded == 1 ? "its" : "their");
+    if (b->loaded > 0)
         wrap_within(out, text, width, 4);
 }
 
@@ -87,7 +97,7 @@ void below_print(struct below *b, FILE *out, int width, bool markdown)
     if (!lines)
         abort();
     notes_print(&b->reasons, lines, width);
-    print_inconclusive(b, lines, width);
+    print_ranges(b, lines, width);
     print_conditions(b, lines, width);
     notes_print(&b->notes, lines, width);
     fclose(lines);

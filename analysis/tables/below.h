@@ -14,6 +14,7 @@ struct below {
     const char *noisy[2]; /* why the first time marked "~" is, and another for another reason; null: none */
     double sampled, lost; /* seconds of all programs, and of these to other programs */
     int64_t left_out;     /* turns */
+    size_t loaded;        /* times of which that is too much to tell what they are without it */
     size_t kept;          /* rows */
 };
 

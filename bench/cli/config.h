@@ -25,6 +25,7 @@ struct config {
     const char *lacks;             /* form of an op without a kernel on the device; null: none */
     bool unfit;                    /* --find: not even the smallest value fits */
     double searched;               /* --find: bytes or seconds of the value that fits, else of the smallest */
+    int64_t clear;                 /* --find: the largest tried value that is far within the limit; 0: none */
     const struct encoding *encoding; /* of the graph's nodes; null until computed */
     struct timed_kernel timed;       /* alone; its kernel null: programs of the model */
 };

@@ -212,7 +212,7 @@ static int run_rows(const struct bench *b, struct options *o, struct ceilings *c
         findings_print_rank_memory(stderr, rows, o->weak, rank_limit(o, ceilings));
         findings_print_ways(stderr, rows);
     }
-    largest_compare(o, rows, stderr);
+    largest_answer(o, rows, stderr);
     int missed = gates_judge(&o->gates, o->programs, rows, o->lenience.strict, stderr);
     if (o->baseline && (o->lenience.exact || o->device.meta))
         missed += baseline_judge_exact(o->baseline, record, rows, o->programs, o->lenience, stderr);

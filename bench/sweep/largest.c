@@ -6,6 +6,7 @@
 
 #include "analysis/record/axes.h"
 #include "analysis/record/plain.h"
+#include "analysis/record/row_range.h"
 #include "analysis/tables/units.h"
 #include "bench/base/interrupt.h"
 #include "bench/base/progress.h"
@@ -86,7 +87,7 @@ static double need_predicted(struct search *s, int64_t x)
 }
 
 /* Prints the values of the varying axes and a colon: "2 layers: ". */
-static void print_configuration(const struct options *o, const struct config *c)
+static void print_configuration(FILE *out, const struct options *o, const struct config *c)
 {
     const struct field *axes[AXES_MAX];
     char text[AXES_TEXT];
@@ -102,23 +103,23 @@ static void print_configuration(const struct options *o, const struct config *c)
     fields_config(row, c, o);
     axes_describe_all(row, axes, n, text);
     row_free(row);
-    plain_put(stderr, text);
-    fputs(*text ? ": " : "", stderr);
+    plain_put(out, text);
+    fputs(*text ? ": " : "", out);
 }
 
 /* "9 graphs". */
-static void value_text(const struct search *s, int64_t x, char text[AXES_TEXT])
+static void value_text(const struct options *o, int64_t value, char text[AXES_TEXT])
 {
     char number[32];
-    snprintf(number, sizeof number, "%lld", (long long)(s->step * x));
-    axes_describe_value(schema_find(axis_info(s->options->largest.axis)->field), number, text);
+    snprintf(number, sizeof number, "%lld", (long long)value);
+    axes_describe_value(schema_find(axis_info(o->largest.axis)->field), number, text);
 }
 
 static double shown_need(void *search, int64_t x)
 {
     struct search *s = search;
     char value[AXES_TEXT];
-    value_text(s, x, value);
+    value_text(s->options, s->step * x, value);
     progress_search(&s->progress, value);
     return s->need(s, x);
 }
@@ -162,8 +163,9 @@ static void print_answer(const struct search *s, const struct within_answer *a)
 {
     char limit[QUANTITY_TEXT], most[AXES_TEXT];
     largest_text(s->options, s->limit, limit);
-    value_text(s, a->fits, most);
-    print_configuration(s->options, &s->options->plan.list[s->index]);
+    value_text(s->options, s->step * a->fits, most);
+    print_configuration(stderr, s->options, &s->options->plan.list[s->index]);
+    fputs(s->need == need_time ? "search: " : "", stderr); /* its row decides */
     fprintf(stderr, a->fits > 0 ? "largest that fits %s: %s" : "nothing fits %s", limit, most);
     print_next(s, a);
     fputs(a->unsure ? "; unsure: measured again, neighbours contradict each other\n" : "\n", stderr);
@@ -204,6 +206,7 @@ static bool search(struct search *s, int64_t index)
     if (a.fits > 0)
         *c = config_at(s, a.fits);
     c->unfit = a.fits == 0;
+    c->clear = a.clear * s->step;
     c->searched = a.fits > 0 ? a.at_fits : known_need(s, &a);
     return true;
 }
@@ -226,45 +229,73 @@ bool largest_find(struct options *o)
     return going;
 }
 
-enum find_verdict largest_verdict(double limit, double searched, double row)
+enum find_verdict largest_verdict(double limit, double searched, const struct range *row)
 {
-    return row > limit ? FIND_BEYOND : row * DISTURBED < searched ? FIND_DISTURBED : FIND_HOLDS;
+    static const enum find_verdict verdicts[] = {
+        [LIMIT_MET] = FIND_HOLDS, [LIMIT_MISSED] = FIND_BEYOND, [LIMIT_INCONCLUSIVE] = FIND_OPEN};
+    enum find_verdict verdict = verdicts[limit_judge(range_floor(row), row->high, limit, false)];
+    return verdict == FIND_HOLDS && row->high * DISTURBED < searched ? FIND_DISTURBED : verdict;
 }
 
 /* Of the slowest program. */
-static double time_of(const struct row *row, bool planned, enum program_kind *which)
+static struct range time_of(const struct row *row, enum program_kind *which)
 {
-    double most = 0;
+    struct range slowest = {0};
     for (enum program_kind p = 0; p < PROGRAMS; p++) {
-        const struct row_program *program = row_program(row, p);
-        double seconds = planned ? program->predicted.time : program->time.median;
-        if (seconds > most) {
-            most = seconds;
+        struct range r = row_range(row, p);
+        if (r.high > slowest.high) {
+            slowest = r;
             *which = p;
         }
     }
-    return most;
+    return slowest;
 }
 
-void largest_compare(const struct options *o, const struct rows *rows, FILE *out)
+/* "inconclusive, between 9 and 12 graphs: the row of 12 takes 49.0 ms to 53.0 ms in step" */
+static void print_bracket(FILE *out, const struct options *o, const struct config *c,
+                          enum find_verdict verdict, const struct range *row, enum program_kind which)
 {
-    double limit = limit_of(o);
-    for (size_t i = 0; i < rows_count(rows) && o->largest.kind == LARGEST_LATENCY; i++) {
+    struct axis_value v;
+    char value[AXES_TEXT], low[QUANTITY_TEXT], high[QUANTITY_TEXT];
+    config_axis(c, o->largest.axis, &v);
+    value_text(o, v.count, value);
+    quantity_format(low, range_floor(row), QUANTITY_SECONDS);
+    quantity_format(high, row->high, QUANTITY_SECONDS);
+    fputs("inconclusive, ", out);
+    if (verdict == FIND_DISTURBED)
+        fprintf(out, "at least %s", value);
+    else if (c->clear > 0 && c->clear < v.count)
+        fprintf(out, "between %lld and %s", (long long)c->clear, value);
+    else
+        fprintf(out, "%s %s", verdict == FIND_BEYOND ? "less than" : "at most", value);
+    fprintf(out, ": the row of %lld takes %s to %s in %s", (long long)v.count, low, high,
+            program_name(which));
+    quantity_format(high, c->searched, QUANTITY_SECONDS);
+    if (verdict == FIND_DISTURBED)
+        fprintf(out, ", in the search %s", high);
+}
+
+void largest_answer(const struct options *o, const struct rows *rows, FILE *out)
+{
+    bool measured = o->largest.kind == LARGEST_LATENCY && !o->device.meta;
+    for (size_t i = 0; i < rows_count(rows) && measured; i++) {
         const struct config *c = &o->plan.list[i];
         enum program_kind which = 0;
-        double seconds = time_of(rows_at(rows, i), o->device.meta, &which);
-        enum find_verdict verdict = largest_verdict(limit, c->searched, seconds);
-        char axes[AXES_TEXT], row[QUANTITY_TEXT], other[QUANTITY_TEXT];
-        if (c->unfit || seconds == 0 || verdict == FIND_HOLDS)
+        struct range row = time_of(rows_at(rows, i), &which);
+        enum find_verdict verdict = largest_verdict(limit_of(o), c->searched, &row);
+        struct axis_value v;
+        char limit[QUANTITY_TEXT], value[AXES_TEXT];
+        if (c->unfit || !row_is_ok(rows_at(rows, i)) || !(row.high > 0))
             continue;
-        fields_describe(o, c, axes);
-        quantity_format(row, seconds, QUANTITY_SECONDS);
-        quantity_format(other, verdict == FIND_BEYOND ? limit : c->searched, QUANTITY_SECONDS);
-        fputs("--find is contradicted: ", out);
-        plain_put(out, axes);
-        fprintf(out,
-                verdict == FIND_BEYOND ? ": its row takes %s in %s, more than %s\n"
-                                       : ": its row takes %s in %s, in the search %s: more may fit\n",
-                row, program_name(which), other);
+        quantity_format(limit, limit_of(o), QUANTITY_SECONDS);
+        config_axis(c, o->largest.axis, &v);
+        value_text(o, v.count, value);
+        print_configuration(out, o, c);
+        fprintf(out, "largest that fits %s: ", limit);
+        if (verdict == FIND_HOLDS)
+            fputs(value, out);
+        else
+            print_bracket(out, o, c, verdict, &row, which);
+        putc('\n', out);
     }
 }

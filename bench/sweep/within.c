@@ -33,6 +33,8 @@ static double need_at(const struct within *w, int64_t x, bool carefully)
 static void look_at(const struct within *w, struct within_answer *a, int64_t x)
 {
     double need = need_at(w, x, false);
+    if (need * NEAR <= w->limit && x > a->clear)
+        a->clear = x;
     if (need <= w->limit) {
         a->fits = x;
         a->at_fits = need;

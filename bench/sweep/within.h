@@ -22,7 +22,7 @@ struct within {
  * and so did each place found after that.
  */
 struct within_answer {
-    int64_t fits, fails;
+    int64_t fits, fails, clear; /* clear: the largest tried that needs 1.25 times less than the limit */
     double at_fits, at_fails;
     bool unsure;
 };
