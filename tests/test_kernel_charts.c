@@ -61,7 +61,7 @@ static void test_percentages(void **state)
     assert_in(script, "$cold << END\n5 1 1 0\nEND\ncold = 1\n");
     assert_in(script, "\n1 0 1 1\n"); /* noisy */
     assert_in(script, "not drawn: 1 row without");
-    assert_in(script, "; pale: inconclusive; above 100 %: ");
+    assert_in(script, "; pale: wide range; above 100 %: ");
     assert_in(script, "\"ad%%am\" 3)"); /* labels of ticks are formats */
     free(script);
     record_free(record);

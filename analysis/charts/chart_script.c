@@ -54,13 +54,12 @@ static void notes_of(char text[CHART_TEXT], const struct chart_data *d, size_t d
     }
     chart_left_out(left_out, d->drawing->rows, d->drawing->axis,
                    d->chart->quantities[0].program == TIMED_ENCODING);
-    snprintf(text, CHART_TEXT, "%s%s%s%s%s%.200s%s%.500s", d->chart->note,
+    snprintf(text, CHART_TEXT, "%s%s%s%s%.200s%s%.500s", d->chart->note,
              law ? "; curves: polynomials with the terms of the work" : "",
              !noisy ? ""
-             : bars ? "; ~: inconclusive"
-                    : "; pale: inconclusive",
-             noisy && law ? ", in no curve" : "", *d->equal ? "; the same for all within 1 %: " : "",
-             d->equal, *left_out ? "; " : "", left_out);
+             : bars ? "; ~: wide range"
+                    : "; pale: wide range",
+             *d->equal ? "; the same for all within 1 %: " : "", d->equal, *left_out ? "; " : "", left_out);
 }
 
 static void write_frame(FILE *out, const struct chart_data *d, size_t drawn, bool bars, size_t height)
@@ -209,7 +208,7 @@ static void write_hints(FILE *out, const struct chart_data *d, const struct seri
         gnuplot_put_label(out, p->at.x, p->at.y, "%.10g %s, %.500s: %s%s%s%s%s%s%s", p->at.x,
                           *axis->unit ? axis->unit : axis->path, label, value, interval ? " [" : "",
                           interval ? low : "", interval ? ", " : "", interval ? high : "",
-                          interval ? "]" : "", p->noisy ? "; inconclusive" : "");
+                          interval ? "]" : "", p->noisy ? "; wide range" : "");
     }
 }
 

@@ -94,7 +94,7 @@ static void write_percent(FILE *out, const void *what)
         snprintf(others, sizeof others, "not drawn: %zu row%s without a percentage", d->others,
                  d->others == 1 ? "" : "s");
     snprintf(notes, sizeof notes, "medians%s%s%s%s%.500s", cold ? "; hollow: cold caches" : "",
-             kernel_dots_noisy(d) ? "; pale: inconclusive" : "",
+             kernel_dots_noisy(d) ? "; pale: wide range" : "",
              most > roof ? "; above 100 %: the calibration is too low, or data stayed in a faster cache" : "",
              *left_out ? "; " : "", left_out);
     frame_write(out, &(struct frame){.title = title,

@@ -105,7 +105,7 @@ void kernel_dot_put_hint(FILE *out, const struct kernel_dot *dot, double x, doub
     if (dot->gflops > 0 && dot->intensity > 0)
         snprintf(rate, sizeof rate, ", %.3g GFLOP/s at %.3g FLOP/B", dot->gflops, dot->intensity);
     gnuplot_put_label(out, x, y, "%.200s, %.200s: %.3g %% of its roofline%s%s", dot->op, dot->variant,
-                      dot->percent, rate, dot->noisy ? "; inconclusive" : "");
+                      dot->percent, rate, dot->noisy ? "; wide range" : "");
 }
 
 void kernel_dots_write_variants(FILE *out, const struct kernel_dots *d, size_t lines, size_t more)

@@ -83,7 +83,7 @@ static void add_stack(struct figures *f, const char *name, struct stack *s, cons
     }
     s->x_axis = *l->axis->unit ? l->axis->unit : l->axis->path;
     snprintf(title, sizeof title, "%s over %s%s%.500s", noun, s->x_axis, *l->group ? ", " : "", l->group);
-    snprintf(note, sizeof note, "%s%s", s->notes[0], noisy ? "; some times are inconclusive" : "");
+    snprintf(note, sizeof note, "%s%s", s->notes[0], noisy ? "; some times have a wide range" : "");
     if (l->count < all)
         snprintf(others, sizeof others, "drawn: %zu of %zu rows", l->count, all);
     s->title = title;

@@ -72,7 +72,7 @@ static void write_top(FILE *out, const struct rank_bars *b, const struct rank_ba
     fprintf(out, "%.6g %.6g %.6g %.6g %.6g \"%s%s\"\n", x, 100 * r->efficiency, 100 * r->low,
             100 * fmin(r->high, limit), 100 * top_of(r, limit), time,
             r->shared  ? " (shared)"
-            : r->noisy ? " (inconclusive)"
+            : r->noisy ? " (wide range)"
                        : "");
 }
 

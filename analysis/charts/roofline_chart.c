@@ -189,7 +189,7 @@ static void roofline_notes(char text[CHART_TEXT], const struct kernel_dots *d, s
         drawn += has_place(&d->dots[i]);
     used += snprintf(text + used, CHART_TEXT - (size_t)used,
                      "the %zu default kernels furthest from their roofline%s", named,
-                     kernel_dots_noisy(d) ? "; pale: inconclusive" : "");
+                     kernel_dots_noisy(d) ? "; pale: wide range" : "");
     if (drawn < d->count)
         snprintf(text + used, CHART_TEXT - (size_t)used, "; not drawn: %zu of %zu kernels, without FLOPs",
                  d->count - drawn, d->count);
