@@ -128,7 +128,7 @@ static void test_combinations(void **state)
         {"--op linear", "bench_kernels times ops", "--op: "},
         {"--output - --format csv", "JSON on stdout", "--output -: "},
         {"--output - --resume", "--output - writes no result file", "--resume: "},
-        {"--gate strict", "only with --baseline or --against", "--gate: "},
+        {"--gate strict", "only with --threshold, --baseline, --against or --find", "--gate: "},
         {"--gate allow-unchecked", "only with --threshold, ", "--gate allow-unchecked: "},
         {"--find nodes=memory --nodes 8", "--nodes", "--find: "},
         {"--find nodes=memory --dry-run", "--dry-run", "--find: "},

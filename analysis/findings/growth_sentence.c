@@ -6,14 +6,7 @@
 
 #include "analysis/record/schema.h"
 
-#include <math.h>
 #include <string.h>
-
-/* How time grows at the end. */
-static struct exponent last_exponent(const struct fit *fit)
-{
-    return fit_exponent(fit, fit->count - 2, fit->count - 1);
-}
 
 static double work_at_end(const struct fit *fit)
 {
@@ -26,8 +19,9 @@ static const struct fit *main_fit(const struct fits *fits)
     const struct fit *best = NULL;
     for (size_t i = 0; i < fits->count; i++) {
         const struct fit *fit = &fits->list[i];
-        bool tells = !fit->no_verdict && (!fit->no_law || !isnan(last_exponent(fit).value));
-        int order = !tells ? -1 : best ? (int)fit->program - (int)best->program : 1;
+        int order = fit->no_verdict || !fit_tells(fit) ? -1
+                    : best                             ? (int)fit->program - (int)best->program
+                                                       : 1;
         if (order > 0 || (order == 0 && work_at_end(fit) > work_at_end(best)))
             best = fit;
     }
@@ -52,7 +46,7 @@ static void say_exponents(FILE *out, const struct fit *fit)
 {
     size_t last = fit->count - 1;
     char time_text[LAW_TEXT], work_text[LAW_TEXT];
-    struct exponent time = last_exponent(fit);
+    struct exponent time = fit_last_exponent(fit);
     struct exponent work = fit_work_exponent(fit, last - 1, last);
     exponent_text(time_text, &time, axes_symbol(fit->axis));
     exponent_text(work_text, &work, axes_symbol(fit->axis));

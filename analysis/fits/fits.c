@@ -66,6 +66,16 @@ struct exponent fit_exponent(const struct fit *fit, size_t from, size_t to)
     return told ? e : (struct exponent){NAN, NAN, NAN};
 }
 
+struct exponent fit_last_exponent(const struct fit *fit)
+{
+    return fit_exponent(fit, fit->count - 2, fit->count - 1);
+}
+
+bool fit_tells(const struct fit *fit)
+{
+    return !fit->no_law || !isnan(fit_last_exponent(fit).value);
+}
+
 /* The terms of FLOPs and of bytes together: an op takes time for both. 0 if FLOPs have none. */
 static unsigned terms_of(const struct fit *fit)
 {

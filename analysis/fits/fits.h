@@ -76,6 +76,10 @@ struct exponent fit_work_exponent(const struct fit *fit, size_t from, size_t to)
  */
 struct exponent fit_exponent(const struct fit *fit, size_t from, size_t to);
 
+/* The exponent at the end; whether a fit tells how time grows, by a law or by that. */
+struct exponent fit_last_exponent(const struct fit *fit);
+bool fit_tells(const struct fit *fit);
+
 /* The array for the record. */
 struct value *fits_value(const struct fits *fits);
 

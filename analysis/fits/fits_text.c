@@ -29,9 +29,9 @@ static void print_exponent(const struct fit *fit, FILE *out)
 {
     const struct fit_point *from = &fit->points[fit->count - 2], *to = from + 1;
     char text[LAW_TEXT];
-    struct exponent time = fit_exponent(fit, fit->count - 2, fit->count - 1);
+    struct exponent time = fit_last_exponent(fit);
     exponent_text(text, &time, axes_symbol(fit->axis));
-    if (!isnan(time.value))
+    if (fit_tells(fit))
         fprintf(out, "between %.10g and %.10g %s %s; ", from->time.x, to->time.x, fit->axis->unit, text);
 }
 
@@ -75,7 +75,7 @@ static bool leads(const struct fits *fits, const struct fit *fit)
     bool has_step = false;
     for (size_t i = 0; i < fits->count; i++)
         has_step = has_step || (fits->list[i].count >= LAW_POINTS && fits->list[i].program == TIMED_STEP);
-    return fit->count >= LAW_POINTS && (fit->program == TIMED_STEP || !has_step);
+    return fit->count >= LAW_POINTS && fit_tells(fit) && (fit->program == TIMED_STEP || !has_step);
 }
 
 void fits_print(const struct fits *fits, FILE *out)

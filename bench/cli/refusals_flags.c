@@ -88,6 +88,7 @@ static bool check_output(const struct options *o, struct message *error)
 static bool check_combinations(const struct options *o, struct message *error)
 {
     const struct output_options *out = &o->output;
+    bool gated = o->baseline || o->against || o->gates.count || o->largest.kind == LARGEST_LATENCY;
     bool step = o->programs[PROGRAM_STEP], meta = o->device.meta;
     bool json = out->format == FORMAT_TABLE || out->format == FORMAT_JSON;
     const struct refusal refusals[] = {
@@ -97,10 +98,10 @@ static bool check_combinations(const struct options *o, struct message *error)
         {out->trace && o->action == ACTION_RUN && meta,
          "--trace: not with --device meta, where nothing runs"},
         {o->shard.of && o->against, "--shard: not with --against"},
-        {!o->baseline && !o->against && (o->lenience.allow_uncompared || o->lenience.strict),
-         "--gate: only with --baseline or --against"},
-        {!o->baseline && !o->against && !o->gates.count && o->lenience.allow_unchecked,
-         "--gate allow-unchecked: only with --threshold, --baseline or --against"},
+        {!o->baseline && !o->against && o->lenience.allow_uncompared,
+         "--gate allow-uncompared: only with --baseline or --against"},
+        {!gated && (o->lenience.allow_unchecked || o->lenience.strict),
+         "--gate: only with --threshold, --baseline, --against or --find of a latency"},
         {o->lenience.exact && !o->baseline, "--gate exact: only with --baseline"},
         {o->lenience.exact && o->lenience.strict, "--gate exact: nothing is inconclusive; not with strict"},
         {out->file && strcmp(out->file, "-") == 0 && !json,
