@@ -129,7 +129,7 @@ static void test_combinations(void **state)
         {"--output - --format csv", "JSON on stdout", "--output -: "},
         {"--output - --resume", "--output - writes no result file", "--resume: "},
         {"--gate strict", "only with --threshold, --baseline, --against or --find", "--gate: "},
-        {"--gate allow-unchecked", "only with --threshold, ", "--gate allow-unchecked: "},
+        {"--gate allow-unchecked", "only with --threshold, ", "--gate: "},
         {"--find nodes=memory --nodes 8", "--nodes", "--find: "},
         {"--find nodes=memory --dry-run", "--dry-run", "--find: "},
         {"--find nodes=latency:1s --device meta", "--device meta", "--find: "},

@@ -77,8 +77,7 @@ static void print_conditions(const struct below *b, FILE *out, int width)
 static void print_ranges(const struct below *b, FILE *out, int width)
 {
     char text[MESSAGE_SIZE];
-    snprintf(text, sizeof text, "~ %.400s%s", b->noisy[0] ? b->noisy[0] : "",
-             b->noisy[1] ? "; ..." : "");
+    snprintf(text, sizeof text, "~ %.400s%s", b->noisy[0] ? b->noisy[0] : "", b->noisy[1] ? "; ..." : "");
     if (b->noisy[0])
         wrap_within(out, text, width, 4);
     snprintf(text, sizeof text,
