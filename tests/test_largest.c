@@ -344,8 +344,7 @@ static void test_real_rows(void **state)
     for (int i = 0; i < 2; i++) {
         char words[256];
         snprintf(words, sizeof words,
-                 "--device ref " SMALL
-                 "--layers 1 --runs 3 --warmup 1 --output x.json --find nodes=%s",
+                 "--device ref " SMALL "--layers 1 --runs 3 --warmup 1 --output x.json --find nodes=%s",
                  kinds[i]);
         struct ended e = program_run(*state, words, NULL);
         struct record *record = record_in(*state, "work/x.json");
