@@ -261,16 +261,13 @@ static void test_fits(void **state)
         struct ended e = run_words(*state, words, 0);
         struct record *file = record_in(*state, "work/x.json");
         const struct value *fits = value_get(record_head(file), "fits");
-        bool fitted = value_size(fits) > 0, noisy = false;
+        bool noisy = false;
         for (size_t i = 0; i < row_count(file); i++)
             noisy = noisy || row_noisy(row_at(file, i), TIMED_STEP);
-        assert_true(fitted || noisy); /* no law of noisy times */
-        if (!noisy) {
-            assert_string_equal(text_in(value_at(fits, 0), "program"), "step");
-            assert_int_equal(count_in(value_at(fits, 0), "points"), 3);
-        }
+        assert_string_equal(text_in(value_at(fits, 0), "program"), "step");
+        assert_int_equal(count_in(value_at(fits, 0), "points"), 3);
         bool printed = strstr(e.out, "\nstep = ") || strstr(e.out, "\nstep: between ");
-        assert_int_equal(printed, fitted && f == 0);
+        assert_true(printed ? f == 0 : f > 0 || noisy); /* wide ranges may leave all of it open */
         record_free(file);
         ended_free(&e);
     }
