@@ -113,21 +113,14 @@ static int failed(int status)
     return interrupt_signal() ? 128 + interrupt_signal() : status;
 }
 
-/* A file or folder as --graph names it. */
-static bool name_file(const struct options *o, const char *path, char family[FAMILY_TEXT],
-                      struct message *error)
+/* Reads a file or folder, and says how --graph names it. */
+static bool read_graph(const struct options *o, const char *path, char family[FAMILY_TEXT], struct batch *b,
+                       struct message *error)
 {
-    return snprintf(family, FAMILY_TEXT, "%s:%s", o->undirected ? "undirected" : "file", path) <
-               FAMILY_TEXT ||
-           complain(error, "%.200s: the path is too long", path);
-}
-
-/* Reads a file or folder. */
-static bool read_graph(const struct options *o, const char *path, struct batch *b, struct message *error)
-{
-    char family[FAMILY_TEXT];
     struct graph_config c = {.family = family, .nodes = 1, .graphs = 1, .limits = limits_of(o)};
-    if (!name_file(o, path, family, error) || !batch_generate(b, &c, error->text, sizeof error->text))
+    if (snprintf(family, FAMILY_TEXT, "%s:%s", o->undirected ? "undirected" : "file", path) >= FAMILY_TEXT)
+        return complain(error, "%.200s: the path is too long", path);
+    if (!batch_generate(b, &c, error->text, sizeof error->text))
         return false;
     if (b->notes.header)
         fprintf(stderr, "note: %s\n", b->notes.header);
@@ -192,7 +185,7 @@ static int find_tables(const struct options *o, const struct dataset *d,
     return count;
 }
 
-static bool describe_batch(const struct options *o, const char *path, const struct batch *b,
+static bool describe_batch(const struct options *o, const char *family, const struct batch *b,
                            struct message *error)
 {
     struct dataset d = {.tables = 0};
@@ -200,9 +193,8 @@ static bool describe_batch(const struct options *o, const char *path, const stru
     char unused[MESSAGE_SIZE];
     enum graph_format format;
     struct graph_file_name name;
-    char family[FAMILY_TEXT];
-    if (!name_file(o, path, family, error) || !graph_file_name(family, &name) ||
-        !graph_format_find(name.path, &format, error->text, sizeof error->text))
+    graph_file_name(family, &name);
+    if (!graph_format_find(name.path, &format, error->text, sizeof error->text))
         return false;
     if (format == GRAPH_TU || format == GRAPH_OGB)
         dataset_find(&d, name.path, unused, sizeof unused);
@@ -211,7 +203,7 @@ static bool describe_batch(const struct options *o, const char *path, const stru
     for (int i = 0; i < count; i++)
         if (!read_table(&all[i], b, &s, error))
             return false;
-    plain_put(stdout, path);
+    plain_put(stdout, name.path);
     printf(": %s\n\n", graph_format_name(format));
     if (!graph_facts_print(stdout, b, error))
         return false;
@@ -222,10 +214,11 @@ static bool describe_batch(const struct options *o, const char *path, const stru
 
 static int describe_file(const struct options *o, char **names, struct message *error)
 {
+    char family[FAMILY_TEXT];
     struct batch b;
-    if (!read_graph(o, names[0], &b, error))
+    if (!read_graph(o, names[0], family, &b, error))
         return failed(EXIT_USAGE);
-    bool done = describe_batch(o, names[0], &b, error);
+    bool done = describe_batch(o, family, &b, error);
     batch_free(&b);
     return done ? EXIT_GOOD : failed(EXIT_USAGE);
 }
@@ -264,8 +257,9 @@ static int save_batch(const struct batch *b, const char *path, struct message *e
 
 static int convert_file(const struct options *o, char **names, struct message *error)
 {
+    char family[FAMILY_TEXT];
     struct batch b;
-    if (!read_graph(o, names[0], &b, error))
+    if (!read_graph(o, names[0], family, &b, error))
         return failed(EXIT_USAGE);
     int status = save_batch(&b, names[1], error);
     batch_free(&b);

@@ -10,11 +10,9 @@
 
 struct archive;
 
-/*
- * Finds the file of this name; `gz` is a gzFile of zlib at the archive's beginning, which stays the caller's.
- * Null with a reason, or without one if there is no such file.
- */
-struct archive *archive_find(void *gz, const char *name, const char **reason);
+/* The file of this name; `gz` is a gzFile of zlib at the archive's beginning, and stays the caller's. Or
+ * null. */
+struct archive *archive_find(void *gz, const char *name);
 
 /* Its next bytes, at most `size`. How many; 0 at its end; -1 if it is damaged or cut. */
 int archive_read(struct archive *a, void *bytes, int size);

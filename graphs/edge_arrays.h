@@ -1,10 +1,10 @@
 /*
- * Edges in arrays of NumPy, as edge_index of PyTorch Geometric (2 x E, or E x 2: nodes from, nodes to) in a
- * .npy file, or in a .npz archive: edge_index, or a sparse matrix of scipy.sparse.save_npz (csr, csc, coo),
- * whose entry (i, j) is the edge from i to j.
+ * Edges in arrays of NumPy: edge_index of PyTorch Geometric, 2 x E, nodes from and nodes to, as a .npy file
+ * or in a .npz archive; or an archive of scipy.sparse.save_npz, a csr matrix whose entry (i, j) is the edge
+ * from i to j.
  *
- * Numbers of nodes begin with 0. There are as many nodes as the matrix has rows or num_nodes says, otherwise
- * one more than the largest number. Values are ignored, a stored 0 is an edge.
+ * Numbers of nodes begin with 0. There are as many nodes as the matrix has rows, otherwise one more than the
+ * largest number. Values are ignored, a stored 0 is an edge.
  */
 #ifndef GTMARK_GRAPHS_EDGE_ARRAYS_H
 #define GTMARK_GRAPHS_EDGE_ARRAYS_H

@@ -11,7 +11,6 @@
 #include "graphs/edge_line.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "graphs/csr.h"
@@ -45,38 +44,23 @@ static bool skip_columns(struct words *w, int *columns)
     return words_end(w, "two node ids, a weight and a time; write a list of neighbours as an edge a line");
 }
 
-static bool begins_word(const struct words *w)
-{
-    return w->at < w->end && (isalpha((unsigned char)*w->at) || *w->at == '"' || *w->at == '_');
-}
-
-static bool scan_id(struct words *w, const char *which, uint64_t *id)
-{
-    bool name = begins_word(w);
-    if (words_whole(w, which, "node id", id))
-        return true;
-    size_t used = strlen(w->reason);
-    if (name)
-        snprintf(w->reason + used, sizeof w->reason - used, "; --graph names:PATH reads names");
-    return false;
-}
-
-static bool scan_edge(struct words *w, uint64_t id[2], int *columns)
-{
-    if (!scan_id(w, "first ", &id[0]))
-        return false;
-    words_skip_separator(w);
-    return scan_id(w, "second ", &id[1]) && skip_columns(w, columns);
-}
-
-static bool scan_name(struct words *w, uint64_t hash[2])
+/* A name is the hash of its letters. */
+static bool scan_node(struct words *w, bool names, const char *which, uint64_t *id)
 {
     const char *name = w->at;
-    hash[0] = hash[1] = 0;
-    for (; !words_at_separator(w); w->at++)
-        for (int i = 0; i < 2; i++)
-            hash[i] = rng_mix(hash[i] + (uint64_t)(unsigned char)*w->at + 256 * ((uint64_t)i + 1));
+    if (!names)
+        return words_whole(w, which, "node id", id);
+    for (*id = 0; !words_at_separator(w); w->at++)
+        *id = rng_mix(*id + (unsigned char)*w->at + 256);
     return w->at > name || words_refuse(w, "a name is missing", name);
+}
+
+static bool scan_edge(struct words *w, bool names, uint64_t id[2], int *columns)
+{
+    if (!scan_node(w, names, "first ", &id[0]))
+        return false;
+    words_skip_separator(w);
+    return scan_node(w, names, "second ", &id[1]) && skip_columns(w, columns);
 }
 
 static bool scan_graph(struct words *w, uint64_t *nodes)
@@ -89,32 +73,26 @@ static bool scan_graph(struct words *w, uint64_t *nodes)
     return words_end(w, "the number of nodes");
 }
 
-bool edge_line_is_header(const struct words *line)
+/* Whether two words come of which none begins as a number does. */
+static bool is_words(struct words w)
 {
-    struct words w = *line;
-    bool first = begins_word(&w) && !words_skip(&w, "graph", false);
-    while (!words_at_separator(&w))
-        w.at++;
-    words_skip_separator(&w);
-    return first && begins_word(&w);
+    uint64_t unused;
+    for (int i = 0; i < 2; i++, words_skip_separator(&w))
+        if (w.at == w.end || !(isalpha((unsigned char)*w.at) || strchr("\"_", *w.at)) ||
+            !scan_node(&w, true, "", &unused))
+            return false;
+    return true;
 }
 
-enum edge_line edge_line_names(struct words *line, uint64_t id[2][2], int *columns)
+enum edge_line edge_line_scan(struct words *line, bool names, uint64_t id[2], int *columns)
 {
     skip_comment(line, comment);
+    struct words all = *line;
     if (line->at == line->end)
         return EDGE_LINE_COMMENT;
-    bool good = scan_name(line, id[0]);
-    words_skip_separator(line);
-    return good && scan_name(line, id[1]) && skip_columns(line, columns) ? EDGE_LINE_EDGE : EDGE_LINE_BAD;
-}
-
-enum edge_line edge_line_scan(struct words *line, uint64_t id[2], int *columns)
-{
-    skip_comment(line, comment);
-    if (line->at == line->end)
-        return EDGE_LINE_COMMENT;
-    if (words_skip(line, "graph", false))
+    if (!names && words_skip(line, "graph", false))
         return scan_graph(line, id) ? EDGE_LINE_GRAPH : EDGE_LINE_BAD;
-    return scan_edge(line, id, columns) ? EDGE_LINE_EDGE : EDGE_LINE_BAD;
+    return scan_edge(line, names, id, columns) ? EDGE_LINE_EDGE
+           : !names && is_words(all)           ? EDGE_LINE_WORDS
+                                               : EDGE_LINE_BAD;
 }

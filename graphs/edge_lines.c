@@ -1,8 +1,8 @@
 /*
  * Ids are numbered in the order in which they are found, so that an edge takes one word from the beginning;
  * at the end these numbers become ranks. In a batch ids are already node numbers, counted from the first node
- * of their graph. A name is numbered by a hash of 64 bits; another one of each tells two names of the same
- * hash apart.
+ * of their graph. The id of a name is a hash of 64 bits: that two of n names have the same has a probability
+ * of n^2 / 2^65, 3e-6 for ten million.
  */
 #include "graphs/edge_lines.h"
 
@@ -22,9 +22,7 @@ struct reader {
     uint64_t pending[PENDING]; /* ids of the last edges, two each, not yet in the list */
     int pending_ids;
     struct numbering numbers;
-    uint64_t *second; /* of names: the second hash of each */
-    int64_t seconds;
-    int columns; /* of the first edge; 0: there is none yet */
+    int columns; /* of the last edge; 0: there is none yet */
 };
 
 /* Moves the pending edges to the list. */
@@ -33,7 +31,7 @@ static bool flush(struct reader *r)
     int64_t number[PENDING];
     if (!numbering_of(&r->numbers, r->pending, number, r->pending_ids))
         return collect_fail(&r->to, "no memory for the nodes, or more than %" PRId64, CSR_MAX_NODES);
-    r->to.held = r->lines.size + numbering_bytes(&r->numbers) + r->seconds * (int64_t)sizeof *r->second;
+    r->to.held = r->lines.size + numbering_bytes(&r->numbers);
     for (int i = 0; i < r->pending_ids; i += 2)
         if (!collect_edge(&r->to, number[i], number[i + 1]))
             return false;
@@ -70,34 +68,6 @@ static bool take_own(struct reader *r, const uint64_t id[2])
     return collect_edge(&r->to, first + (int64_t)id[0], first + (int64_t)id[1]);
 }
 
-/* The number of a name. */
-static bool number_name(struct reader *r, const uint64_t hash[2], int64_t *number)
-{
-    int64_t known = r->numbers.count, room = max_of(PENDING, 2 * r->seconds);
-    if (!numbering_of(&r->numbers, hash, number, 1))
-        return collect_fail(&r->to, "no memory for the nodes, or more than %" PRId64, CSR_MAX_NODES);
-    if (r->numbers.count > r->seconds) {
-        uint64_t *second = reallocarray(r->second, (size_t)room, sizeof *second);
-        if (!second)
-            return collect_fail(&r->to, "no memory for %" PRId64 " names", room);
-        r->second = second;
-        r->seconds = room;
-        if (!flush(r))
-            return false;
-    }
-    if (*number == known)
-        r->second[known] = hash[1];
-    return r->second[*number] == hash[1] ||
-           lines_refuse(&r->lines, "a name has the hash of another: change one of its letters");
-}
-
-static bool take_names(struct reader *r, uint64_t hash[2][2])
-{
-    int64_t number[2];
-    return number_name(r, hash[0], &number[0]) && number_name(r, hash[1], &number[1]) &&
-           collect_edge(&r->to, number[0], number[1]);
-}
-
 static bool take_edge(struct reader *r, const uint64_t *id, int columns)
 {
     struct edge_list *l = r->to.list;
@@ -109,25 +79,26 @@ static bool take_edge(struct reader *r, const uint64_t *id, int columns)
     return l->graphs > 0 ? take_own(r, id) : take_pending(r);
 }
 
-/* A first line that has the names of columns, before any edge or graph. */
-static bool is_header(const struct reader *r, const struct words *line)
+/* Names of columns are skipped, if they are the first line. */
+static bool take_words(struct reader *r, const char *reason)
 {
-    const struct edge_list *l = r->to.list;
-    return !r->columns && !l->graphs && !l->notes.header && edge_line_is_header(line);
+    struct edge_list *l = r->to.list;
+    if (r->columns || l->graphs || l->notes.header)
+        return lines_refuse(&r->lines, "%s; --graph names:PATH reads names", reason);
+    l->notes.header = "the first line has words, not node ids, and is skipped";
+    return true;
 }
 
 static bool take_line(struct reader *r, const char *line, const char *end)
 {
-    struct words words = words_of(line, end), all = words;
-    bool named = r->to.source->names;
-    uint64_t *id = r->pending + r->pending_ids, hash[2][2];
+    struct words words = words_of(line, end);
+    uint64_t *id = r->pending + r->pending_ids;
     int columns;
-    switch (named ? edge_line_names(&words, hash, &columns) : edge_line_scan(&words, id, &columns)) {
+    switch (edge_line_scan(&words, r->to.source->names, id, &columns)) {
     case EDGE_LINE_BAD:
-        if (named || !is_header(r, &all))
-            return lines_refuse(&r->lines, "%s", words.reason);
-        r->to.list->notes.header = "the first line has words, not node ids, and is skipped";
-        return true;
+        return lines_refuse(&r->lines, "%s", words.reason);
+    case EDGE_LINE_WORDS:
+        return take_words(r, words.reason);
     case EDGE_LINE_COMMENT:
         return true;
     case EDGE_LINE_GRAPH:
@@ -135,7 +106,7 @@ static bool take_line(struct reader *r, const char *line, const char *end)
     case EDGE_LINE_EDGE:
         break;
     }
-    return named ? take_names(r, hash) : take_edge(r, id, columns);
+    return take_edge(r, id, columns);
 }
 
 static bool read_lines(struct reader *r)
@@ -198,7 +169,6 @@ bool edge_lines_read(struct edge_list *list, const struct graph_source *s)
     collect_begin(&r.to, list, s, s->undirected);
     bool done = lines_open(&r.lines) && read_lines(&r) && complete(&r);
     numbering_free(&r.numbers);
-    free(r.second);
     lines_close(&r.lines);
     return collect_end(&r.to, done);
 }

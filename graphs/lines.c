@@ -160,12 +160,11 @@ bool lines_next_words(struct text_lines *l, struct words *w)
 
 bool lines_open_array(struct text_lines *l, const char *name)
 {
-    char file[64];
-    const char *reason;
-    snprintf(file, sizeof file, "%s.npy", name);
+    if (!l->container || !l->container->npz)
+        return true;
     gzrewind(l->file);
-    l->entry = archive_find(l->file, file, &reason);
-    return l->entry || (reason && lines_fail(l, "%s", reason));
+    l->entry = archive_find(l->file, name);
+    return l->entry;
 }
 
 /* The next bytes of the file or of an array in it; -1 with an error. */

@@ -48,10 +48,7 @@ bool lines_next(struct text_lines *l, const char **line, const char **end);
 /* The words of the next line that has any; otherwise as lines_next. */
 bool lines_next_words(struct text_lines *l, struct words *w);
 
-/*
- * Of a .npz archive, just opened: reads the bytes of this array. False without an error, and l->failed, if
- * there is none of this name.
- */
+/* Just opened: of a .npz archive the file of this name is read. False, without an error, if it has none. */
 bool lines_open_array(struct text_lines *l, const char *name);
 
 /*

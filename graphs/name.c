@@ -10,22 +10,20 @@ static bool is_word(const char *text, size_t length, const char *word)
     return strlen(word) == length && memcmp(text, word, length) == 0;
 }
 
+static bool skip_prefix(const char **text, const char *prefix)
+{
+    bool begins = strncmp(*text, prefix, strlen(prefix)) == 0;
+    *text += begins ? strlen(prefix) : 0;
+    return begins;
+}
+
 bool graph_file_name(const char *text, struct graph_file_name *n)
 {
-    enum { NAMES = 3, PREFIXES };
-    static const char *const prefixes[PREFIXES] = {"file:", "undirected:", "unique:", "names:"};
-    int i = 0;
-    while (i < PREFIXES && strncmp(text, prefixes[i], strlen(prefixes[i])) != 0)
-        i++;
-    if (i < PREFIXES && n) {
-        const char *path = text + strlen(prefixes[i]);
-        bool names = i != NAMES && strncmp(path, prefixes[NAMES], strlen(prefixes[NAMES])) == 0;
-        *n = (struct graph_file_name){.path = path + (names ? strlen(prefixes[NAMES]) : 0),
-                                      .undirected = i == 1 || i == 2,
-                                      .unique = i == 2,
-                                      .names = names || i == NAMES};
-    }
-    return i < PREFIXES;
+    bool unique = skip_prefix(&text, "unique:"), undirected = unique || skip_prefix(&text, "undirected:"),
+         file = undirected || skip_prefix(&text, "file:"), names = skip_prefix(&text, "names:");
+    if (n)
+        *n = (struct graph_file_name){text, undirected, unique, names};
+    return file || names;
 }
 
 /* Sets family and values; for a shape, those of its graph. */

@@ -6,8 +6,8 @@
  *     file:PATH                                     a file of edges, as they are there
  *     undirected:PATH                               with the edge back to each
  *     unique:PATH                                   in addition each edge once, however often the file has it
- *     names:PATH                                    as file:, of an edge list whose nodes have names; these
- * may also follow: undirected:names:PATH
+ *     names:PATH                                    as file:, of an edge list whose nodes have names; also
+ *                                                   after another: undirected:names:PATH
  *
  * With ":giant" each graph is reduced to its largest component.
  */

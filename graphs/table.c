@@ -21,6 +21,8 @@ bool table_value(struct number_table *t, double value)
         return false;
     if (t->to && at < t->room)
         t->to[at] = (float)value;
+    if (t->whole && at < t->room)
+        t->whole[at] = value >= 0 && value <= INT32_MAX ? (int32_t)value : -1;
     t->taken++;
     if (isnan(value)) {
         t->missing++;

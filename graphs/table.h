@@ -25,7 +25,8 @@ struct number_table {
     bool by_columns;    /* the file has one column after the other (Fortran's order) */
     int64_t taken;      /* values so far */
     float *to;          /* where the values go, row by row; null: nowhere */
-    int64_t room;       /* for so many */
+    int32_t *whole;     /* likewise, as whole numbers; those that it cannot have as -1 */
+    int64_t room;       /* of either, for so many */
 };
 
 /*

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graphs/npy.h"
+#include "graphs/lines.h"
 #include "graphs/table.h"
 #include "kernels/arithmetic.h"
 
@@ -40,7 +40,11 @@ VALUE_OF(of_u2, uint16_t)
 VALUE_OF(of_u4, uint32_t)
 VALUE_OF(of_u8, uint64_t)
 
-static const struct npy_element elements[] = {
+static const struct element {
+    const char *name;
+    int64_t size;
+    double (*value)(const unsigned char *bytes);
+} elements[] = {
     {"f4", 4, of_f4}, {"f8", 8, of_f8}, {"i1", 1, of_i1}, {"i2", 2, of_i2},
     {"i4", 4, of_i4}, {"i8", 8, of_i8}, {"u1", 1, of_u1}, {"u2", 2, of_u2},
     {"u4", 4, of_u4}, {"u8", 8, of_u8}, {"b1", 1, of_u1}, {0},
@@ -73,11 +77,11 @@ static const char *value_at(const char *header, const char *key)
     return at ? at + strlen(key) : NULL;
 }
 
-static const struct npy_element *scan_type(struct text_lines *l, const char *header)
+static const struct element *scan_type(struct text_lines *l, const char *header)
 {
     const char *text = value_at(header, "'descr': '");
     char order = text ? *text : '\0';
-    const struct npy_element *e = elements;
+    const struct element *e = elements;
     while (text && e->name && (order == '\0' || strncmp(text + 1, e->name, 2) != 0 || text[3] != '\''))
         e++;
     if (text && e->name && (order == '<' || (order == '|' && e->size == 1)))
@@ -86,47 +90,30 @@ static const struct npy_element *scan_type(struct text_lines *l, const char *hea
     return NULL;
 }
 
-static bool scan_shape(struct text_lines *l, const char *header, struct npy *a)
+static bool scan_shape(struct text_lines *l, const char *header, struct number_table *t)
 {
     const char *text = value_at(header, "'shape': (");
     int after = 0;
-    a->rows = a->cols = 1;
-    if (text && (*text == ')' || (sscanf(text, "%9" SCNd64 ",)%n", &a->rows, &after) == 1 && after > 0)) &&
-        a->rows > 0)
+    t->cols = 1;
+    if (text && (sscanf(text, "%9" SCNd64 ",)%n", &t->rows, &after) == 1 && after > 0 && t->rows > 0))
         return true;
     after = 0;
-    if (text && sscanf(text, "%9" SCNd64 ", %9" SCNd64 ")%n", &a->rows, &a->cols, &after) == 2 && after > 0 &&
-        a->rows > 0 && a->cols > 0)
+    if (text && sscanf(text, "%9" SCNd64 ", %9" SCNd64 ")%n", &t->rows, &t->cols, &after) == 2 && after > 0 &&
+        t->rows > 0 && t->cols > 0)
         return true;
     return lines_fail(l, "its shape is not that of one or two dimensions below 10^9, with an element");
 }
 
-static bool scan_order(struct text_lines *l, const char *header, struct npy *a)
+static bool scan_order(struct text_lines *l, const char *header, struct number_table *t)
 {
     const char *text = value_at(header, "'fortran_order': ");
-    a->by_columns = text && strncmp(text, "True", 4) == 0;
-    return a->by_columns || (text && strncmp(text, "False", 5) == 0) ||
+    t->by_columns = text && strncmp(text, "True", 4) == 0;
+    return t->by_columns || (text && strncmp(text, "False", 5) == 0) ||
            lines_fail(l, "its header does not say whether its elements are in Fortran's order");
 }
 
-bool npy_open(struct text_lines *l, struct npy *a)
-{
-    char header[HEADER_MOST + 1];
-    if (!read_header(l, header))
-        return false;
-    a->element = scan_type(l, header);
-    return a->element && scan_shape(l, header, a) && scan_order(l, header, a);
-}
-
-bool npy_read_word(struct text_lines *l, char word[8])
-{
-    char header[HEADER_MOST + 1];
-    memset(word, 0, 8);
-    return read_header(l, header) && lines_bytes(l, word, 7) >= 0;
-}
-
 /* Takes the elements of a block. */
-static bool take_values(struct number_table *t, struct text_lines *l, const struct npy_element *e,
+static bool take_values(struct number_table *t, struct text_lines *l, const struct element *e,
                         const unsigned char *bytes, int64_t size)
 {
     for (int64_t at = 0; at < size; at += e->size)
@@ -140,14 +127,13 @@ static bool take_values(struct number_table *t, struct text_lines *l, const stru
 
 bool table_read_npy(struct number_table *t, struct text_lines *l)
 {
+    char header[HEADER_MOST + 1];
     unsigned char bytes[BLOCK];
-    struct npy a;
-    if (!npy_open(l, &a))
+    if (!read_header(l, header))
         return false;
-    const struct npy_element *e = a.element;
-    t->rows = a.rows;
-    t->cols = a.cols;
-    t->by_columns = a.by_columns;
+    const struct element *e = scan_type(l, header);
+    if (!e || !scan_shape(l, header, t) || !scan_order(l, header, t))
+        return false;
     t->type = e->name;
     int64_t all = t->rows * t->cols * e->size;
     for (int64_t done = 0; done < all;) {
