@@ -167,19 +167,6 @@ bool lines_open_array(struct text_lines *l, const char *name)
     return l->entry;
 }
 
-/* The next bytes of the file or of an array in it; -1 with an error. */
-static int read_some(struct text_lines *l, void *bytes, int size)
-{
-    if (!l->entry) {
-        int got = gzread(l->file, bytes, (unsigned)size);
-        return got > 0 ? got : check_end(l) ? 0 : -1;
-    }
-    int got = archive_read(l->entry, bytes, size);
-    if (got < 0)
-        lines_fail(l, "an array in it is damaged or cut");
-    return got;
-}
-
 int64_t lines_bytes(struct text_lines *l, void *bytes, int64_t size)
 {
     int64_t count = 0;
@@ -188,9 +175,13 @@ int64_t lines_bytes(struct text_lines *l, void *bytes, int64_t size)
             lines_fail(l, "stopped while reading");
             return -1;
         }
-        int got = read_some(l, (char *)bytes + count, (int)min_of(size - count, AT_ONCE));
+        int most = (int)min_of(size - count, AT_ONCE);
+        char *to = (char *)bytes + count;
+        int got = l->entry ? archive_read(l->entry, to, most) : gzread(l->file, to, (unsigned)most);
+        if (got < 0 && l->entry)
+            lines_fail(l, "an array in it is damaged or cut");
         if (got <= 0)
-            return got < 0 ? -1 : count;
+            return !l->failed && (l->entry || check_end(l)) ? count : -1;
         count += got;
     }
     return count;
