@@ -53,36 +53,37 @@ static int64_t block_sums(int64_t k)
     return 3 * k + 1;
 }
 
-/* v'v, v'Lv and |Lv|^2 of the columns over rows first .. end - 1; `row` is a work array of K doubles. */
-static void sum_block(const struct matrix *l, const float *v, int64_t k, int64_t first, int64_t end,
-                      double *sums, double *row)
+/* v'v, v'Mv and |Mv|^2 of the columns over rows first .. end - 1, M = L - value; `row` is a work array of K
+ * doubles. */
+static void sum_block(const struct matrix *l, const float *v, const float *value, int64_t k, int64_t first,
+                      int64_t end, double *sums, double *row)
 {
-    double *vv = sums, *vlv = vv + k, *lvlv = vlv + k, norm = 0;
+    double *vv = sums, *vmv = vv + k, *mvmv = vmv + k, norm = 0;
     memset(sums, 0, (size_t)block_sums(k) * sizeof *sums);
     for (int64_t i = first; i < end; i++) {
         const float *own = v + i * k;
         norm = fmax(norm, multiply_row(l, v, k, i, row));
 #pragma omp simd
         for (int64_t c = 0; c < k; c++) {
-            double x = own[c], y = row[c];
+            double x = own[c], y = row[c] - value[c] * x;
             vv[c] += x * x;
-            vlv[c] += x * y;
-            lvlv[c] += y * y;
+            vmv[c] += x * y;
+            mvmv[c] += y * y;
         }
     }
-    lvlv[k] = norm;
+    mvmv[k] = norm;
 }
 
 /* The sums of a graph; the first block of `sums` receives the result. */
-static void sum_graph(const struct matrix *l, const float *v, int64_t k, int64_t first, int64_t end,
-                      double *sums, int threads)
+static void sum_graph(const struct matrix *l, const float *v, const float *value, int64_t k, int64_t first,
+                      int64_t end, double *sums, int threads)
 {
     int64_t blocks = blocks_of(end - first, BLOCK), size = block_sums(k);
 #pragma omp parallel for schedule(static) if (blocks > 1) num_threads(threads)
     for (int64_t n = 1; n <= blocks; n++) {
         double row[ENCODING_K_MAX];
         int64_t from = first + (n - 1) * BLOCK, to = min_of(from + BLOCK, end);
-        sum_block(l, v, k, from, to, sums + n * size, row);
+        sum_block(l, v, value, k, from, to, sums + n * size, row);
     }
     memset(sums, 0, (size_t)size * sizeof *sums);
     for (int64_t n = 1; n <= blocks; n++) {
@@ -175,16 +176,16 @@ static struct quality finish_graph(struct encoding *e, const struct matrix *l, c
     int64_t k = e->values.cols, first = b->offset[g], end = b->offset[g + 1], pairs = e->pairs[g];
     float *v = e->values.data, *value = (float *)e->eigenvalues.data + g * k;
     make_canonical(v, k, first, end, sums, threads);
-    sum_graph(l, v, k, first, end, sums, threads);
-    double *vv = sums, *vlv = vv + k, *lvlv = vlv + k, norm = lvlv[k];
+    sum_graph(l, v, value, k, first, end, sums, threads);
+    double *vv = sums, *vmv = vv + k, *mvmv = vmv + k, norm = mvmv[k];
     struct quality q = {0, 0};
     for (int64_t c = 0; c < pairs; c++) {
-        double quotient = vlv[c] / vv[c];
-        double lambda = value[c] == 0 ? 0 : fmax(0, quotient);
+        double off = vmv[c] / vv[c], lambda = value[c] == 0 ? 0 : fmax(0, value[c] + off);
+        double moved = lambda - value[c];
         value[c] = (float)lambda;
-        /* |L v - lambda v|^2 / v'v, where lambda may differ from the quotient. */
-        double square = lvlv[c] / vv[c] - quotient * quotient + (quotient - lambda) * (quotient - lambda);
-        double residual = vv[c] > 0 ? sqrt(fmax(0, square)) : INFINITY;
+        /* |L v - lambda v|^2 / v'v; little is subtracted, since the value is near lambda. */
+        double square = mvmv[c] / vv[c] - moved * (2 * off - moved);
+        double residual = vv[c] > 0 ? sqrt(square < 0 ? 0 : square) : INFINITY;
         vv[c] = residual;
         q.residual = fmax(q.residual, residual);
         q.excess = fmax(q.excess, residual / eigen_allowed(lambda, norm));
