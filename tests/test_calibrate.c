@@ -3,6 +3,7 @@
  * only under the same conditions and in the same state of the machine; the roofline for synthetic numbers.
  * Rates are not compared with each other, because the machine may be busy.
  */
+#include "bench/base/clock.h"
 #include "bench/machine/ceilings.h"
 #include "bench/machine/roofline.h"
 #include "tests/test.h"
@@ -175,6 +176,78 @@ static void test_calibrates(void **state)
         }
         assert_true(free_again);
     }
+}
+
+/* A clock that test_moved_bytes plays: a peak that moves 2 GB/s, whatever the pattern, and computes at 3
+ * GFLOP/s. */
+static double played;
+static bool playing;
+
+double __real_clock_now(void);
+double __wrap_clock_now(void);
+double __wrap_clock_now(void)
+{
+    return playing ? played : __real_clock_now();
+}
+
+static float play_arithmetic(int64_t repetitions)
+{
+    played += (double)repetitions * 6 / 3e9;
+    return 0;
+}
+
+static void play_bytes(int64_t n, int arrays)
+{
+    played += (double)n * arrays * (double)sizeof(float) / 2e9;
+}
+
+static float play_read(int64_t n, const float *x)
+{
+    (void)x;
+    play_bytes(n, 1);
+    return 0;
+}
+
+static void play_write(int64_t n, float *x, float value)
+{
+    (void)x, (void)value;
+    play_bytes(n, 1);
+}
+
+/* Read and written. */
+static void play_update(int64_t n, float *x, float factor)
+{
+    (void)x, (void)factor;
+    play_bytes(n, 2);
+}
+
+static void play_triad(int64_t n, float *x, const float *y, const float *z, float factor)
+{
+    (void)x, (void)y, (void)z, (void)factor;
+    play_bytes(n, 3);
+}
+
+/* Rates are of all bytes that a pattern moves. */
+static void test_moved_bytes(void **state)
+{
+    (void)state;
+    const struct peak peak = {.isa = "played",
+                              .flops = 6,
+                              .multiply_add = play_arithmetic,
+                              .read = play_read,
+                              .write = play_write,
+                              .update = play_update,
+                              .triad = play_triad};
+    struct calibration c;
+    struct message error;
+    playing = true;
+    bool good = calibrate(&peak, 1, 0.1, &c, &error);
+    playing = false;
+    assert_true(good);
+    assert_close(c.peak, 3);
+    for (int i = 0; i < c.points; i++)
+        assert_same_rates(&c.sweep[i],
+                          &(struct bandwidth){c.sweep[i].capacity, c.sweep[i].working_set, 2, 2, 2, 2});
 }
 
 static void test_json_round_trip(void **state)
@@ -432,6 +505,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_loops_compute),
         cmocka_unit_test(test_calibrates),
+        cmocka_unit_test(test_moved_bytes),
         cmocka_unit_test(test_json_round_trip),
         cmocka_unit_test(test_probes_that_were_not_measured),
         cmocka_unit_test(test_file_is_valid_where_conditions_agree),
