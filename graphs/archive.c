@@ -1,10 +1,10 @@
 /*
- *     archive = {"PK\3\4" version flags method time date crc32 packed size name-length extra-length name
- * extra data} ...
+ *     archive = file...
+ *     file = "PK\3\4" version flags method time date crc32 packed size name-length extra-length name extra
+ *            data
  *
- * Numbers are little-endian, of 2 bytes up to the date and for the two lengths, else of 4. As NumPy writes
- * it, extra begins with 1 and its length, of 2 bytes, then size and packed size, of 8; packed is then 2^32
- * - 1.
+ * Numbers are little-endian, of 2 bytes up to the date and for the two lengths, else of 4. NumPy sets
+ * `packed` to 2^32 - 1; extra then is 1 and its own length, of 2 bytes, the size and what is packed, of 8.
  */
 #include "graphs/archive.h"
 
