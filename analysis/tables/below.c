@@ -58,7 +58,8 @@ void below_add_noisy(struct below *b, const char *reason)
 static void print_conditions(const struct below *b, FILE *out, int width)
 {
     char lost[96] = "", left_out[96] = "", kept[64] = "", text[256];
-    bool was_lost = b->lost >= least_lost * b->sampled && b->sampled > 0;
+    bool was_lost =
+        b->lost >= least_lost * b->sampled && b->sampled > 0 && b->loaded == 0; /* else it is said */
     if (was_lost)
         snprintf(lost, sizeof lost,
                  "up to %.1f %% of the time went to other programs (waits of all threads together)",
