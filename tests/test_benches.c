@@ -208,10 +208,7 @@ static void test_model(void **state)
     e = run_words(
         h, "--nodes 8 --hidden 16 --heads 2 --layers 1 --phase forward --runs 20 --threads 1 --output x.json",
         0);
-    record = record_in(h, "work/x.json");
-    bool steady = !row_noisy(row_at(record, 0), TIMED_FORWARD); /* the profile of a noisy row is not drawn */
-    assert_true(!draws || !strstr(e.err, "x_{profile,") == !steady);
-    record_free(record);
+    assert_true(!draws || strstr(e.err, "x_{profile,"));
     ended_free(&e);
     e = run_words(h, SMALL "--nodes 8 --layers 1 --mem-limit 8KiB", 1); /* enough for the graph only */
     ended_free(&e);
@@ -256,7 +253,7 @@ static void test_presets(void **state)
     struct ended e = run_words(h, "--preset zinc --layers 1 --batch 1,2 --runs 2 --output x.json", 0);
     assert_non_null(strstr(e.out, "\n  zinc "));
     ended_free(&e);
-    assert_heading(h, "--preset zinc --layers 1 --batch 1,2 --runs 2 --output x.json",
+    assert_heading(h, "--preset zinc --layers 1 --batch 1,2 --runs 1 --output x.json",
                    "preset batch nodes inference training step graphs/s GFLOP/s memory padding check");
     *state = h;
     house_teardown(state);
