@@ -21,6 +21,15 @@ static struct value *one(const char *key, const char *text)
     return object;
 }
 
+static struct value *number_or_null(void)
+{
+    struct value *types = value_new_array(), *object = value_new_object();
+    value_append(types, value_new_text("number"));
+    value_append(types, value_new_text("null"));
+    value_set(object, "type", types);
+    return object;
+}
+
 /* A list of one element. */
 static struct value *only(struct value *v)
 {
@@ -178,6 +187,9 @@ struct value *schema_json(void)
     value_append(kinds, if_kind("resumed", list_schema("resumed", NULL)));
     value_append(kinds, if_kind("row", row_schema()));
     struct value *fit = object_of(schema_fit, schema_fit_count);
+    static const char *const told[] = {"exponents", "exponents_low", "exponents_high"};
+    for (size_t i = 0; i < 3; i++) /* where the ranges leave one open it is null */
+        value_set(value_get(value_get(fit, "properties"), told[i]), "items", number_or_null());
     value_remove(fit, "additionalProperties"); /* files of older builds have others */
     value_append(kinds, if_kind("end", list_schema("fits", fit)));
     value_set(kind, "enum",

@@ -79,6 +79,8 @@ static void test_judging(void **state)
     (void)state;
     static const bool both[PROGRAMS] = {true, true}, forward[PROGRAMS] = {true, false};
     struct rows *rows = rows_of(good_row(100), good_row(1000), NULL);
+    row_derive(rows_at(rows, 0));
+    row_derive(rows_at(rows, 1));
     double fast = real_at(rows_at(rows, 0), "forward.time.median"), slow;
     slow = real_at(rows_at(rows, 1), "forward.time.median");
     char text[128];
@@ -100,6 +102,10 @@ static void test_judging(void **state)
     assert_int_equal(misses, 0);
     assert_non_null(strstr(out, "inconclusive; --gate strict makes this a miss"));
     free(out);
+    free(judged("forward.throughput:1000000/s", both, rows, &misses)); /* a lower bound */
+    assert_int_equal(misses, 2);
+    free(judged("forward.throughput:0.000001/s", both, rows, &misses));
+    assert_int_equal(misses, 0);
     free(judged("memory:1KiB", both, rows, &misses));
     assert_int_equal(misses, 4);
     free(judged("memory:1KiB", forward, rows, &misses));

@@ -155,6 +155,7 @@ static bool try_row(struct writer *writer, struct record *record, size_t index, 
     bool replace = index < rows_count(record_rows(record));
     row->position = (int64_t)index;
     row_set_text(row, "step.memory.peak_op", "layer1.\"q\"\\\tµ\n/{}[],:");
+    row_derive(row); /* as a reader does */
     return record_put(record, index, replace, row, error) && writer_row(writer, index, error);
 }
 
@@ -321,6 +322,7 @@ static void test_order_of_rows(void **state)
         snprintf(device, sizeof device, "cuda:%zu", i % 3);
         row_set_text(row, "device", device);
         row->position = (int64_t)(i / 3 * 7 % ROWS_OF_EACH);
+        row_derive(row);
         assert_true(record_put(p->record, i, false, row, error) && writer_row(writer, i, error));
     }
     struct record *found = loaded(p->file);
