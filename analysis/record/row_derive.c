@@ -313,8 +313,8 @@ bool row_states_differ(const struct row *a, size_t of_a, const struct row *b, si
     struct stated in_a = states_of(x, y), in_b = states_of(y, x);
     struct turn *all = zeroed(in_a.count + in_b.count, sizeof *all);
     bool any_a = false, any_b = false, shared = false;
-    memcpy(all, in_a.turns, in_a.count * sizeof *all);
-    memcpy(all + in_a.count, in_b.turns, in_b.count * sizeof *all);
+    for (size_t i = 0; i < in_a.count + in_b.count; i++)
+        all[i] = i < in_a.count ? in_a.turns[i] : in_b.turns[i - in_a.count];
     struct states s = states_find(all, in_a.count + in_b.count);
     for (size_t i = 0; i < in_a.in_range; i++)
         for (size_t k = 0; k < in_b.in_range; k++) {
