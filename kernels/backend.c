@@ -1,8 +1,9 @@
-/* The tables of the reference backends, generated from ops.def, and of the oracle; the lookup in a chain of
- * backends. */
+/* The tables of the reference backends and of plans, generated from ops.def, and of the oracle; the lookup in
+ * a chain of backends. */
 #include "kernels/backend.h"
 
 #include "kernels/converted.h"
+#include "kernels/cuda/beside.h"
 #include "kernels/oracle/oracle.h"
 #include "kernels/ref/ref.h"
 
@@ -25,6 +26,26 @@ static const struct kernel count_kernels[] = {
         {OP_##name, "count", TYPE_bf16, ref_##name##_count, ref_##name##_count_scratch, NULL, NULL},         \
         {OP_##name, "count", TYPE_f64, ref_##name##_count, ref_##name##_count_scratch, NULL, NULL},
 #include "kernels/ops_list.h"
+};
+
+/* tf32 is no variant of its own. */
+static const struct kernel plan_kernels[] = {
+#define OP(name, doc)                                                                                        \
+    {OP_##name, "cuda", TYPE_f32, NULL, NULL, NULL, NULL},                                                   \
+        {OP_##name, "cuda", TYPE_tf32, converted_run, NULL, NULL, NULL},                                     \
+        {OP_##name, "cuda", TYPE_bf16, NULL, NULL, NULL, NULL},
+#include "kernels/ops_list.h"
+};
+
+static const struct device plan_device = {
+    .alignment = CUDA_ALIGNMENT, .beside = CUDA_WORKSPACE + CUDA_RESERVE, .per_entry = CUDA_LAUNCH};
+
+const struct backend backend_cuda_plan = {
+    .name = "cuda",
+    .doc = "plans for a GPU",
+    .kernels = plan_kernels,
+    .count = sizeof plan_kernels / sizeof *plan_kernels,
+    .device = &plan_device,
 };
 
 const struct backend backend_ref = {

@@ -49,6 +49,8 @@ struct device_facts {
  */
 struct device {
     int64_t alignment;                            /* bytes, of scratch and of allocations */
+    int64_t beside;                               /* bytes that it takes at least beside an arena */
+    double per_entry;                             /* seconds that an entry takes at least in a captured run */
     int (*count)(char *error, size_t error_size); /* 0 with a message: none, and why */
     bool (*facts)(int index, struct device_facts *f);
     void *(*open)(int index, char *error, size_t error_size);
@@ -137,6 +139,12 @@ const struct backend *const *backend_cpu_all(void);
  * has can be recorded and planned.
  */
 const struct backend *backend_cuda(char *error, size_t error_size);
+
+/*
+ * Plans for such a GPU without that library: it is taken to have every op, none of which has scratch or can
+ * run.
+ */
+extern const struct backend backend_cuda_plan;
 
 /* The row for an op and a dtype (DTYPE_NONE: any); variant null: the default. Returns null if there is none.
  */

@@ -32,4 +32,8 @@ void findings_print_rank_memory(FILE *out, const struct rows *rows, bool weak, d
 /* Prints which way to share the work among ranks is predicted to be best, as items of a list. */
 void findings_print_ways(FILE *out, const struct rows *rows);
 
+/* Prints how many times its predicted bound a measured time is, least and most of the programs of these rows,
+ * which are in `where`; nothing if none has both. */
+void findings_print_bounds(FILE *out, const struct rows *rows, const char *where);
+
 #endif

@@ -67,8 +67,8 @@ static struct way *ways_of(const struct rows *rows, const struct field *const *a
         const struct row *row = rows_at(rows, i);
         double seconds = row_program(row, kind)->communication.predicted_run;
         ways[*count] = (struct way){i, work[i], row->ranks.count, row->ranks.parallel, seconds};
-        *count += row_is_ok(row) && row->device && strcmp(row->device, "meta") == 0 && row->ranks.count > 1 &&
-                  row->ranks.parallel && !isnan(seconds);
+        *count += row_is_ok(row) && row_is_planned(row) && row->ranks.count > 1 && row->ranks.parallel &&
+                  !isnan(seconds);
     }
     free(work);
     qsort(ways, *count, sizeof *ways, by_work_and_time);

@@ -94,8 +94,10 @@ void profile_write(const struct profile *p, struct row *row, size_t kind)
     for (size_t i = 0; i < PLACES; i++)
         write_place(p, &places[i], row, kind);
     if (predicted) {
-        program->predicted.time = total.least;
-        program->predicted.memory_bound = total.least > 0 ? total.memory / total.least : 0;
+        program->predicted.time = total.least + p->launches;
+        program->predicted.memory_bound = total.least > 0 ? total.memory / program->predicted.time : 0;
+        if (p->launches > 0)
+            program->predicted.launches = p->launches;
         program->predicted.ceilings = row_keep(row, p->ceilings);
     }
     if (p->runs > 0)
@@ -146,6 +148,7 @@ bool profile_read(struct profile *p, const struct row *row, size_t kind)
     const char *ceilings = program->predicted.ceilings;
     p->count = program->profile.op.count;
     p->runs = program->profile.runs == COUNT_ABSENT ? 0 : program->profile.runs;
+    p->launches = program->predicted.launches > 0 ? program->predicted.launches : 0;
     snprintf(p->ceilings, sizeof p->ceilings, "%s", ceilings ? ceilings : "");
     p->entries = calloc(p->count + 1, sizeof *p->entries);
     if (!p->entries)

@@ -30,6 +30,7 @@ struct profile {
     int64_t runs; /* 0: only planned */
     size_t count;
     struct profile_entry *entries;
+    double launches; /* predicted: seconds that starting the entries takes beside `least`; 0 on the host */
     char ceilings[PROFILE_CEILINGS]; /* those of `least`: "60.0 GFLOP/s, DRAM 20.0 GB/s"; empty: none */
 };
 

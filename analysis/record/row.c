@@ -323,13 +323,16 @@ static const char *own_reason(const struct row *row, const char *path)
     return NULL;
 }
 
+bool row_is_planned(const struct row *row)
+{
+    return row->device && strncmp(row->device, "meta", 4) == 0;
+}
+
 /* What explains any absent field. */
 static const char *reason_of_all(const struct row *row)
 {
     bool ok = row->status && strcmp(row->status, "ok") == 0;
-    return row->status && !ok                                ? row->reason
-           : row->device && strcmp(row->device, "meta") == 0 ? "planned only (--device meta)"
-                                                             : NULL;
+    return row->status && !ok ? row->reason : row_is_planned(row) ? "planned only (--device meta)" : NULL;
 }
 
 const char *row_reason(const struct row *row, const char *path)

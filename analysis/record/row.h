@@ -151,6 +151,9 @@ const char *row_reason(const struct row *row, const char *path);
 
 bool row_is_ok(const struct row *row);
 
+/* Not run: on --device meta, for whichever device. */
+bool row_is_planned(const struct row *row);
+
 /* Why a time has no roofline if no turn was in one state of the machine. */
 #define ROW_STATELESS "the machine was disturbed, or its state changed, in every turn"
 

@@ -100,10 +100,11 @@ static void print_table(const struct profile *p, const struct heading *heading, 
 static void print_total(const struct profile *p, const char *title, FILE *out)
 {
     struct profile_group total = profile_total(p);
-    char text[PROFILE_CEILINGS + 512], measured[UNITS_TEXT], predicted[UNITS_TEXT];
+    char text[PROFILE_CEILINGS + 512], measured[UNITS_TEXT], predicted[UNITS_TEXT], launches[UNITS_TEXT];
     bool known = isfinite(total.least), ran = p->runs > 0;
     units_format(measured, total.seconds, UNITS_SI, "s");
     units_format(predicted, total.least, UNITS_SI, "s");
+    units_format(launches, p->launches, UNITS_SI, "s");
     putc('\n', out);
     if (ran)
         fprintf(out, "profile of %s, medians of %lld run%s\n", title, (long long)p->runs,
@@ -114,8 +115,10 @@ static void print_total(const struct profile *p, const char *title, FILE *out)
     else if (ran)
         return;
     else if (known)
-        snprintf(text, sizeof text, "plan of %s, not run: predicted %s, %.1f %% of it bound by memory, at %s",
-                 title, predicted, total.least > 0 ? 100 * total.memory / total.least : 0, p->ceilings);
+        snprintf(text, sizeof text,
+                 "plan of %s, not run: predicted %s, %.1f %% of it bound by memory%s%s, at %s", title,
+                 predicted, total.least > 0 ? 100 * total.memory / total.least : 0,
+                 p->launches > 0 ? ", and for launches " : "", p->launches > 0 ? launches : "", p->ceilings);
     else
         snprintf(text, sizeof text, "plan of %s, not run; %s", title,
                  *p->ceilings ? "the work exceeds 63 bits, so no time is predicted"

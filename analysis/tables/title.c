@@ -148,10 +148,11 @@ static void add_place(struct title *t, const struct value *head)
     bool on_host = strcmp(device, "cpu") == 0 && value_get_text(head, "host.instruction_set", &isa);
     last = on_host ? strstr(isa, compiled) : NULL;
     add_part(t, "%s",
-             strcmp(device, "meta") == 0 ? "planned for the CPU, not run"
-             : last                      ? last + strlen(compiled)
-             : on_host                   ? isa
-                                         : device);
+             strcmp(device, "meta") == 0        ? "planned for the CPU, not run"
+             : strcmp(device, "meta:cuda") == 0 ? "planned for a GPU, not run"
+             : last                             ? last + strlen(compiled)
+             : on_host                          ? isa
+                                                : device);
 }
 
 static void add_benchmark(struct title *t, const struct value *head)

@@ -142,8 +142,8 @@ bool ceilings_parse(const char *text, struct given_ceilings *g, struct message *
     given_ceilings_free(g);
     if (find_published(text, g))
         return true;
-    g->of_file = rate_of(text) == RATES;
-    return (g->of_file ? read_file(text, "calibrations", add_calibration, g, why) : read_rates(text, g)) ||
+    g->file = rate_of(text) == RATES ? text : NULL;
+    return (g->file ? read_file(text, "calibrations", add_calibration, g, why) : read_rates(text, g)) ||
            complain(
                error,
                "--ceilings %.150s: neither measure, nor a result file with calibrations, nor "
@@ -190,7 +190,7 @@ void given_ceilings_keep_largest(struct given_ceilings *g)
 
 bool given_ceilings_have(const struct given_ceilings *g, int threads)
 {
-    bool have = !g->of_file;
+    bool have = !g->file;
     for (int i = 0; i < g->count; i++)
         have = have || g->list[i].threads == threads;
     return have;

@@ -27,6 +27,15 @@ static struct syntax syntax_of(const struct bench *b, struct flag all[FLAGS_MAX]
     return (struct syntax){.name = b->name, .doc = b->doc, .headings = headings, .flags = all};
 }
 
+/* Reads the flags, each by itself. */
+static bool read_flags(struct syntax *s, struct options *o, int argc, char **argv, struct message *error)
+{
+    bool good = syntax_read(s, o, argc, argv, error) >= 0;
+    if (good && o->device.meta && o->plan_for == PLAN_FOR_CUDA)
+        device_plan_for_gpu(&o->device);
+    return good;
+}
+
 static bool plan(struct options *o, struct message *error)
 {
     if (o->action != ACTION_RUN && o->action != ACTION_DRY_RUN && o->action != ACTION_LIST_TAPE)
@@ -58,8 +67,8 @@ bool options_parse(const struct bench *b, const struct ranks *world, int argc, c
             return false;
     struct flag all[FLAGS_MAX];
     struct syntax s = syntax_of(b, all);
-    return syntax_read(&s, o, argc, argv, error) >= 0 && plugin_attach(o, error) &&
-           flags_are_possible(o, error) && defaults_set(o, error) && plan(o, error) &&
+    return read_flags(&s, o, argc, argv, error) && plugin_attach(o, error) && flags_are_possible(o, error) &&
+           defaults_set(o, error) && plan(o, error) &&
            (o->action != ACTION_RUN || (o->against ? device_check : device_open)(&o->device, error));
 }
 

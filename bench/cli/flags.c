@@ -186,6 +186,7 @@ static bool read_shard(const struct argument *a, struct message *error)
 }
 
 const char *const count_modes[] = {"auto", "counters", "valgrind", "base", "off", NULL};
+static const char *const planned_devices[] = {"cpu", "cuda", NULL}; /* enum plan_for */
 static const char *const lists[] = {"tape",   "devices", "models", "presets",
                                     "graphs", "ops",     NULL}; /* from ACTION_LIST_TAPE on */
 #define FIELD(name) .field = offsetof(struct options, name)
@@ -203,6 +204,8 @@ static const char *const lists[] = {"tape",   "devices", "models", "presets",
 static const struct flag flags[] = {
     {WHERE, "device", "NAME", "cpu, cuda, cuda:N, cuda:all, ref (scalar loops) or meta (plan only)",
      OTHER(read_device)},
+    {WHERE, "plan-for", "DEVICE", "with --device meta: cpu (default) or cuda",
+     CHOICE(plan_for, planned_devices)},
     {WHERE, "impl", "OP=VARIANT", "which kernel runs an op, or op+option (--list ops)", OTHER(read_impl),
      .repeats = true},
     {WHERE, "plugin", "FILE", "a library of kernels for --impl and models for --model (docs/plugins.md)",

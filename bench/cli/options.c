@@ -15,7 +15,8 @@ struct ceilings_request options_ceilings(const struct options *o)
 {
     const struct axis_values *threads = &o->axes[AXIS_THREADS];
     return (struct ceilings_request){.peak = peak_of(o->device.backend),
-                                     .device = o->device.backend->device ? &o->device : NULL,
+                                     .device =
+                                         o->device.backend->device && !o->device.meta ? &o->device : NULL,
                                      .no_ceilings = !o->roofline     ? "not asked for (--no-roofline)"
                                                     : o->device.meta ? "planned only (--device meta)"
                                                                      : NULL,

@@ -117,6 +117,8 @@ struct plugin_options {
     const char *models; /* --model, which is read when the library is open; null: not given */
 };
 
+enum plan_for { PLAN_FOR_CPU, PLAN_FOR_CUDA };
+
 struct options {
     const struct bench *bench;
     FILE *out; /* of results: what was stdout */
@@ -128,6 +130,7 @@ struct options {
     const struct ranks *world; /* all ranks that were started; null: this process alone */
     bool weak;                 /* a batch for each rank (--weak) */
     struct device_choice device;
+    enum plan_for plan_for; /* which device plans are for */
     struct plugin_options plugin;
     bool cuda_graph;                     /* replay each program as one graph: on a GPU */
     bool launched;                       /* not as a graph (--no-cuda-graph) */

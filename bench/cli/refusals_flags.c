@@ -92,6 +92,7 @@ static bool check_combinations(const struct options *o, struct message *error)
     bool step = o->programs[PROGRAM_STEP], meta = o->device.meta;
     bool json = out->format == FORMAT_TABLE || out->format == FORMAT_JSON;
     const struct refusal refusals[] = {
+        {o->plan_for == PLAN_FOR_CUDA && !meta, "--plan-for: only with --device meta"},
         {o->launched && !o->device.backend->device, "--no-cuda-graph: only on a GPU, not with this --device"},
         {!meta && (o->links.count > 0 || (o->ceilings.count > 0 && !o->device.backend->device)),
          "--ceilings: only with --device meta or a GPU; what else runs is compared with its own machine's"},

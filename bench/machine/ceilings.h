@@ -27,7 +27,7 @@ struct ceilings {
 struct given_ceilings {
     struct calibration *list;
     int count;
-    bool of_file; /* calibrations, for numbers of threads; otherwise rates */
+    const char *file; /* of calibrations, for numbers of threads; null: rates */
 };
 
 struct ceilings_request {

@@ -63,6 +63,17 @@ bool device_parse(const char *value, struct device_choice *d, struct message *er
     return true;
 }
 
+void device_plan_for_gpu(struct device_choice *d)
+{
+    d->backend = backend_cuda(d->no_library, sizeof d->no_library);
+    if (d->backend)
+        *d->no_library = '\0';
+    else
+        d->backend = &backend_cuda_plan;
+    d->given = "meta --plan-for cuda";
+    snprintf(d->name, sizeof d->name, "meta:cuda");
+}
+
 /* Opens the GPU d->index, also in NVML. */
 static bool open_gpu(struct device_choice *d, struct message *error)
 {
@@ -95,7 +106,7 @@ void device_name(const struct device_choice *d, int i, char name[DEVICE_NAME])
 bool device_select(struct device_choice *d, int i, struct message *error)
 {
     int index = d->all ? i : d->index;
-    if (!d->backend->device || (d->context && d->index == index))
+    if (!d->backend->device || d->meta || (d->context && d->index == index))
         return true;
     device_close(d);
     d->index = index;
@@ -105,7 +116,7 @@ bool device_select(struct device_choice *d, int i, struct message *error)
 bool device_check(struct device_choice *d, struct message *error)
 {
     char why[MESSAGE_SIZE / 2];
-    int count = d->backend->device ? d->backend->device->count(why, sizeof why) : 1;
+    int count = d->backend->device && !d->meta ? d->backend->device->count(why, sizeof why) : 1;
     if (count == 0)
         return complain(error, "--device %s: %s", d->given, why);
     if (d->all)
@@ -191,7 +202,7 @@ static struct value *gpu_json(const struct device *device, int index, const char
 struct value *device_json(const struct device_choice *d)
 {
     struct value *list = value_new_array();
-    if (!d->backend->device)
+    if (!d->backend->device || d->meta)
         value_append(list, value_new_text(d->name));
     else if (!d->all)
         value_append(list, gpu_json(d->backend->device, d->index, d->ignored));

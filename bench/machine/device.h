@@ -13,7 +13,7 @@ enum { DEVICE_NAME = 16, DEVICE_CARD = 200, DEVICE_IGNORED = 200 };
 
 /* One device, or the GPUs of cuda:all, one of which is in use at a time. */
 struct device_choice {
-    char name[DEVICE_NAME];        /* of the device in use: cpu, ref, meta, cuda:0 */
+    char name[DEVICE_NAME];        /* of the device in use: cpu, ref, meta, meta:cuda, cuda:0 */
     const char *given;             /* as given on the command line: cuda, cuda:all */
     const struct backend *backend; /* whose kernels run; for meta, whose scratch is planned */
     bool meta;                     /* record and plan only */
@@ -24,6 +24,8 @@ struct device_choice {
     struct nvml *nvml;             /* of an open GPU that NVML knows; otherwise null */
     const char *no_nvml;           /* why an open GPU has no NVML */
     char card[DEVICE_CARD];        /* an open GPU: its name here, that of its maker and its address */
+    char no_library[MESSAGE_SIZE]; /* why a plan for a GPU does not know its kernels; empty: it does, or is
+                                      for none */
     char ignored[DEVICE_IGNORED];  /* variables of the environment removed for a GPU (environment.h) */
 };
 
@@ -35,6 +37,9 @@ extern const char device_allowed[];
  * changes its arithmetic. False with a message.
  */
 bool device_parse(const char *value, struct device_choice *d, struct message *error);
+
+/* Makes plans (meta) those for a GPU. */
+void device_plan_for_gpu(struct device_choice *d);
 
 /* Opens the device, before anything is laid out on it. Of several, each is tried, and the first stays open.
  * False with a message. */

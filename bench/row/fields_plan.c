@@ -19,15 +19,20 @@ static void set_memory(struct row *row, struct row_program *to, const struct tap
         [MEMORY_ENCODINGS] = &to->memory.encodings,     [MEMORY_STATE] = &to->memory.state,
         [MEMORY_ACTIVATIONS] = &to->memory.activations, [MEMORY_WORKSPACE] = &to->memory.workspace};
     const struct plan *plan = tape_planned(t);
+    const struct tape_config *c = tape_config(t);
     const struct entry *e = tape_entry(t, plan->peak_entry);
     char peak_op[128];
     put_bytes(row, &to->memory.planned, plan->arena);
     put_bytes(row, &to->memory.peak_live, plan->peak);
     put_bytes(row, &to->memory.average, plan->average);
-    for (enum category c = 0; c < MEMORY_CATEGORIES; c++)
-        put_bytes(row, at_peak[c], plan->at_peak[c]);
+    for (enum category i = 0; i < MEMORY_CATEGORIES; i++)
+        put_bytes(row, at_peak[i], plan->at_peak[i]);
     snprintf(peak_op, sizeof peak_op, "%s %s", e->span, e->form);
     to->memory.peak_op = row_keep(row, peak_op);
+    if (c->backend == &backend_cuda_plan)
+        row_put_reason(row, &to->memory.workspace, "the scratch of a GPU's kernels needs their library");
+    if (c->backend->device && !c->context)
+        to->memory.libraries = c->backend->device->beside;
 }
 
 /* A phase of a training step after the forward pass. */

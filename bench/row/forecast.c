@@ -71,7 +71,7 @@ struct timeline timeline_of(struct tape *t, const struct calibration *ceilings)
         if (op_info(e->op)->exchange)
             add_exchange(&l, e, i, moving_time(e, ceilings, moved));
         else
-            l.after += p.entries[i].least;
+            l.after += p.entries[i].least + p.launches / (double)p.count;
     }
     profile_free(&p);
     return l;

@@ -100,6 +100,8 @@ struct profile profile_plan(const struct tape *t, const struct calibration *ceil
     }
     if (!p.entries)
         abort();
+    const struct device *device = tape_config(t)->backend->device;
+    p.launches = device ? entries * device->per_entry : 0;
     if (ceilings)
         calibration_text(ceilings, p.ceilings, sizeof p.ceilings);
     return p;

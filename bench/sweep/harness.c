@@ -17,6 +17,7 @@
 #include "analysis/record/file.h"
 #include "analysis/record/plain.h"
 #include "analysis/record/record.h"
+#include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"
 #include "bench/base/child.h"
 #include "bench/base/clock.h"
@@ -65,6 +66,18 @@ static struct record *new_record(const struct bench *b, struct options *o, int a
     return record;
 }
 
+static void print_planned(const struct device_choice *d)
+{
+    char beside[UNITS_TEXT], launch[UNITS_TEXT];
+    units_format(beside, (double)d->backend->device->beside, UNITS_BINARY, "B");
+    units_format(launch, d->backend->device->per_entry, UNITS_SI, "s");
+    fprintf(stderr, "note: planned for a GPU, which takes %s beside a program, and %s for each entry\n",
+            beside, launch);
+    if (*d->no_library)
+        fprintf(stderr, "note: this plan has no scratch of the GPU's kernels, and all ops: %s\n",
+                d->no_library);
+}
+
 static void print_context(const struct options *o, const char *path)
 {
     const char *no_state =
@@ -73,6 +86,8 @@ static void print_context(const struct options *o, const char *path)
         fprintf(stderr, "warning: clocks, throttling and energy of the GPU are not known: %s\n", no_state);
     if (*o->device.ignored)
         fprintf(stderr, "note: unset, since it changes what f32 means on a GPU: %s\n", o->device.ignored);
+    if (o->plan_for == PLAN_FOR_CUDA)
+        print_planned(&o->device);
     if (path) {
         fputs("results: ", stderr);
         plain_put(stderr, path);
@@ -175,6 +190,18 @@ static int leave_rows(const struct bench *b, const struct options *o, const stru
     return say_interrupted(b, when);
 }
 
+/* How far measured times are from what is predicted for them, here or in the file of the ceilings of plans.
+ */
+static void print_bounds(const struct options *o, const struct rows *rows)
+{
+    char ignored[MESSAGE_SIZE]; /* rates and kept calibrations are no result file */
+    struct record *other = o->device.meta && o->ceilings.file ? record_load(o->ceilings.file, ignored) : NULL;
+    if (other || !o->device.meta)
+        findings_print_bounds(stderr, other ? record_rows(other) : rows,
+                              other ? o->ceilings.file : "this run");
+    record_free(other);
+}
+
 /* Runs --find. False after a signal. */
 static bool find_sizes(struct options *o)
 {
@@ -208,6 +235,7 @@ static int run_rows(const struct bench *b, struct options *o, struct ceilings *c
     struct rows *rows = report_rows(&report);
     if (o->crossover.kind)
         findings_print_crossings(stderr, rows);
+    print_bounds(o, rows);
     if (o->device.meta) {
         findings_print_rank_memory(stderr, rows, o->weak, rank_limit(o, ceilings));
         findings_print_ways(stderr, rows);

@@ -59,9 +59,10 @@ static double need_memory(struct search *s, int64_t x)
     struct config c = config_at(s, x);
     struct estimate e = estimate_row(o, &c, NULL);
     bool on_host = !o->device.meta && !o->device.context;
+    double beside = o->plan_for == PLAN_FOR_CUDA ? (double)o->device.backend->device->beside : 0;
     double arena[PROGRAMS];
     for (enum program_kind p = 0; p < PROGRAMS; p++)
-        arena[p] = (double)e.program[p].arena;
+        arena[p] = (double)e.program[p].arena + beside;
     return e.known ? most_of(s, arena, on_host ? (double)e.batch : 0) : INFINITY;
 }
 

@@ -57,7 +57,7 @@ double predicted_time(struct tape *t, const struct calibration *ceilings)
 {
     tape_plan(t);
     struct profile p = profile_plan(t, ceilings);
-    double seconds = profile_total(&p).least;
+    double seconds = profile_total(&p).least + p.launches;
     profile_free(&p);
     return seconds;
 }

@@ -12,7 +12,8 @@
  */
 bool probe_times(const struct options *o, const struct config *c, double patience, double seconds[TIMED]);
 
-/* The sum of the least times of a tape's entries, P.predicted.time of a row; NAN without ceilings. */
+/* The sum of the least times of a tape's entries and of their launches, P.predicted.time of a row; NAN
+ * without ceilings. */
 double predicted_time(struct tape *t, const struct calibration *ceilings);
 
 /* Of each requested program, 0 of others. False if the graph cannot be planned, or without ceilings. */

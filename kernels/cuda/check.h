@@ -10,18 +10,13 @@
 #ifndef GTMARK_KERNELS_CUDA_CHECK_H
 #define GTMARK_KERNELS_CUDA_CHECK_H
 
+#include "kernels/cuda/beside.h"
 #include "kernels/cuda/context.h"
 #include "kernels/ops.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/*
- * Bytes that are not offered to programs, for code and memory that libraries take on first use. They do not
- * always report its lack as such, so with less than this free, any failure counts as lack of memory.
- */
-enum { CUDA_RESERVE = 256 << 20 };
 
 #define CUDA_CHECK(where, status) cuda_check(__func__, where, status)
 

@@ -14,6 +14,7 @@
 
 #include <nvtx3/nvToolsExt.h>
 
+#include "kernels/cuda/beside.h"
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/context.h"
 #include "kernels/cuda/refusal.h"
@@ -23,9 +24,6 @@ struct opened {
     struct cuda_context context;
     void *workspace;
 };
-
-/* NVIDIA's recommendation for its largest generation ("cublasSetWorkspace" in the cuBLAS manual). */
-static const size_t workspace_bytes = 32 << 20;
 
 static int count_devices(char *error, size_t error_size)
 {
@@ -114,7 +112,7 @@ static cublasStatus_t make_blas(struct opened *o)
     if (!status)
         status = cublasSetStream(*blas, o->context.stream);
     if (!status)
-        status = cublasSetWorkspace(*blas, o->workspace, workspace_bytes);
+        status = cublasSetWorkspace(*blas, o->workspace, CUDA_WORKSPACE);
     if (!status)
         status = cublasSetPointerMode(*blas, CUBLAS_POINTER_MODE_HOST);
     if (!status)
@@ -149,7 +147,7 @@ static cudaError_t open_gpu(struct opened *o)
         status = cudaDeviceGetAttribute(&c->multiprocessors, cudaDevAttrMultiProcessorCount, c->device);
     if (!status)
         status = cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking);
-    return status ? status : cudaMalloc(&o->workspace, workspace_bytes);
+    return status ? status : cudaMalloc(&o->workspace, CUDA_WORKSPACE);
 }
 
 static void *open_context(int index, char *error, size_t error_size)
@@ -394,7 +392,9 @@ static void range_pop(void *context)
 }
 
 const struct device cuda_gpu = {
-    .alignment = 256,
+    .alignment = CUDA_ALIGNMENT,
+    .beside = CUDA_WORKSPACE + CUDA_RESERVE,
+    .per_entry = CUDA_LAUNCH,
     .count = count_devices,
     .facts = describe,
     .open = open_context,
