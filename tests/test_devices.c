@@ -2,6 +2,7 @@
  * --device cuda, cuda:N and cuda:all on machines with GPUs: this program has its own CUDA backend, whose GPUs
  * are the host, and runs the benchmark's main as a user would. Checks the result file.
  */
+#include <math.h>
 #include <unistd.h>
 
 #include "analysis/record/result_file.h"
@@ -16,6 +17,9 @@
 
 /* An op without a kernel on the GPUs; OPS: none. */
 static enum op lacking = OPS;
+
+/* Whether there is no library of kernels for GPUs. */
+static bool no_library;
 
 /* The number of GPUs, the one that cannot be opened (-1: none), and the number of open ones. */
 static int gpus, broken = -1, open_now, most_open;
@@ -72,7 +76,12 @@ const struct backend *backend_cuda(char *error, size_t size)
     static struct device device;
     static struct backend backend;
     static struct kernel kernels[8 * OPS]; /* more than ref has types */
+    snprintf(error, size, no_library ? "no library in this test" : "there is one");
+    if (no_library)
+        return NULL;
     device = *backend_fake.device;
+    device.beside = 3 << 20;
+    device.per_entry = 2e-6;
     device.count = count_gpus;
     device.facts = describe;
     device.open = open_one;
@@ -86,7 +95,6 @@ const struct backend *backend_cuda(char *error, size_t size)
     for (int i = 0; i < backend_ref.count; i++)
         if (backend_ref.kernels[i].op != lacking)
             kernels[backend.count++] = backend_ref.kernels[i];
-    snprintf(error, size, "there is one");
     return &backend;
 }
 
@@ -229,6 +237,44 @@ static void test_one_of_several(void **state)
     record_free(record);
 }
 
+/* A plan has the scratch of a GPU's kernels, and says which it lacks, if their library is there; no GPU is
+ * needed. */
+static void test_plan(void **state)
+{
+    static const char words[] =
+        "--device meta --plan-for cuda --phase forward --nodes 8 --attention dense,sparse "
+        "--profile --ceilings H100";
+    gpus = 0;
+    lacking = OP_sparse_attention;
+    for (int i = 0; i < 2; i++) {
+        char said[4096];
+        no_library = i;
+        assert_int_equal(run(*state, words, said), !no_library);
+        struct record *record = record_in(*state, "work/x.json");
+        const struct row *row = row_at(record, 0);
+        assert_int_equal(
+            strstr(said, "note: this plan has no scratch of the GPU's kernels, and all ops: no library in "
+                         "this test\n") != NULL,
+            no_library);
+        assert_string_equal(text_at(row, "device"), "meta:cuda");
+        assert_int_equal(count_at(row, "forward.memory.libraries"),
+                         no_library ? backend_cuda_plan.device->beside : 3 << 20);
+        assert_int_equal(row_has(row, "forward.memory.workspace"), !no_library);
+        double entries = (double)row->forward.profile.op.count,
+               launches = real_at(row, "forward.predicted.launches");
+        assert_true(fabs(launches - (no_library ? 5e-6 : 2e-6) * entries) < 1e-12);
+        if (no_library)
+            assert_string_equal(text_at(row_at(record, 1), "status"), "ok");
+        else
+            assert_skipped(row_at(record, 1),
+                           "--device meta --plan-for cuda has no kernel for sparse_attention");
+        record_free(record);
+    }
+    no_library = false;
+    lacking = OPS;
+    assert_int_equal(most_open, 0);
+}
+
 /* Variables that change the arithmetic of a GPU are removed and named; others stay. */
 static void test_environment(void **state)
 {
@@ -364,10 +410,15 @@ static void test_warnings_of_nvml(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bad_choices),     cmocka_unit_test(test_one_of_several),
-        cmocka_unit_test(test_environment),     cmocka_unit_test(test_all),
-        cmocka_unit_test(test_all_go_on),       cmocka_unit_test(test_rows_tell_of_the_gpu),
-        cmocka_unit_test(test_missing_kernels), cmocka_unit_test(test_warnings_of_nvml),
+        cmocka_unit_test(test_plan),
+        cmocka_unit_test(test_bad_choices),
+        cmocka_unit_test(test_one_of_several),
+        cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_all),
+        cmocka_unit_test(test_all_go_on),
+        cmocka_unit_test(test_rows_tell_of_the_gpu),
+        cmocka_unit_test(test_missing_kernels),
+        cmocka_unit_test(test_warnings_of_nvml),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }

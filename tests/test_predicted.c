@@ -1,15 +1,19 @@
 /* A program that is only planned: its report, and times predicted at given ceilings (--ceilings). */
 #include <math.h>
 
+#include "analysis/findings/findings.h"
 #include "analysis/record/profile.h"
+#include "analysis/record/result_file.h"
 #include "analysis/record/schema.h"
 #include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"
 #include "bench/machine/calibration.h"
+#include "kernels/cuda/beside.h"
 #include "tests/files.h"
 #include "tests/records.h"
 #include "tests/refusals.h"
 #include "tests/test.h"
+#include "tests/test_analysis_rows.h"
 
 #define PLAN  "--device meta --nodes 64 --hidden 32 --heads 2 --layers 2 "
 #define RATES "--ceilings peak=50GFLOP/s,dram=10GB/s "
@@ -276,6 +280,129 @@ static void test_file(void **state)
     refuses(*state, PLAN "--ceilings other.json --threads 3", NULL, "--ceilings", "--threads 3");
 }
 
+/* A plan for a GPU is that for the CPU, and launches; beside its memory is that of libraries. Without the
+ * CUDA library the scratch of its kernels is not known. */
+static void test_for_a_gpu(void **state)
+{
+    struct record *host = run_json(*state, PLAN RATES, 0),
+                  *gpu = run_json(*state, PLAN RATES "--plan-for cuda", 0);
+    const struct row *a = row_at(host, 0), *b = row_at(gpu, 0);
+    struct ended e = run_words(*state, PLAN RATES "--plan-for cuda --all", 0);
+    char *joined = unwrapped(e.out);
+    double launches = real_at(b, "step.predicted.launches");
+    assert_string_equal(text_at(b, "device"), "meta:cuda");
+    assert_non_null(strstr(joined, "planned for a GPU, not run"));
+    assert_non_null(strstr(joined, "and for launches "));
+    assert_non_null(strstr(e.err, "note: planned for a GPU, which takes 288 MiB beside a program"));
+    assert_true(fabs(launches - CUDA_LAUNCH * (double)field_items(b, schema_find("step.profile.op"))->count) <
+                1e-12);
+    assert_true(fabs(real_at(b, "step.predicted.time") - launches - real_at(a, "step.predicted.time")) <
+                1e-12);
+    assert_absent(a, "step.predicted.launches");
+    assert_int_equal(count_at(b, "step.memory.libraries"), CUDA_WORKSPACE + CUDA_RESERVE);
+    assert_null_because(a, "step.memory.libraries", "--device meta");
+    assert_int_equal(count_at(b, "step.flops.analytic"), count_at(a, "step.flops.analytic"));
+    if (strstr(e.err, "note: this plan has no scratch"))
+        assert_null_because(b, "step.memory.workspace", "library");
+    else
+        assert_true(row_has(b, "step.memory.workspace"));
+    free(joined);
+    ended_free(&e);
+    record_free(host);
+    record_free(gpu);
+    refuses(*state, PLAN, MORE("--plan-for", "gpu"), "--plan-for gpu", "cpu or cuda");
+    refuses(*state, "--nodes 8 --plan-for cuda", NULL, "--plan-for", "only with --device meta");
+}
+
+/* What is added is what an H100 shows: no entry of the committed results took less, and the shortest not
+ * twice as much; and no program had less memory beside it. */
+static void test_as_measured(void **state)
+{
+    char error[MESSAGE_SIZE];
+    struct record *record = record_load("results/h100-80gb/bench_node_scaling.jsonl", error);
+    double least = INFINITY;
+    (void)state;
+    for (size_t i = 0; i < row_count(record); i++)
+        for (size_t kind = TIMED_FORWARD; kind <= TIMED_STEP; kind++) {
+            const struct row_program *p = row_program(row_at(record, i), kind);
+            least = fmin(least, p->time.median / (double)p->launch.entries);
+            assert_true(p->memory.libraries >= CUDA_WORKSPACE + CUDA_RESERVE);
+        }
+    assert_true(least >= CUDA_LAUNCH && least < 2 * CUDA_LAUNCH);
+    record_free(record);
+}
+
+/* A row of the device, measured and predicted; 0: not. */
+static struct row *both(const char *device, double seconds, double predicted, double bound)
+{
+    struct row *row = row_new();
+    row_set_text(row, "status", "ok");
+    row_set_text(row, "device", device);
+    row_set_real(row, "step.time.median", seconds);
+    if (predicted > 0)
+        row_set_real(row, "step.predicted.time", predicted);
+    if (bound > 0)
+        row_set_real(row, "step.bound.time", bound);
+    return row;
+}
+
+static void assert_bounds(struct rows *rows, const char *says)
+{
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    findings_print_bounds(out, rows, "x.jsonl");
+    fclose(out);
+    assert_string_equal(text, says);
+    free(text);
+}
+
+/* How many times what is predicted measured times are: least and most, of rows that have both. */
+static void test_beside_measured(void **state)
+{
+    struct rows *rows = rows_new();
+    (void)state;
+    assert_bounds(rows, "");
+    rows_append(rows, both("cpu", 6, 0, 0));
+    rows_append(rows, both("cuda:0", 6, 0, 2)); /* what good kernels take is without launches */
+    rows_append(rows, both("cpu", NAN, 3, 0));
+    assert_bounds(rows, "");
+    rows_append(rows, both("cuda:0", 6, 2, 1));
+    assert_bounds(rows, "a measured time is 3 times this bound (of 1 program in x.jsonl)\n");
+    rows_append(rows, both("cpu", 6, 0, 5));
+    rows_append(rows, both("cpu", 42, 2, 0));
+    assert_bounds(rows,
+                  "measured times are usually 1.2 to 21 times these bounds (of 3 programs in x.jsonl)\n");
+    row_set_text(rows_at(rows, 5), "status", "failed");
+    assert_bounds(rows,
+                  "measured times are usually 1.2 to 3 times these bounds (of 2 programs in x.jsonl)\n");
+    rows_free(rows);
+}
+
+/* It is said of a plan from the rows of the file that has its ceilings. */
+static void test_file_with_rows(void **state)
+{
+    char path[PATH_MAX], error[MESSAGE_SIZE];
+    struct value *list = value_new_array();
+    struct calibration all = measured(8, 200);
+    snprintf(path, sizeof path, "%s/rows.jsonl", ((const struct house *)*state)->work);
+    struct record *record = empty_record();
+    struct row *row = good_row(100);
+    row->step.time.median = 6;
+    row->step.predicted.time = 2;
+    add_row(record, row);
+    value_append(list, calibration_json(&all));
+    value_set(record_head(record), "calibrations", list);
+    assert_true(record_save(record, path, error));
+    record_free(record);
+    struct ended e = run_words(*state, PLAN "--ceilings rows.jsonl", 0);
+    assert_non_null(strstr(e.err, "a measured time is 3 times this bound (of 1 program in rows.jsonl)\n"));
+    ended_free(&e);
+    e = run_words(*state, PLAN RATES, 0);
+    assert_null(strstr(e.err, "measured time"));
+    ended_free(&e);
+}
+
 static void test_refused(void **state)
 {
     static const char *const bad[] = {"peak=50GFLOP/s",
@@ -321,6 +448,10 @@ int main(void)
         cmocka_unit_test(test_tables),
         cmocka_unit_test(test_sweep),
         cmocka_unit_test(test_file),
+        cmocka_unit_test(test_for_a_gpu),
+        cmocka_unit_test(test_as_measured),
+        cmocka_unit_test(test_beside_measured),
+        cmocka_unit_test(test_file_with_rows),
         cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, setup, house_teardown);

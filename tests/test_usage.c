@@ -65,6 +65,7 @@ static void test_values(void **state)
         {"--pe lap", "lap:K[:WIDTH]", NULL},
         {"--pe lap:8:0", "lap:K[:WIDTH]", NULL},
         {"--device cuda:x", device_allowed, NULL},
+        {"--plan-for cuda:1", "cpu or cuda", NULL},
         {"--phase forward,", "forward, step", NULL},
         {"--seed 9007199254740993", "a whole number from 0 to", NULL}, /* 2^53 + 1, which is not a double */
         {"--impl linear=magic", "--list ops", NULL},

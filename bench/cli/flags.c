@@ -296,7 +296,7 @@ static const struct flag flags[] = {
 
     {ABOUT, "dry-run", NULL, "print the rows with their minimum time and memory; run and write nothing",
      ACT(DRY_RUN)},
-    {ABOUT, "list", "WHAT", "tape (the programs, entry by entry), devices, models, presets, graphs or ops",
+    {ABOUT, "list", "WHAT", "tape (the entries of programs), devices, models, presets, graphs or ops",
      CHOICE(action, lists), .value = ACTION_LIST_TAPE},
     {ABOUT, "version", NULL, "print the version and how it was built", ACT(VERSION)},
     {ABOUT, "help", NULL, "print this help", ACT(HELP)},
