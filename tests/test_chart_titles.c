@@ -144,7 +144,7 @@ static void test_profile(void **state)
     };
     add_row(record, row);
     assert_int_equal(draw_added(profile_chart_add, record, p->prefix, message), CHART_SKIPPED);
-    profile_write(&(struct profile){10, 2, entries, ""}, row, TIMED_STEP);
+    profile_write(&(struct profile){10, 2, entries, "", 0}, row, TIMED_STEP);
     draw_added(profile_chart_add, record, p->prefix, message);
     assert_title(p, "_profile.gp", "Time of the ops of a training step, 500 nodes");
     char *script = content(p, "_profile.gp");
@@ -163,7 +163,7 @@ static void test_profile(void **state)
         "\n1 0 1024 1024 1024 1024 1024 1024 1024 1024\n2 0 4096 4096 5120 5120 5120 5120 5120 5120\nEND");
     assert_in(script, "dashed: the peak, 5.00 KiB at entry 2, linear_backward of layer1");
     free(script);
-    profile_write(&(struct profile){10, 1, entries, ""}, row, TIMED_FORWARD); /* no backward pass */
+    profile_write(&(struct profile){10, 1, entries, "", 0}, row, TIMED_FORWARD); /* no backward pass */
     draw_added(profile_chart_add, record, p->prefix, message);
     script = content(p, "_timeline_forward.gp");
     assert_in(script, "label[1] = \"parameters\"\nlabel[2] = \"\"\nlabel[3] = \"\"\n");

@@ -33,7 +33,7 @@ static struct rows *profiled_rows(double attention, bool noisy)
     set_step(row, 2e-3 + attention, 0.01, 1e9);
     if (noisy)
         set_noisy(row, "step.time", 2e-3 + attention);
-    profile_write(&(struct profile){10, 3, entries, ""}, row, TIMED_STEP);
+    profile_write(&(struct profile){10, 3, entries, "", 0}, row, TIMED_STEP);
     rows_append(rows, row);
     return rows;
 }

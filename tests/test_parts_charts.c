@@ -36,7 +36,7 @@ static void set_profile(struct row *row, double share, bool ran)
         {"linear", "simd", "forward", span, seconds, share, "compute", 1, 1, 1, {1}},
         {"add", "simd", "forward", span, rest, 1 - share, "memory", 1, 1, 1, {1}},
     };
-    profile_write(&(struct profile){ran ? 10 : 0, 2, entries, ""}, row, TIMED_STEP);
+    profile_write(&(struct profile){ran ? 10 : 0, 2, entries, "", 0}, row, TIMED_STEP);
 }
 
 static void test_ops(void **state)

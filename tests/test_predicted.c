@@ -314,6 +314,25 @@ static void test_for_a_gpu(void **state)
     refuses(*state, "--nodes 8 --plan-for cuda", NULL, "--plan-for", "only with --device meta");
 }
 
+/* What libraries take is not left for programs. */
+static void test_what_fits_a_gpu(void **state)
+{
+    enum { LIMIT = 300 << 20 };
+    static const char words[] =
+        "--device meta --plan-for cuda --hidden 32 --heads 2 --layers 2 --phase step ";
+    char all[256];
+    snprintf(all, sizeof all, "%s--find nodes=memory:%dB", words, LIMIT);
+    struct record *record = run_json(*state, all, 0);
+    const struct row *row = row_at(record, 0);
+    int64_t beside = count_at(row, "step.memory.libraries");
+    assert_true(beside + count_at(row, "step.memory.planned") <= LIMIT);
+    snprintf(all, sizeof all, "%s--nodes %lld", words, (long long)count_at(row, "nodes") + 1);
+    record_free(record);
+    record = run_json(*state, all, 0);
+    assert_true(beside + count_at(row_at(record, 0), "step.memory.planned") > LIMIT);
+    record_free(record);
+}
+
 /* What is added is what an H100 shows: no entry of the committed results took less, and the shortest not
  * twice as much; and no program had less memory beside it. */
 static void test_as_measured(void **state)
@@ -449,6 +468,7 @@ int main(void)
         cmocka_unit_test(test_sweep),
         cmocka_unit_test(test_file),
         cmocka_unit_test(test_for_a_gpu),
+        cmocka_unit_test(test_what_fits_a_gpu),
         cmocka_unit_test(test_as_measured),
         cmocka_unit_test(test_beside_measured),
         cmocka_unit_test(test_file_with_rows),

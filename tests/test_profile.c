@@ -29,7 +29,7 @@ static struct profile made_up(bool ceilings)
                                       .bytes = 100 * i,
                                       .live = 7,
                                       .live_of = {4, 0, 0, 0, 0, 0, 3}};
-    return (struct profile){10, ENTRIES, e, "100 GFLOP/s"};
+    return (struct profile){10, ENTRIES, e, "100 GFLOP/s", 0};
 }
 
 static struct row *row_with(const struct profile *p)
@@ -153,7 +153,7 @@ static struct rows *step_of(double seconds, bool profiled)
     };
     set_equal_turns(row, "step.time", seconds);
     if (profiled)
-        profile_write(&(struct profile){10, 2, e, ""}, row, TIMED_STEP);
+        profile_write(&(struct profile){10, 2, e, "", 0}, row, TIMED_STEP);
     rows_append(rows, row);
     return rows;
 }
@@ -217,7 +217,7 @@ static void test_planned(void **state)
     struct profile p;
     assert_ptr_equal(profile_of_largest(rows, TIMED_STEP, &p), row);
     profile_free(&p);
-    profile_write(&(struct profile){0, 1, e, "100 GFLOP/s"}, row, TIMED_STEP);
+    profile_write(&(struct profile){0, 1, e, "100 GFLOP/s", 0}, row, TIMED_STEP);
     assert_null(profile_of_largest(rows, TIMED_STEP, &p));
     assert_true(profile_read(&p, row, TIMED_STEP));
     assert_int_equal(p.runs, 0);

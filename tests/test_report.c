@@ -234,7 +234,7 @@ static struct row *profiled_row(int64_t nodes, const char *span)
     row_set_text(row, "checked", "whole");
     set_axes(row, nodes);
     set_program(row, "step", 1e-5 * (double)nodes, 1000000 * nodes, 2 << 20);
-    profile_write(&(struct profile){10, 2, entries, "60 GFLOP/s"}, row, TIMED_STEP);
+    profile_write(&(struct profile){10, 2, entries, "60 GFLOP/s", 0}, row, TIMED_STEP);
     return row;
 }
 

@@ -30,8 +30,8 @@ struct profile {
     int64_t runs; /* 0: only planned */
     size_t count;
     struct profile_entry *entries;
-    double launches; /* predicted: seconds that starting the entries takes beside `least`; 0 on the host */
     char ceilings[PROFILE_CEILINGS]; /* those of `least`: "60.0 GFLOP/s, DRAM 20.0 GB/s"; empty: none */
+    double launches; /* predicted: seconds that starting the entries takes beside `least`; 0 on the host */
 };
 
 /* Frees the entries, whose texts are borrowed; the profile may be empty. */
