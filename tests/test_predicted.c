@@ -387,14 +387,14 @@ static void test_beside_measured(void **state)
     rows_append(rows, both("cpu", NAN, 3, 0));
     assert_bounds(rows, "");
     rows_append(rows, both("cuda:0", 6, 2, 1));
-    assert_bounds(rows, "a measured time is 3 times this bound (of 1 program in x.jsonl)\n");
+    assert_bounds(rows, "a measured time is 3.0 times this bound (of 1 program in x.jsonl)\n");
     rows_append(rows, both("cpu", 6, 0, 5));
     rows_append(rows, both("cpu", 42, 2, 0));
     assert_bounds(rows,
                   "measured times are usually 1.2 to 21 times these bounds (of 3 programs in x.jsonl)\n");
     row_set_text(rows_at(rows, 5), "status", "failed");
     assert_bounds(rows,
-                  "measured times are usually 1.2 to 3 times these bounds (of 2 programs in x.jsonl)\n");
+                  "measured times are usually 1.2 to 3.0 times these bounds (of 2 programs in x.jsonl)\n");
     rows_free(rows);
 }
 
@@ -415,7 +415,7 @@ static void test_file_with_rows(void **state)
     assert_true(record_save(record, path, error));
     record_free(record);
     struct ended e = run_words(*state, PLAN "--ceilings rows.jsonl", 0);
-    assert_non_null(strstr(e.err, "a measured time is 3 times this bound (of 1 program in rows.jsonl)\n"));
+    assert_non_null(strstr(e.err, "a measured time is 3.0 times this bound (of 1 program in rows.jsonl)\n"));
     ended_free(&e);
     e = run_words(*state, PLAN RATES, 0);
     assert_null(strstr(e.err, "measured time"));

@@ -1,7 +1,7 @@
 /*
  * How far measured times are from the bounds that are predicted for them: least and most of P.time.median /
- * P.predicted.time over the programs of some rows. A row of the host without a prediction has P.bound.time in
- * its place.
+ * P.predicted.time over the programs of some rows. For a model on the host without a prediction P.bound.time
+ * is in its place.
  */
 #include "analysis/findings/findings.h"
 
@@ -13,7 +13,8 @@ static double ratio_of(const struct row *row, size_t kind)
 {
     const struct row_program *p = row_program(row, kind);
     bool on_host = row->device && strcmp(row->device, "cpu") == 0;
-    double bound = isnan(p->predicted.time) && on_host ? p->bound.time : p->predicted.time;
+    bool other = isnan(p->predicted.time) && on_host && kind != TIMED_KERNEL;
+    double bound = other ? p->bound.time : p->predicted.time;
     return row_is_ok(row) && bound > 0 ? p->time.median / bound : NAN;
 }
 
@@ -29,8 +30,9 @@ void findings_print_bounds(FILE *out, const struct rows *rows, const char *where
             most = fmax(most, ratio);
         }
     if (count > 1)
-        fprintf(out, "measured times are usually %.3g to %.3g times these bounds (of %d programs in %s)\n",
-                least, most, count, where);
+        fprintf(out, "measured times are usually %.*f to %.*f times these bounds (of %d programs in %s)\n",
+                least < 10, least, most < 10, most, count, where);
     else if (count > 0)
-        fprintf(out, "a measured time is %.3g times this bound (of 1 program in %s)\n", most, where);
+        fprintf(out, "a measured time is %.*f times this bound (of 1 program in %s)\n", most < 10, most,
+                where);
 }

@@ -196,7 +196,7 @@ static void print_bounds(const struct options *o, const struct rows *rows)
 {
     char ignored[MESSAGE_SIZE]; /* rates and kept calibrations are no result file */
     struct record *other = o->device.meta && o->ceilings.file ? record_load(o->ceilings.file, ignored) : NULL;
-    if (other || !o->device.meta)
+    if (other || (o->profile && !o->device.meta))
         findings_print_bounds(stderr, other ? record_rows(other) : rows,
                               other ? o->ceilings.file : "this run");
     record_free(other);
