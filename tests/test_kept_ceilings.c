@@ -127,6 +127,48 @@ static void test_dry_run_many_threads(void **state)
     ended_free(&e);
 }
 
+/* The reference's loops are far from any ceiling, and what they need at least is more than the budget. */
+static void test_dry_run_of_loops(void **state)
+{
+    plant(*state, 1e-9);
+    for (int loops = 0; loops < 2; loops++) {
+        char words[128];
+        snprintf(words, sizeof words,
+                 "--dry-run --no-roofline --threads 1 --nodes 1000 --budget 60 --device %s",
+                 loops ? "ref" : "cpu");
+        struct ended e = program_run(*state, words, NULL);
+        char *all = unwrapped(e.out);
+        assert_non_null(
+            strstr(all, loops ? ", more than --budget 60 s; of this at least " : "\n--budget: up to 60.0 s"));
+        assert_non_null(strstr(all, " of checks, 0.00 s of calibration"));
+        free(all);
+        ended_free(&e);
+    }
+}
+
+/* What comes after all turns is left out and named if the budget is over, unless it is asked for. */
+static void test_late(void **state)
+{
+    static const char small[] =
+        "--no-roofline --no-check --nodes 8 --layers 1 --hidden 8 --heads 2 --phase forward "
+        "--threads 1 --budget 0.001 --output x.jsonl ";
+    for (int asked = 0; asked < 2; asked++) {
+        char words[256];
+        snprintf(words, sizeof words, "%s--count auto --cold %d", small, asked);
+        struct ended e = run_words(*state, words, 0);
+        struct record *record = record_in(*state, "work/x.jsonl");
+        const struct row *row = row_at(record, 0);
+        char *all = unwrapped(e.err);
+        assert_non_null(strstr(all, "flops.executed is not measured: no time was left of --budget"));
+        assert_null_because(row, "forward.flops.executed", "no time was left of --budget");
+        assert_null(strstr(all, "cold is not measured"));
+        assert_int_equal(row_has(row, "forward.cold.median"), asked);
+        free(all);
+        ended_free(&e);
+        record_free(record);
+    }
+}
+
 /* Rows that would not run are announced. */
 static void test_dry_run_foresees(void **state)
 {
@@ -272,6 +314,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_dry_run),
         cmocka_unit_test(test_dry_run_many_threads),
+        cmocka_unit_test(test_dry_run_of_loops),
+        cmocka_unit_test(test_late),
         cmocka_unit_test(test_dry_run_foresees),
         cmocka_unit_test(test_timeout_by_the_roofline),
         cmocka_unit_test(test_exceeded_ceilings_predict),

@@ -7,6 +7,7 @@
 #include "bench/sweep/estimate.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "analysis/record/axes.h"
 #include "analysis/tables/grid.h"
@@ -144,13 +145,25 @@ double estimate_around(const struct options *o)
     return probes + sampling_warm_seconds(o, false);
 }
 
+/* Approximate speed of the reference's loops, which are far from any ceiling, on one core: that of all of
+ * bench_kernels in results. */
+static const double loops_flops_per_second = 2.5e9;
+
+/* Seconds of a run of the reference's loops; 0: others run. */
+static double loops_seconds(const struct options *o, const struct config *c, int64_t flops)
+{
+    const struct kernel *k = c->timed.kernel;
+    bool loops = o->device.backend == &backend_ref || (k && strcmp(k->variant, "ref") == 0);
+    return loops && flops > 0 ? (double)flops / loops_flops_per_second : 0;
+}
+
 static void add_row_time(struct whole_time *t, const struct options *o, const struct config *c,
                          const struct estimate *e)
 {
     static const double before_row = 0.05;
     int turns = o->sampling.runs == 0 && o->sampling.turns > TURNS_LEAST ? TURNS_LEAST : o->sampling.turns;
     for (enum program_kind p = 0; p < PROGRAMS; p++) {
-        double once = e->program[p].seconds;
+        double once = fmax(e->program[p].seconds, loops_seconds(o, c, e->program[p].flops));
         t->least += once > 0 ? once * estimate_runs(o) : 0;
         t->checks += estimate_check(o, c, e, p);
         if (c->runs[p])
@@ -166,7 +179,7 @@ static struct whole_time whole_time_of(const struct options *o)
     struct workload last = {0};
     struct whole_time t = {0};
     ceilings_kept(&ceilings, &request);
-    for (int i = 0; i < request.count && request.peak; i++)
+    for (int i = 0; i < request.count && request.peak && !request.no_ceilings; i++)
         if (request.calibrate || !ceilings_for(&ceilings, machine_threads(request.threads[i])))
             t.calibration += CALIBRATION_SECONDS;
     for (int64_t i = 0; i < o->plan.count; i++) {
