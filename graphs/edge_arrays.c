@@ -107,7 +107,12 @@ bool edge_arrays_read(struct edge_list *list, const struct graph_source *s)
 {
     struct reader r = {.lines = {.path = NULL}};
     collect_begin(&r.to, list, s, s->undirected);
-    bool done = open_array(&r, "edge_index.npy") ? read_pairs(&r) : !r.lines.failed && read_matrix(&r);
+    bool several = open_array(&r, "num_nodes_list.npy") && r.lines.entry;
+    bool done =
+        several
+            ? collect_fail(&r.to, "has several graphs (num_nodes_list), each with nodes from 0: write one")
+        : open_array(&r, "edge_index.npy") ? read_pairs(&r)
+                                           : !r.lines.failed && read_matrix(&r);
     lines_close(&r.lines);
     return collect_end(&r.to, done);
 }

@@ -344,6 +344,9 @@ static void arrays_are_edges(void **state)
         size_t end = put_file(archive, 0, "x.npy", shown, 100, i % 2);
         end = put_file(archive, end, "edge_index.npy", array, size, i % 2);
         assert_string_equal(read_as(*state, "", archive, end, false, shown), "4: 0>1 1>2 3>0");
+        end = put_file(archive, end, "num_nodes_list.npy", array, size, i % 2);
+        assert_string_equal(read_as(*state, "", archive, end, false, shown),
+                            ": has several graphs (num_nodes_list), each with nodes from 0: write one");
     }
 }
 
