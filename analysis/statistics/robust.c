@@ -216,17 +216,12 @@ static double normal_width(double confidence)
 
 struct interval median_interval_ranks(const double *samples, size_t n)
 {
-    return median_interval_ranks_at(samples, n, 0.95);
-}
-
-struct interval median_interval_ranks_at(const double *samples, size_t n, double confidence)
-{
     if (n < AUTOCORRELATION_MIN)
         return (struct interval){NAN, NAN, NAN};
     double factor = sign_variance(n, autocorrelation(samples, n));
-    double half = normal_width(confidence) / 2 * sqrt((double)n * factor); /* normal approximation */
+    double half = normal_width(0.95) / 2 * sqrt((double)n * factor); /* normal approximation */
     double below = floor((double)n / 2 - half);
-    double most = (double)median_interval_rank_at(n, confidence);
+    double most = (double)median_interval_rank_at(n, 0.95);
     size_t rank = (size_t)fmax(1, fmin(below + 1, most));
     double *sorted = sorted_copy(samples, n);
     struct interval interval = {sorted[rank - 1], sorted[n - rank], (double)n / factor};

@@ -52,7 +52,4 @@ struct interval {
 /* Order statistics as in statistics.h, for the effective number of independent samples. */
 struct interval median_interval_ranks(const double *samples, size_t n);
 
-/* The same at this confidence, between 0 and 1, as far as n samples allow: 6 give 96.9 %. */
-struct interval median_interval_ranks_at(const double *samples, size_t n, double confidence);
-
 #endif
