@@ -21,8 +21,8 @@ all:
 ##   CUDA=0                  leave CUDA out
 ##   NVCC=/path/nvcc         the CUDA compiler (else CUDACXX, that of CUDA_HOME or CUDA_PATH, in PATH, in /usr/local/cuda)
 ##   NVCC_CCBIN=g++-13       its host compiler
-##   CUDA_ARCH="sm_90"       GPUs to compile for (those of this machine, else sm_80, sm_90 and sm_100);
-##                           newer ones run the PTX for the oldest
+##   CUDA_ARCH="sm_90"       GPUs to compile for (those of this machine, else sm_80); newer ones run the PTX, which
+##                           their driver compiles at the first start
 ##   MPI=0 or mpicc.mpich    leave MPI out, or its compiler (mpicc)
 ##   METIS=0                 leave METIS out
 ##   CI=true                 warnings are errors; those of ptxas with the toolkit 13.0
@@ -99,6 +99,11 @@ cpu_has  = $(and $(filter $1,$(ISAS)),$(shell grep -om1 '$2' /proc/cpuinfo))
 isas    := $(if $(san),base $(if $(call cpu_has,avx512,avx512vl),avx512),$(ISAS))
 mains   := $(wildcard bench/*.c)
 checks  := $(patsubst %.c,%,$(wildcard tests/test_*.c))
+# Tests of what is read, judged and written, as small as they are large: under sanitizers they find what they find
+# without. Not those of arithmetic, which optimisation changes.
+once_is_enough := $(patsubst %.c,%,$(shell \
+    grep -LE -e '"(kernels|models|graphs|bench/(audit|flops|row|sweep))/' -e GTMARK_SMALL \
+    -e '"tests/(graphs|encodings|tapes|spectra|rank_threads|every_row|sanitized|program|fake_device)\.h' tests/test_*.c))
 dumps   := $(patsubst %.c,%,$(wildcard tests/dump_*.c))
 fuzz    := $(patsubst %.c,%,$(wildcard tests/fuzz_*.c))
 # Their seeds, replayed without libFuzzer.
@@ -143,9 +148,12 @@ $(version): $(BUILD)/commit
 $(foreach path,bench/% analysis/% graphs/% models/encodings/encoding.o tests/fuzz_%,$(OBJ)/$(path)): \
                          cover := $(if $(fuzzers),-fsanitize=fuzzer-no-link)
 
+# A test runs once and for a moment: it costs more to optimise.
+$(checks:%=$(OBJ)/%.o): level := -O0
+
 $(every): $(OBJ)/%.o: $$(basename $$*).c $(BUILD)/config.mk Makefile
 	@mkdir -p $(@D) && $(call say,compiling,$(@:$(OBJ)/%=%))
-	$(Q)$(CC) $(language) $(flags) $(pic) $(cover) $(defines) -I. $(filter -I%,$(PACKAGES) $(SQLITE)) $(way) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(language) $(flags) $(level) $(pic) $(cover) $(defines) -I. $(filter -I%,$(PACKAGES) $(SQLITE)) $(way) -MMD -MP -c $< -o $@
 $(BUILD)/commit: FORCE
 	@echo '$(commit)' | cmp -s - $@ || echo '$(commit)' >$@
 # The styles of charts as strings, without their comments.
@@ -457,8 +465,8 @@ compare-torch: $(addprefix $(BUILD)/,bench_kernels bench_node_scaling bench_pe_s
 build/torch/installed:
 	python3 -m venv $(@D) && $(@D)/bin/pip install numpy torch torch_geometric scipy pyamg && touch $@
 ##   test         all tests, then their small shapes again with clang and both sanitizers
-test: tests $(if $(CLANG),tests-small)
-	@tests/run.sh GTMARK_BUILD=$(BUILD) $(tests) $(or $(races),\
+test: $(if $(CLANG),tests-small,tests)
+	@tests/run.sh GTMARK_BUILD=$(BUILD) $(tested) $(or $(races),\
 	    --skipped 'data races: no clang with ThreadSanitizer and archer (make setup test)') \
 	    $(wildcard tests/test_*.sh) GTMARK_SMALL=1 $(or $(emulated),\
 	    --skipped 'kernels on an emulated GPU: they need the CUDA toolkit and x86-64') \
@@ -479,9 +487,11 @@ soak: tests $(if $(CLANG),$(if $(filter fuzzers,$(or $(PART),fuzzers)),tests-sma
 ##   mutants      are planted faults noticed? PART=2/4: the second of four parts; MUTANTS='NAME...'
 mutants:
 	@CC='$(CC)' GTMARK_BUILD='$(BUILD)' GTMARK_PART='$(PART)' tests/mutants.sh $(MUTANTS)
-tests: all $(if $(CMOCKA),$(tests) $(races) $(dumpers) $(plugins) $(plugins_gpu) $(nvmls) $(slower) $(pmpi) $(fuzzers) $(replays) \
-    $(emulated) $(emulated_audit) $(counters) $(planted_ptx),no-cmocka)
-tests-small: tests known-small
+tested := $(filter-out $(if $(CLANG),$(once_is_enough:%=$(BUILD)/%)),$(tests))
+needed := all $(if $(CMOCKA),$(tested) $(races) $(dumpers) $(plugins) $(plugins_gpu) $(nvmls) $(slower) $(pmpi) $(fuzzers) \
+    $(replays) $(emulated) $(emulated_audit) $(counters) $(planted_ptx),no-cmocka)
+tests: $(needed) $(if $(CMOCKA),$(tests))
+tests-small: $(needed) known-small
 	@$(MAKE) CC=clang SAN=1 $(CUDA_HOST:%=NVCC_CCBIN=%) tests
 # What clang can do is found out while gcc compiles.
 known-small:

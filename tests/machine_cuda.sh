@@ -52,8 +52,8 @@ toolkit_for()
 }
 
 # Sets `archs`, the architectures to compile for, the oldest first: CUDA_ARCH, else those of the GPUs of this machine,
-# else the latest generations; and `left_out`, what is said of those that this nvcc does not know. A GPU that is newer
-# than nvcc runs the PTX.
+# else the oldest generation that gtmark supports and this nvcc knows; and `left_out`, what is said of those that this
+# nvcc does not know. A GPU that is newer than all of them runs the PTX.
 choose_archs()
 {
     known=$($nvcc --list-gpu-code 2>/dev/null | grep -x 'sm_[0-9]*' | sort -V)
@@ -62,15 +62,13 @@ choose_archs()
     if [ -n "$CUDA_ARCH" ]; then
         wanted=$(echo "$CUDA_ARCH" | tr -s ', ' '\n\n' | sort -Vu)
     else
-        here=$(gpus_here) wanted=${here:-sm_80 sm_90 sm_100}
+        here=$(gpus_here) wanted=${here:-$(echo "${known:-sm_80}" | grep -m 1 '_[89].$\|_...$')}
     fi
     for arch in $wanted; do
         if [ -z "$known" ] || echo "$known" | grep -qx "$arch"; then
             archs="$archs $arch"
         elif [ -n "$CUDA_ARCH" ]; then
             refuse "CUDA_ARCH=$CUDA_ARCH: nvcc $nvcc_release knows $(echo $known)" || return
-        elif [ -z "$here" ]; then
-            left_out="$left_out, without $arch ($(toolkit_for "$arch"))"
         elif [ "${arch#sm_}" -gt "${newest#sm_}" ]; then
             left_out="$left_out; this machine's $arch runs PTX ($(toolkit_for "$arch") compiles for it)"
         else

@@ -4,11 +4,11 @@
 # NAME=VALUE is added to the environment of the programs after it. Programs print TAP (testanything.org): lines "ok",
 # "not ok", and "# SKIP" for skipped tests; those of cmocka do so on request. A program that exits with an error though
 # no test failed, reports nothing, or less than planned ("1..9"), counts as one more failure. The output of a program
-# with failures is shown, and its failed tests once more at the end. The last line is "N passed, N failed, N skipped";
-# exit status 1 if any failed.
+# with failures is shown, and its failed tests once more at the end. Seconds are of processor time. The last line is
+# "N passed, N failed, N skipped"; exit status 1 if any failed.
 #
-# One program more than there are processors runs at a time, since some wait, in the order given: no test may depend on
-# being alone.
+# One program more than there are processors runs at a time, since some wait: no test may depend on being alone. Those
+# of tests/longest.txt start first, so that none of them is left for the end.
 set -u
 export CMOCKA_MESSAGE_OUTPUT=TAP ASAN_OPTIONS=detect_leaks=1:quarantine_size_mb=16:malloc_context_size=8 UBSAN_OPTIONS=print_stacktrace=1
 
@@ -41,7 +41,6 @@ report()
 run()
 {
     output=$(mktemp "$work/output.XXXXXX")
-    start=$(date +%s)
     # LeakSanitizer cannot always stop OpenMP's threads, or fails in the storage of threads of loaded libraries, and then
     # says nothing about the program. Without that storage it takes what the dynamic linker keeps there for leaks.
     for leaks in '' '' use_tls=0:suppressions=tests/leaks.txt; do
@@ -49,7 +48,8 @@ run()
         status=$?
         grep -aq 'LeakSanitizer has encountered a fatal error' "$output" || break
     done
-    seconds=$(($(date +%s) - start))
+    times >"$output.times"
+    seconds=$(awk -F '[ms ]+' 'NR == 2 { printf "%.0f", 60 * ($1 + $3) + $2 + $4 }' "$output.times")
     result=$(count $status <"$output")
     exec 9>"$work/lock"
     flock 9 # held until this shell ends: lines of two programs do not mix
@@ -90,13 +90,16 @@ for argument; do
     --skipped) skip=: && continue ;;
     :*) report "$argument" 0 0 0 1 && skip= ;;
     *=*) continue ;;
-    *) echo $position >>"$work/programs" ;;
+    *) echo "$position $argument" >>"$work/programs" ;;
     esac
     programs=$((programs + 1))
 done
 # Threads that spin while they wait take the processors from the programs beside them.
 OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1 \
-    xargs -r -I POSITION -P $(($(nproc) + 1)) "$0" --at POSITION "$work" "$@" <"$work/programs"
+    xargs -r -I POSITION -P $(($(nproc) + 1)) "$0" --at POSITION "$work" "$@" <<END
+$(awk 'NR == FNR { rank[$1] = FNR; next } { print $2 in rank ? rank[$2] : FNR + 1000, $1 }' tests/longest.txt \
+    "$work/programs" | sort -n | cut -d ' ' -f 2)
+END
 cat "$work/failures" # again, since the end of a long output is what is seen first
 # A program that was not counted did not run.
 awk -v programs=$programs '

@@ -39,10 +39,9 @@ CUDA_HOME=$toolkit
 export CUDA_HOME
 here="$toolkit/bin/nvcc"
 
-check 'the architectures of no GPU in particular' "$(line)" "release 13.0 of $here, for sm_80 sm_90 sm_100"
+check 'the architectures of no GPU in particular' "$(line)" "release 13.0 of $here, for sm_80"
 old='sm_50 sm_70 sm_80 sm_90 sm_90a'
-check 'those that nvcc does not know are left out' "$(RELEASE=12.4 KNOWN=$old line)" \
-    "release 12.4 of $here, for sm_80 sm_90, without sm_100 (toolkit 12.8)"
+check 'of which this nvcc knows' "$(KNOWN='sm_90 sm_100' line)" "release 13.0 of $here, for sm_90"
 gpus 12.0
 check 'a GPU newer than nvcc runs the newest PTX' "$(RELEASE=12.4 KNOWN=$old line)" \
     "release 12.4 of $here, for sm_90; this machine's sm_120 runs PTX (toolkit 12.8 compiles for it)"
@@ -62,10 +61,10 @@ check 'CUDA_ARCH that nvcc does not know' "$(CUDA_ARCH=sm_70 line)" 'NOT FOUND: 
 check 'is one line of make' "$(cat "$house/config.mk")" \
     '$(if $(MAKE_RESTARTS),$(error CUDA_ARCH=sm_70: nvcc 13.0 knows sm_75 sm_80 sm_90 sm_100 sm_120))'
 fake timeout '[ "$1" = 10 ] && exit 124'
-check 'nvidia-smi that hangs is given up' "$(line)" "release 13.0 of $here, for sm_80 sm_90 sm_100"
+check 'nvidia-smi that hangs is given up' "$(line)" "release 13.0 of $here, for sm_80"
 rm "$house/bin/timeout"
 fake nvidia-smi 'echo "NVIDIA-SMI has failed" && exit 9'
-check 'so is one that prints an error' "$(line)" "release 13.0 of $here, for sm_80 sm_90 sm_100"
+check 'so is one that prints an error' "$(line)" "release 13.0 of $here, for sm_80"
 
 check 'a toolkit that is too old' "$(RELEASE=11.8 line)" \
     "NOT FOUND: no CUDA: $here is release 11.8; gtmark needs 12.0"
