@@ -26,6 +26,7 @@ all:
 ##   MPI=0 or mpicc.mpich    leave MPI out, or its compiler (mpicc)
 ##   METIS=0                 leave METIS out
 ##   CI=true                 warnings are errors; those of ptxas with the toolkit 13.0
+##   ROOM=analysis           `test` runs, small and once, what includes this room's headers and nothing above it
 ##   SAN=1                   with AddressSanitizer and UndefinedBehaviorSanitizer
 ##   PREFIX=DIR              where to install (/usr/local); DESTDIR, bindir, ... as in GNU's makefiles
 ##   CFLAGS, LDFLAGS         added to ours
@@ -464,6 +465,19 @@ compare-torch: $(addprefix $(BUILD)/,bench_kernels bench_node_scaling bench_pe_s
 	@ROUNDS='$(ROUNDS)' tests/golden/compare_all.sh $(BUILD) $(or $(PYTHON),build/torch/bin/python) results/local/torch
 build/torch/installed:
 	python3 -m venv $(@D) && $(@D)/bin/pip install numpy torch torch_geometric scipy pyamg && touch $@
+ifneq ($(ROOM),)
+# A loop for developers, of a minute or so. Includes run one way (tests/test_rooms.sh): who includes a room is above it.
+above_kernels  := graphs|models|bench
+above_graphs   := models|bench
+above_models   := bench
+above_analysis := bench
+above_bench    := models/layers
+of_room := $(patsubst %.c,$(BUILD)/%,$(if $(above_$(ROOM)),$(shell \
+    grep -lE '"$(ROOM)/' tests/test_*.c | xargs grep -LE '"($(above_$(ROOM)))'),\
+    $(error ROOM=$(ROOM): kernels, graphs, models, analysis or bench)))
+test: $(programs) $(of_room)
+	@tests/run.sh GTMARK_BUILD=$(BUILD) GTMARK_SMALL=1 $(of_room)
+else
 ##   test         all tests, then their small shapes again with clang and both sanitizers
 test: $(if $(CLANG),tests-small,tests)
 	@tests/run.sh GTMARK_BUILD=$(BUILD) $(tested) $(or $(races),\
@@ -473,6 +487,7 @@ test: $(if $(CLANG),tests-small,tests)
 	    $(if $(on_ptx),GTMARK_MODEL=gps $(on_ptx) GTMARK_MODEL=) $(if $(CLANG),\
 	    GTMARK_BUILD=build/clang-san GTMARK_SMALL=1 $(checks:%=build/clang-san/%),\
 	    --skipped 'the tests under sanitizers: no clang with OpenMP and sanitizers (make setup test)')
+endif
 ##   emulated     what tests/gpu.sh --emulated runs
 .PHONY: emulated
 emulated: $(emulated) $(emulated_set)
