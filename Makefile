@@ -457,7 +457,7 @@ report: $(BUILD)/report
 ##   compare      all machines with results in results/ side by side, on one screen
 compare: $(BUILD)/compare
 	@$(BUILD)/compare --summary $(filter-out results/local/%,$(sort $(wildcard results/*/*.jsonl)))
-##   compare-torch operations, models, presets and encodings against PyTorch, PyTorch Geometric and SciPy, in turns
+##   compare-torch operations, models, presets and encodings against PyTorch, PyTorch Geometric and SciPy, alternately
 ##                (an hour; with ROUNDS=1, and no intervals, half an hour): tables, one of all ratios, and result
 ##                files in results/local/torch; installs the peers in build/torch (several GB), or uses
 ##                PYTHON=/venv/bin/python

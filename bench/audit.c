@@ -370,14 +370,14 @@ int main(int argc, char **argv)
          .field = offsetof(struct options, format), .choices = formats},
         {0, "patience", "SECONDS", "how long a call may take (default 10)", FLAG_SECONDS,
          .field = offsetof(struct options, patience), .min = 0.1, .max = 1e6},
-        {0, "budget", "SECONDS", "of timing in turns with ours, for each kernel (default 10; 0: none)",
+        {0, "budget", "SECONDS", "of timing alternately with ours, for each kernel (default 10; 0: none)",
          FLAG_SECONDS, .field = offsetof(struct options, budget), .min = 0, .max = 1e6},
         {0, "over", "AXIS=VALUES", "sizes at which kernels are timed (default nodes=100-6400*4)", FLAG_OTHER,
          .read = read_over},
         TOOL_FLAGS,
         {.name = NULL}};
     static const struct syntax syntax = {
-        .doc = "checks the kernels of a shared library, and times them in turns with ours",
+        .doc = "checks the kernels of a shared library, and times them alternately with ours",
         .operands = "LIBRARY.so",
         .limit = "one library",
         .most = 1,

@@ -148,9 +148,11 @@ static const struct syntax syntax = {
     .notes =
         "\n"
         "A ratio is a time over that of the baseline: above 1 is slower. A row is faster or slower if the\n"
-        "interval of the ratio excludes 1: of medians where enough turns were in one state of the machine, "
+        "interval of the ratio excludes 1: of medians where enough repetitions were in one state of the "
+        "machine, "
         "else\n"
-        "of the range of all turns, wider by what runs differ by. Otherwise it is inconclusive. * marks the "
+        "of the range of all repetitions, wider by what runs differ by. Otherwise it is inconclusive. * "
+        "marks the "
         "best.\n"
         "docs/files.md explains the method.\n"
         "\n",

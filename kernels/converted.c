@@ -23,10 +23,10 @@ void mat_widen(struct mat to, struct mat from, int threads)
 }
 
 /* By the widest instructions: of all that converting costs, this takes longest. */
-static void narrow(struct mat to, struct mat from, int threads)
+static void cast_back(struct mat to, struct mat from, int threads)
 {
-    struct narrow_args a = {.call.threads = threads, .y = to, .x = from};
-    backend_kernel(backend_cpu(), OP_narrow, BF16, NULL)->run(&a);
+    struct cast_args a = {.call.threads = threads, .y = to, .x = from};
+    backend_kernel(backend_cpu(), OP_cast, BF16, NULL)->run(&a);
 }
 
 void mat_round(struct mat to, struct mat from, int bits, int threads)
@@ -152,7 +152,7 @@ static void run_converted(const struct op_info *info, const void *args)
     for (int i = 0; i < info->operand_count; i++) {
         const struct operand *o = &info->operands[i];
         if (change_of(o, args) == WIDENS && operand_writes(o))
-            narrow(*operand_mat(o, args), *operand_mat(o, &c.args), call->threads);
+            cast_back(*operand_mat(o, args), *operand_mat(o, &c.args), call->threads);
     }
 }
 

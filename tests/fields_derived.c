@@ -152,7 +152,7 @@ static double middle(struct memory *m, const double *values, size_t n)
     return n % 2 ? v.number[n / 2] : (v.number[n / 2 - 1] + v.number[n / 2]) / 2;
 }
 
-/* A turn is reported if its median is the next of turn_medians. */
+/* A turn is reported if its median is the next of repetition_medians. */
 static struct samples_of reported_of(const struct row *row, struct memory *m, const char *group)
 {
     const struct row_times *t = row_times(row, group), *whole = whole_of(row, group);
@@ -170,8 +170,8 @@ static struct samples_of reported_of(const struct row *row, struct memory *m, co
     for (size_t i = 0; i < whole->blocks.count; i++) {
         size_t n = (size_t)whole->blocks.reals[i];
         assert_true(first + n <= all.count);
-        if (s.turns < t->turn_medians.count &&
-            fabs(middle(m, all.number + first, n) / t->turn_medians.reals[s.turns] - 1) < 1e-12) {
+        if (s.turns < t->repetition_medians.count &&
+            fabs(middle(m, all.number + first, n) / t->repetition_medians.reals[s.turns] - 1) < 1e-12) {
             memcpy(s.reported + s.count, all.number + first, n * sizeof *s.reported);
             s.count += n;
             s.turns++;

@@ -26,8 +26,8 @@ struct field_view {
 name_value field_named;
 
 /* What follows from a row without the code under test; unknown if there is no such name. Of the samples of a
- * group of times: `reported`, those of the turns of turn_medians; `matched`, how many of these there are;
- * `far`, outliers; `slow`, slow samples at the start; `change` and `chance`, of a drift. */
+ * group of times: `reported`, those of the turns of repetition_medians; `matched`, how many of these there
+ * are; `far`, outliers; `slow`, slow samples at the start; `change` and `chance`, of a drift. */
 struct operand_value field_derived(const struct row *row, struct memory *m, const char *group,
                                    const char *name);
 

@@ -51,7 +51,7 @@ static struct record *shaped(void)
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
         row_set_times(row, groups[i], &turns, &reported);
     reported_free(&reported);
-    assert_int_equal(row->forward.time.other_turns, 5);
+    assert_int_equal(row->forward.time.other_repetitions, 5);
     assert_int_equal(row->forward.time.slow_start, 3);
     assert_true(row->forward.time.drift_p < 1e-9 && row->forward.time.outliers > 3);
     assert_true(record_put(record, 0, false, row, error));

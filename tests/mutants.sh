@@ -78,7 +78,7 @@ command_line()
         *) line="$line $default" ;;
         esac
     done
-    echo "$build/$line --runs 2 --turns 1 --warmup 0 --no-roofline --no-charts"
+    echo "$build/$line --runs 2 --repetitions 1 --warmup 0 --no-roofline --no-charts"
 }
 
 # inside TIME COMMAND...: runs it in the tree, for at most this time

@@ -206,7 +206,7 @@ TINY = "--hidden 16 --heads 2 --layers 2"
 # Beside the default sweeps: name, program below BUILD, flags. For rows and fields that those lack.
 SWEEPS = (
     ("counted", "bench_node_scaling", "--nodes 100,500 --count auto --profile --cold 3"),
-    ("turns", "bench_node_scaling", f"--nodes 50,100 {TINY} --turns 2 --phase forward --seed 7"),
+    ("turns", "bench_node_scaling", f"--nodes 50,100 {TINY} --repetitions 2 --phase forward --seed 7"),
     ("reference", "bench_model", f"--device ref --nodes 60 {TINY} --model gin,gps,graph_transformer"),
     ("limits", "bench_node_scaling", f"--nodes 100,3k --mem-limit 30MiB {TINY}"),
     ("gates", "bench_node_scaling", f"--nodes 50,60 {TINY} --threshold step.latency:9s,memory:1KiB --tag a=b"),
@@ -218,7 +218,7 @@ SWEEPS = (
     ("meta_nodes", "bench_node_scaling", "--device meta --nodes 100-10M*10"),
     ("meta_kernels", "bench_kernels", "--device meta"),
     ("meta_presets", "bench_presets", "--device meta --preset all"),
-    ("meta_ranks", "bench_rank_scaling", "--device meta --ranks 1-16*2 --ceilings link=400Gb/s,2us"),
+    ("meta_ranks", "bench_rank_scaling", "--device meta --ranks 1-16*2 --peaks link=400Gb/s,2us"),
     ("meta_axes", "bench_model", "--device meta --nodes 200 --act gelu,relu --norm layer,batch,none --task graph,node"
                                  " --attention dense,sparse,unfused --mpnn gin,none --pe none,lap:4,rwse:8"),
     ("largest", "bench_node_scaling", "--device meta --layers 1,3 --find nodes=memory:64MiB"),
@@ -230,7 +230,7 @@ SWEEPS = (
 
 
 # How builds before take flags of today.
-FORMER = (("--find nodes=", "--find-max nodes="), ("--ceilings link=", "--link "), ("--ceilings measure", "--calibrate"),
+FORMER = (("--find nodes=", "--find-max nodes="), ("--peaks link=", "--link "), ("--peaks measure", "--calibrate"),
           ("--data labels=", "--labels "), ("--gate strict", "--strict"), ("--list ", "--list-"))
 
 

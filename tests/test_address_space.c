@@ -13,7 +13,7 @@
 #include "tests/sanitized.h"
 #include "tests/test.h"
 
-#define SIZED "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --turns 1 --output x.json "
+#define SIZED "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --repetitions 1 --output x.json "
 #define TINY  SIZED "--nodes 8 "
 
 /* Sets the soft limit of the address space in KiB, as ulimit -v does; returns the one before. */

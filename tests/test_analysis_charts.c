@@ -247,7 +247,7 @@ static void test_sizes_without_a_place(void **state)
     draw_charts(record, NULL, ((struct chart_directory *)*state)->prefix, message);
     char *script = content(*state, "_time.gp");
     assert_in(script, "left out: 0 neighbours (no place on a logarithmic scale)");
-    assert_in(script, "xtitle = \"neighbours\"");
+    assert_in(script, "xtitle = \"degree\"");
     free(script);
     record_free(record);
 }
@@ -319,7 +319,7 @@ static void test_an_axis_that_follows(void **state)
         snprintf(label, sizeof label, "series = %d\n",
                  swept ? 6 : 2); /* 2 programs x 4 widths of the FFN, six of them drawn */
         assert_non_null(strstr(script, label));
-        assert_non_null(strstr(script, "xtitle = \"channels\""));
+        assert_non_null(strstr(script, "xtitle = \"hidden size\""));
         free(script);
         struct row *row = row_copy(rows_at(record_rows(record), 0));
         row_set_count(row, "ffn", 1024);

@@ -140,13 +140,13 @@ static void test_the_record_has_every_field(void **state)
     assert_string_equal(text_in(fit, "axis"), "nodes");
     assert_string_equal(text_in(fit, "cost"), "flops");
     assert_string_equal(text_in(fit, "cost_terms"), "1 + N + N^2");
-    assert_string_equal(text_in(fit, "law"), "1 + N + N^2");
+    assert_string_equal(text_in(fit, "formula"), "1 + N + N^2");
     assert_string_equal(text_in(fit, "verdict"), "agrees");
     assert_int_equal(count_in(fit, "points"), ROWS);
     assert_true(real_in(fit, "from") == 100 && real_in(fit, "to") == 3200);
     assert_true(value_size(value_get(fit, "values")) == ROWS);
     assert_true(value_size(value_get(fit, "exponents")) == ROWS - 1);
-    assert_near(element(fit, "law_coefficients", 2), 1e-8, 1e-12);
+    assert_near(element(fit, "coefficients", 2), 1e-8, 1e-12);
     value_free(all);
     free_both(&fits, rows);
 }
@@ -307,7 +307,7 @@ static void test_warnings(void **state)
          {"L2", NULL},
          "CONTRADICTION: step over nodes 100-3200: time per FLOP rises by 40 % from "}, /* elsewhere: no
                                                                                            explanation */
-        {{8, 1, 1, 1, 1, 1}, {NULL, NULL}, ", and no law of the work has that\n"},
+        {{8, 1, 1, 1, 1, 1}, {NULL, NULL}, ", and no scaling fit explains that\n"},
         {{1.64, 1.16, 1.04, 1.01, 1.0025, 1.0006}, {NULL, NULL}, ""}, /* the law has a constant */
         {{1.64, 1.16, 1.04, 1.01, 1.0025, 1.25},
          {NULL, NULL},
@@ -498,7 +498,7 @@ static void test_too_few_points(void **state)
         row_free(rows_take(rows, n - 1));
     assert_non_null(step_fit(rows, &fits));
     struct value *all = fits_value(&fits), *fit = value_at(all, 1);
-    assert_null_because(fit, "law",
+    assert_null_because(fit, "formula",
                         "the work is no polynomial of the axis, or there are too few rows to tell");
     assert_string_equal(text_in(fit, "verdict"), "agrees");
     value_free(all);
@@ -528,7 +528,7 @@ static void test_times_that_follow_no_law(void **state)
     const struct fit *fit = step_fit(rows, &fits);
     assert_int_equal(fit->terms, 7);
     assert_int_equal(fit->law.terms, 0);
-    assert_string_equal(fit->no_law, "no law with the terms of the work is within 20 % of every row");
+    assert_string_equal(fit->no_law, "no fit with the terms of the work is within 20 % of every row");
     free_both(&fits, rows);
 }
 
@@ -547,10 +547,11 @@ static void test_work_that_does_not_change(void **state)
     assert_near(element(fit, "exponents", 0), -1, 1e-9);
     assert_null_because(fit, "cost_exponents", "the work does not change");
     assert_null_because(fit, "verdict", "the work does not change");
-    assert_null_because(fit, "law", "the work does not change");
+    assert_null_because(fit, "formula", "the work does not change");
     char *text = written(fits_print, &fits);
     assert_non_null(strstr(
-        text, "step: between 4 and 8 threads T^-1.00 [-1.03, -0.97]; no law: the work does not change\n"));
+        text,
+        "step: between 4 and 8 threads T^-1.00 [-1.03, -0.97]; no scaling fit: the work does not change\n"));
     free(text);
     value_free(all);
     free_both(&fits, rows);

@@ -142,8 +142,8 @@ static void test_derived_fields(void **state)
         const char *path;
         double value;
     } expected[] = {
-        {"step.time.turns", 3},
-        {"step.time.other_turns", 0},
+        {"step.time.repetitions", 3},
+        {"step.time.other_repetitions", 0},
         {"step.time.range_low", 1},
         {"step.time.range_high", 6},
         {"step.time.cv", sqrt(7) / 3},

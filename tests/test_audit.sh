@@ -128,7 +128,7 @@ if tests/golden/python_plugin.py tests/plugins/add.py "$house/add.so" >"$house/s
     check 'the time of an empty call is said' "$(grep -c ': 1 kernels; a call takes [0-9.]* us' "$house/said")" 1
     check 'a kernel in Python passes' "$($audit "$house/add.so" | tee "$house/said" | grep -c '^add=python .* pass ')" 6
     check 'though it allocates, as it declares' "$(grep -c ' calls .* nothing that the entry does not declare' "$house/said")" 1
-    "$build/bench_kernels" --plugin "$house/add.so" --op add --impl add=python --nodes 9 --hidden 8 --runs 2 --turns 1 \
+    "$build/bench_kernels" --plugin "$house/add.so" --op add --impl add=python --nodes 9 --hidden 8 --runs 2 --repetitions 1 \
         --no-roofline --no-charts --output "$house/rows.jsonl" >"$house/said" 2>&1
     check 'and the time of an empty call is beside that in a benchmark' \
         "$(grep -c '^kernel.python_call_seconds [0-9.e-]* (' "$house/said")" 1

@@ -58,7 +58,7 @@ static const char *allowed_by_reader(const char *name)
         {"device", device_allowed},
         {"impl", "--list ops"},
         {"op", "one or more of the ops of --list ops"},
-        {"ceilings", "peak=60GFLOP/s,dram=20GB/s"},
+        {"peaks", "peak=60GFLOP/s,dram=20GB/s"},
         {"data", "features=FILE, edge-features=FILE or labels=FILE; FILE may be none"},
         {"gate", "exact, strict, allow-uncompared, allow-unchecked"},
         {"phase", "forward, step, forward,step or none"},

@@ -113,7 +113,7 @@ static void test_few_turns(void **state)
         row_set_samples(now, "forward.time",
                         i ? (const double[]){0.5, 0.51, 0.52} : (const double[]){2, 2.1, 2.2}, 3);
         assert_int_equal(judged(row_copy(base), row_copy(now), &text), 0);
-        assert_non_null(strstr(text, "\ninconclusive: 3 and 3 turns are too few"));
+        assert_non_null(strstr(text, "\ninconclusive: 3 and 3 repetitions are too few"));
         assert_non_null(strstr(text, "note: 1 inconclusive"));
         free(text);
         assert_int_equal(judged_as(strict, base, now, &text), 1);

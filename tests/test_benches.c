@@ -271,7 +271,7 @@ static void test_cut_charts(void **state)
     char line[3 * PATH_MAX];
     snprintf(line, sizeof line,
              "cd %s && ulimit -f 96 && %s " SMALL
-             "--nodes 8,16 --turns 1 --no-check --no-roofline >/dev/null 2>cut.log; "
+             "--nodes 8,16 --repetitions 1 --no-check --no-roofline >/dev/null 2>cut.log; "
              "test $? = 1 && grep -q 'charts: gnuplot failed on x_time.png' cut.log",
              h->work, h->program);
     assert_int_equal(system(line), 0);

@@ -381,7 +381,7 @@ static void test_ceilings_of_the_state(void **state)
     assert_ptr_equal(found(&c, 2, 1.4e-7, 10, &missing), &c.list[0]);
     assert_ptr_equal(found(&c, 2, 1.5e-7, 10, &missing), &c.list[0]);
     assert_null(found(&c, 2, 5.7e-7, 10, &missing));
-    assert_string_equal(missing, "the ceilings were measured in another state of the machine");
+    assert_string_equal(missing, "the peak rates were measured in another state of the machine");
     assert_ptr_equal(found(&c, 1, NAN, 10, &missing), &c.list[1]);
     assert_null(found(&c, 3, 1.4e-7, 10, &missing));
     assert_string_equal(missing, "none at all");
@@ -494,7 +494,7 @@ static void test_roofline_fault(void **state)
     assert_close(over.percent, 125);
     assert_true(roofline_fault(&over, &c, &text));
     assert_non_null(strstr(text.text, "above the peak of arithmetic (3 threads, "));
-    assert_non_null(strstr(text.text, "--ceilings measure"));
+    assert_non_null(strstr(text.text, "--peaks measure"));
     over = placed(&c, 0, 1000000000, 0.01, INT64_MAX);
     assert_true(roofline_fault(&over, &c, &text));
     assert_non_null(strstr(text.text, "above the bandwidth of DRAM (3 threads, "));

@@ -96,7 +96,7 @@ static void test_state_of_the_row(void **state)
     assert_bound(row, 0.01 + 1e-5 + 0.01, 0.02 / 0.02001); /* multiply-adds, exponentials, bytes */
     row_free(row);
     row = row_of_states(&c, 0.02, 5.7e-7, 10, 0);
-    assert_null_because(row, "the ceilings were measured in another state of the machine");
+    assert_null_because(row, "the peak rates were measured in another state of the machine");
     row_free(row);
     far.peak = 50;
     ceilings_add(&c, &far);
@@ -127,7 +127,7 @@ static void test_disturbed_turns(void **state)
     struct calibration near = calibration_at(1.4e-7, "near");
     ceilings_add(&c, &near);
     struct row *row = row_of_states(&c, 0.02, PROBE_LIMIT, 10, 0);
-    assert_null_because(row, "the machine was disturbed, or its state changed, in every turn");
+    assert_null_because(row, "the machine was disturbed, or its state changed, in every repetition");
     row_free(row);
     ceilings_free(&c);
 }

@@ -149,7 +149,7 @@ static void test_profile(void **state)
     assert_title(p, "_profile.gp", "Time of the ops of a training step, 500 nodes");
     char *script = content(p, "_profile.gp");
     assert_in(script, "bars = 4");
-    assert_in(script, "at the ceilings");
+    assert_in(script, "at the peak rates");
     free(script);
     row_set_text(row, "step.time.noisy", "made up");
     draw_added(profile_chart_add, record, p->prefix, message);

@@ -215,7 +215,7 @@ static void test_resident_is_planned(void **state)
     struct record *record =
         run_json(*state,
                  "--model gin --nodes 8000 --hidden 128 --heads 2 --layers 4 --phase step "
-                 "--checkpoint layer --runs 1 --turns 1 --warmup 0 --no-check",
+                 "--checkpoint layer --runs 1 --repetitions 1 --warmup 0 --no-check",
                  0);
     const struct row *row = row_at(record, 0);
     double planned = real_at(row, "step.memory.planned"), resident = real_at(row, "step.memory.resident");

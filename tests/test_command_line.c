@@ -88,8 +88,8 @@ static void test_csv(void **state)
     check_csv(*state, "--format csv --profile", 29);
     check_csv(*state, "--format csv-full", schema_fields_count);
     check_csv(*state, "--format csv --columns step,graph.edges,forward.flops", 9);
-    struct ended e = run_words(*state, TINY "--nodes 8 --turns 1 --format csv", 0);
-    static const char reason[] = ",\"1 turn, fewer than 7\",";
+    struct ended e = run_words(*state, TINY "--nodes 8 --repetitions 1 --format csv", 0);
+    static const char reason[] = ",\"1 repetition, fewer than 7\",";
     char *forward = strstr(e.out, reason);
     assert_true(strstr(e.out, ",forward.time.noisy,") && strstr(e.out, ",step.time.noisy,"));
     assert_true(forward && strstr(forward + strlen(reason), reason));

@@ -130,7 +130,7 @@ static void test_few_samples(void **state)
     char *out = compare(*state, "a.json b.json --phase step", 0);
     assert_int_equal(occurrences(out, "  at least 1.1"), 1);
     assert_says(out, "B, training step: 2 slower, 1 inconclusive;");
-    assert_says(out, "inconclusive: 12 and 1 turns are too few to tell a difference from chance");
+    assert_says(out, "inconclusive: 12 and 1 repetitions are too few to tell a difference from chance");
     free(out);
 }
 

@@ -83,7 +83,7 @@ static void test_exact_crossings(void **state)
     const char *words = "--nodes 4,1000 " PLANTED "--find attention=dense,sparse --dry-run";
     struct ended e = run_words(*state, words, 0);
     assert_exact(*state, e.out, "forward, by analytic FLOPs: ", "forward.flops.analytic");
-    assert_non_null(strstr(e.out, "forward, by time at the ceilings: "));
+    assert_non_null(strstr(e.out, "forward, by time at the peak rates: "));
     ended_free(&e);
     words = "--nodes 200,1000 " PLANTED "--find attention=dense,sparse --device meta";
     e = run_words(*state, words, 0);
@@ -135,7 +135,7 @@ static void test_three_kinds(void **state)
 static void test_rows_on_both_sides(void **state)
 {
     struct ended e = run_words(*state,
-                               "--device ref " PLANTED "--nodes 4,200 --turns 7 --runs 7 --warmup 0 "
+                               "--device ref " PLANTED "--nodes 4,200 --repetitions 7 --runs 7 --warmup 0 "
                                "--budget 1 --output x.json --find attention=dense,sparse",
                                0);
     struct record *record = record_in(*state, "work/x.json");
@@ -182,7 +182,7 @@ static void test_killed_search(void **state)
                       "--find attention=dense,sparse",
                       NULL, STDERR_FILENO, writer);
     close(writer);
-    assert_true(read_until(reader, "by time at the ceilings", 1));
+    assert_true(read_until(reader, "by time at the peak rates", 1));
     assert_int_equal(kill(pid, SIGTERM), 0);
     char *rest = read_rest(reader);
     assert_int_equal(program_wait(pid), 128 + SIGTERM);

@@ -142,9 +142,9 @@ static void test_ceilings(void **state)
         const char *words, *calibrated; /* null: by this run */
         size_t calibrations;
     } cases[] = {
-        {"--ceilings measure", NULL, 1},
-        {"--ceilings H100", "published for H100", 0},
-        {"--ceilings peak=1TFLOP/s,dram=1TB/s", "given", 0},
+        {"--peaks measure", NULL, 1},
+        {"--peaks H100", "published for H100", 0},
+        {"--peaks peak=1TFLOP/s,dram=1TB/s", "given", 0},
     };
     if (!gpus())
         skip();

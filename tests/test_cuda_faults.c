@@ -87,7 +87,8 @@ static void expect_rows(const struct house *h, size_t least, size_t most, int st
 /* Runs two rows with a failing call. Whether it was noticed. */
 static bool fails_well(const struct house *h, const char *name, int call, int status)
 {
-    static const char words[] = WORDS "--nodes 8,12 --model gin --impl spmm=cusparse --turns 1 --no-charts";
+    static const char words[] =
+        WORDS "--nodes 8,12 --model gin --impl spmm=cusparse --repetitions 1 --no-charts";
     char what[128];
     snprintf(what, sizeof what, "%s, call %d, status %d", name, call, status);
     let_fail(name, call, status);

@@ -233,14 +233,14 @@ static const struct kernel *next_row(const struct operands *o, const struct back
 
 /*
  * Checks one sample with every row of its op in this arithmetic, of whose bits random values are, all but
- * those that narrow rounds, and so is what a forward op saves of them. Only f32 has all distances between
+ * those that cast rounds, and so is what a forward op saves of them. Only f32 has all distances between
  * rows, at the shapes where all is varied: they matter to addresses. Returns false if there is no such
  * sample.
  */
 static bool check_sample(const struct sample *s, struct arithmetic a, bool all, const struct opened_device *d)
 {
     struct sample narrow = *s;
-    narrow.bits = a.bits < 24 && s->op != OP_narrow ? a.bits : 0;
+    narrow.bits = a.bits < 24 && s->op != OP_cast ? a.bits : 0;
     struct operands *exact = operands_new(&narrow, F64);
     const struct kernel *k = exact ? next_row(exact, d->backend, a, NULL) : NULL;
     if (!k) {

@@ -210,7 +210,7 @@ static void test_transfers(void **state)
 /* On the host, cold samples are taken if requested, also for programs sampled in turns. */
 static void test_rows(void **state)
 {
-    static const char *const flags[] = {TINY "--cold 2", TINY "--cold 2 --turns 2"};
+    static const char *const flags[] = {TINY "--cold 2", TINY "--cold 2 --repetitions 2"};
     for (int i = 0; i < 2; i++) {
         struct record *record = run_json(*state, flags[i], 0);
         const struct row *row = row_at(record, 0);

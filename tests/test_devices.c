@@ -243,7 +243,7 @@ static void test_plan(void **state)
 {
     static const char words[] =
         "--device meta --plan-for cuda --phase forward --nodes 8 --attention dense,sparse "
-        "--profile --ceilings H100";
+        "--profile --peaks H100";
     gpus = 0;
     lacking = OP_sparse_attention;
     for (int i = 0; i < 2; i++) {
@@ -370,7 +370,7 @@ static void test_rows_tell_of_the_gpu(void **state)
     p.played->energy_step = 2000;
     p.played->kernels_busy = 90;
     gpus = 2;
-    struct record *record = result(*state, "--device cuda:1 --nodes 8 --phase forward --turns 1");
+    struct record *record = result(*state, "--device cuda:1 --nodes 8 --phase forward --repetitions 1");
     const struct row *row = row_at(record, 0);
     assert_int_equal(count_at(row, "forward.time.n"), 2);
     assert_int_equal(count_at(row, "forward.time.discarded"), 2);
@@ -399,7 +399,7 @@ static void test_warnings_of_nvml(void **state)
         struct player p = player_open("whole");
         p.played->init_error = cases[i].init_error;
         p.played->error = cases[i].error;
-        run(*state, "--device cuda --nodes 8,12 --phase forward --turns 1 --no-check", said);
+        run(*state, "--device cuda --nodes 8,12 --phase forward --repetitions 1 --no-check", said);
         const char *line = strstr(said, "warning: clocks, throttling and energy of the GPU are not known: ");
         assert_true(cases[i].says ? line && strstr(line, cases[i].says) : !line);
         assert_true(!line || !strstr(line + 1, "warning: clocks"));

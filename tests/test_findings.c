@@ -78,9 +78,10 @@ static void test_growth(void **state)
                 "- From 100 to 3200 nodes, a training step takes 1.00 ms + 10.0 µs N + 10.0 ns N^2, within ");
     assert_not_said(nodes_rows(flat, 0.01), "time per FLOP");
     assert_not_said(nodes_rows(falls, 0.01), "time per FLOP");
-    assert_said(nodes_rows(wild, 0.01), "a training step has no law (no law with the terms of the work is "
-                                        "within 20 % of every row); between 1600 and 3200 it grows as "
-                                        "N^2.67 [2.64, 2.70], its FLOPs as N^1.67; time per FLOP rises by ");
+    assert_said(nodes_rows(wild, 0.01),
+                "a training step has no scaling fit (no fit with the terms of the work is "
+                "within 20 % of every row); between 1600 and 3200 it grows as "
+                "N^2.67 [2.64, 2.70], its FLOPs as N^1.67; time per FLOP rises by ");
     assert_said(nodes_rows(rises, 0.01), "; time per FLOP rises by 40 % from 1600 nodes on. (6 of 6 rows)\n");
     assert_said(nodes_rows(flat, 0.25), "1.00 ms + 10.0 µs N"); /* however wide */
     assert_not_said(nodes_rows(wild, 0.25), "From 100");
@@ -435,8 +436,8 @@ static void test_doubts(void **state)
     row_set_count(encoded, "encoding.nullity", 16);
     row_set_count(encoded, "encoding.iterated", 0);
     row_set_text(encoded, "forward.roofline.fault", "calibrate again");
-    assert_said(rows_of(encoded, NULL, NULL), "- The row is faster than its ceiling: measure them again "
-                                              "(--ceilings measure); it is an encoding of eigenvalue 0 "
+    assert_said(rows_of(encoded, NULL, NULL), "- The row is faster than its peak rate: measure them again "
+                                              "(--peaks measure); it is an encoding of eigenvalue 0 "
                                               "alone, which needs no solver");
     assert_not_said(rows_new(), "-");
 }

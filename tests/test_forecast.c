@@ -44,7 +44,7 @@ static void test_exchange(void **state)
     assert_near(f.alone, 0.5 + 2); /* of the rank that sends more */
     assert_near(f.run, 2 + 2.5 + 1);
     assert_near(f.exposed, 2.5); /* of 3 seconds computed */
-    assert_string_equal(f.link.text, "500 ms, 100 B/s, given (--ceilings)");
+    assert_string_equal(f.link.text, "500 ms, 100 B/s, given (--peaks)");
     struct timeline three[3] = {part[0], part[1], part[1]};
     assert_near(forecast_of(three, 3, &link).alone, 2 * 0.5 + 2);
     for (int r = 0; r < 2; r++)
@@ -131,7 +131,7 @@ static void test_unknown(void **state)
 /* --- of programs */
 
 static const char small[] = "--device=meta --batch=6 --nodes=12 --hidden=16 --heads=2 --layers=2 --threads=1 "
-                            "--ceilings=link=8Gb/s,2us --ceilings peak=60GFLOP/s,dram=20GB/s --ranks=";
+                            "--peaks=link=8Gb/s,2us --peaks peak=60GFLOP/s,dram=20GB/s --ranks=";
 
 /* The forecast on so many ranks; the facts of each, whose sum of nodes is *nodes, and whose most memory is
  * *memory. */
@@ -226,7 +226,7 @@ static void test_moved_rows(void **state)
     struct message error;
     struct options o =
         options_of(&bench, "--device=meta --nodes=12 --hidden=16 --heads=2 --layers=2 --threads=1 "
-                           "--ceilings=link=8Gb/s,2us --ceilings peak=60GFLOP/s,dram=20GB/s --ranks=2 "
+                           "--peaks=link=8Gb/s,2us --peaks peak=60GFLOP/s,dram=20GB/s --ranks=2 "
                            "--parallel=ulysses --model=graph_transformer");
     struct config c = o.plan.list[0];
     assert_true(workload_plan(&w, &o, &c, &error));

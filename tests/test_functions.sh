@@ -14,7 +14,7 @@ bench()
     function=$1
     shift
     "$build/bench_kernels" --plugin "$build/tests/plugins/${library:-loader}.so" --op function --impl "function=$function" \
-        --nodes 10 --runs 6 --turns 3 --warmup 1 --cold 0 --no-roofline --no-charts --output "$house/rows.jsonl" "$@" \
+        --nodes 10 --runs 6 --repetitions 3 --warmup 1 --cold 0 --no-roofline --no-charts --output "$house/rows.jsonl" "$@" \
         >"$house/said" 2>&1
     echo $?
 }

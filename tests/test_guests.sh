@@ -14,7 +14,7 @@ bench()
 {
     functions=$1
     shift
-    "$build/bench_kernels" --plugin "$plugin" --op "${op:-function}" --impl "function=$functions" --nodes 10 --runs 6 --turns 3 \
+    "$build/bench_kernels" --plugin "$plugin" --op "${op:-function}" --impl "function=$functions" --nodes 10 --runs 6 --repetitions 3 \
         --warmup 1 --cold 0 --no-roofline --no-charts --output "$house/rows.jsonl" "$@" >"$house/printed" 2>"$house/said"
     echo $?
 }
@@ -53,7 +53,7 @@ ends tear_down teardown 'ends the process, with exit status 0'
 opens raise_segv 'ends by signal 11 (Segmentation fault)'
 opens end_thread 'ends the process, with exit status 1'
 check 'rows that were finished before are in the file' \
-    "$("$build/bench_kernels" --plugin "$plugin" --op function,add --nodes 10 --runs 2 --turns 1 --no-roofline --no-charts \
+    "$("$build/bench_kernels" --plugin "$plugin" --op function,add --nodes 10 --runs 2 --repetitions 1 --no-roofline --no-charts \
         --output "$house/rows.jsonl" >"$house/printed" 2>&1; echo $?) $(rows status | tr ' ' '\n' | grep -c ok)" '1 3'
 check 'what ends it after its end changes nothing' "$(bench exit_at_end) $(rows status) $(grep -c '^function' "$house/printed")" \
     '0 "ok"  1'
@@ -82,7 +82,7 @@ done
 begin()
 {
     rm -f "$house/rows.jsonl"
-    "$build/bench_kernels" --plugin "$plugin" --op function --impl function=rest --nodes 10,20 --runs 9999 --turns 999 --warmup 0 \
+    "$build/bench_kernels" --plugin "$plugin" --op function --impl function=rest --nodes 10,20 --runs 9999 --repetitions 999 --warmup 0 \
         --cold 0 --threads 1 --no-roofline --no-charts --output "$house/rows.jsonl" >"$house/printed" 2>"$house/said" &
     parent=$!
     until [ "$(grep -c '"kind":"row"' "$house/rows.jsonl" 2>/dev/null)" -ge 1 ] 2>/dev/null; do sleep 0.05; done

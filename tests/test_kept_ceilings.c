@@ -255,7 +255,7 @@ static bool calibrates_in_another_state(const struct house *h)
     calibration_path(h, path);
     assert_true(calibration_save(path, &c, 1, &error));
     struct ended e =
-        program_run(h, SMALL "--nodes 8 --phase forward --turns 1 --budget 0.1 --output x.json", NULL);
+        program_run(h, SMALL "--nodes 8 --phase forward --repetitions 1 --budget 0.1 --output x.json", NULL);
     assert_int_equal(e.status, 0);
     ended_free(&e);
     bool kept = calibration_load(path, &c, list) >= 2 && strcmp(list[0].time, c.time) == 0;
@@ -277,7 +277,7 @@ static void test_ceilings_of_another_state(void **state)
 static void test_exceeded_ceilings_are_kept(void **state)
 {
     static const char two_sizes[] =
-        SMALL "--nodes 8,16 --phase forward --turns 2 --budget 0.1 --output x.json";
+        SMALL "--nodes 8,16 --phase forward --repetitions 2 --budget 0.1 --output x.json";
     plant(*state, 1e9);
     struct ended e = program_run(*state, two_sizes, NULL);
     assert_null(strstr(e.err, "--budget: "));

@@ -31,7 +31,7 @@ struct killed {
 /* Timed in turns; and planned only, where most of the time is spent on writing rows. */
 static const struct killed timed = {
     "--hidden 8 --heads 1 --layers 1 --phase step --threads 1 --no-check --runs 8 "
-    "--turns 4 --nodes 8-13+1 " OUTPUT,
+    "--repetitions 4 --nodes 8-13+1 " OUTPUT,
     ": 0 samples", true, 6};
 static const struct killed planned = {
     "--device meta --hidden 8 --heads 1 --layers 1 --nodes 1-100+1 --format csv-full " OUTPUT, "\n", false,

@@ -39,7 +39,7 @@ static int64_t planned(const struct house *h, const char *words, const char *fla
 static void assert_exact(const struct house *h, const char *const *others, int count, const char *axis,
                          int64_t limit)
 {
-    char words[256], said[64];
+    char words[256], found[32], said[64];
     snprintf(words, sizeof words, "--device meta " SMALL "%s --find nodes=memory:%lldB --format json", axis,
              (long long)limit);
     struct ended e = run_words(h, words, 0);
@@ -70,16 +70,16 @@ static void test_memory_exactly(void **state)
 static void test_other_axes(void **state)
 {
     static const struct {
-        const char *axis, *others, *unit;
+        const char *axis, *others, *found;
         int64_t step;
     } cases[] = {
-        {"batch", "--hidden 16 --heads 2 --layers 1 --nodes 20 --phase forward", "graphs", 1},
-        {"layers", "--hidden 16 --heads 2 --nodes 64 --phase forward", "layers", 1},
-        {"hidden", "--layers 2 --heads 8 --nodes 64 --phase forward", "channels", 8},
+        {"batch", "--hidden 16 --heads 2 --layers 1 --nodes 20 --phase forward", "batch size %lld", 1},
+        {"layers", "--hidden 16 --heads 2 --nodes 64 --phase forward", "%lld layers", 1},
+        {"hidden", "--layers 2 --heads 8 --nodes 64 --phase forward", "hidden size %lld", 8},
     };
     const int64_t limit = 3 << 20;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char words[256], said[64];
+        char words[256], found[32], said[64];
         snprintf(words, sizeof words, "--device meta %s --find %s=memory:%lldB --format json",
                  cases[i].others, cases[i].axis, (long long)limit);
         struct ended e = run_words(*state, words, 0);
@@ -89,8 +89,8 @@ static void test_other_axes(void **state)
         assert_true(most > cases[i].step);
         assert_true(planned(*state, cases[i].others, cases[i].axis, most) <= limit);
         assert_true(planned(*state, cases[i].others, cases[i].axis, most + cases[i].step) > limit);
-        snprintf(said, sizeof said, ": %lld %s (%lld need ", (long long)most, cases[i].unit,
-                 (long long)(most + cases[i].step));
+        snprintf(found, sizeof found, cases[i].found, (long long)most);
+        snprintf(said, sizeof said, ": %s (%lld need ", found, (long long)(most + cases[i].step));
         assert_non_null(strstr(e.err, said));
         record_free(record);
         ended_free(&e);
@@ -99,7 +99,7 @@ static void test_other_axes(void **state)
 
 static void test_predicted_exactly(void **state)
 {
-    const char *words = "--hidden 16 --heads 2 --layers 1 --ceilings peak=1TFLOP/s,dram=100GB/s";
+    const char *words = "--hidden 16 --heads 2 --layers 1 --peaks peak=1TFLOP/s,dram=100GB/s";
     char find[256], said[64];
     snprintf(find, sizeof find, "--device meta %s --find nodes=latency:1ms --format json", words);
     struct ended e = run_words(*state, find, 0);

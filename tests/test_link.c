@@ -1,6 +1,6 @@
 /*
  * The ceiling of communication: the fit where the model holds, where it does not, and where times leave it
- * open; its JSON; --ceilings link=; and its measurement between ranks that are threads.
+ * open; its JSON; --peaks link=; and its measurement between ranks that are threads.
  */
 #include <math.h>
 #include <sys/resource.h>
@@ -178,7 +178,7 @@ static void test_given(void **state)
     assert_near(l.fit[LINK_SUM].alpha, 2e-6, 1e-12);
     assert_near(l.fit[LINK_EXCHANGE].beta, 50e9, 1e-12);
     link_text(&l, LINK_SUM, &error);
-    assert_string_equal(error.text, "2.00 µs, 50.0 GB/s, given (--ceilings)");
+    assert_string_equal(error.text, "2.00 µs, 50.0 GB/s, given (--peaks)");
     assert_true(link_parse("1GB/s,0us", &all, &error));
     l = *links_for(&all, 4);
     assert_true(l.fit[LINK_MESSAGE].alpha == 0 && l.fit[LINK_MESSAGE].beta == 1e9);

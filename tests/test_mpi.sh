@@ -5,7 +5,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
 build=${GTMARK_BUILD:-build}
-small='--nodes 12 --degree 1 --hidden 16 --heads 2 --layers 2 --turns 1 --warmup 1 --no-charts --no-roofline'
+small='--nodes 12 --degree 1 --hidden 16 --heads 2 --layers 2 --repetitions 1 --warmup 1 --no-charts --no-roofline'
 
 skip_without_mpi 'programs on several ranks'
 house=$(mktemp -d) || exit 1
@@ -202,7 +202,7 @@ check 'the exchange of two ranks is predicted, with the error of that' "$(sed 's
 ok,,1,,
 ok,,2,x,y'
 check 'by a calibration in the file' "$(grep -c '"links": *\[' "$house/x.json")" 1
-check 'which predicts more ranks' "$("$build/bench_rank_scaling" $small --phase step --batch 4 --device meta --ranks 4 --ceilings link="$house/x.json" \
+check 'which predicts more ranks' "$("$build/bench_rank_scaling" $small --phase step --batch 4 --device meta --ranks 4 --peaks link="$house/x.json" \
     --format csv --columns step.communication.link 2>/dev/null | grep -o 'of a sum on 2 ranks of 1 host')" \
     'of a sum on 2 ranks of 1 host'
 # sent RUNS RANKS FLAG...: the bytes of sums and of messages, by each rank's count of MPI's calls, of a sweep with so many

@@ -56,7 +56,7 @@ static void test_width(void **state)
     assert_reason(step_row(0.111, 0, 10, 10), "a range of 11 % of the median, over 10 %");
     assert_reason(step_row(0.099, 0, 10, 10), NULL);
     assert_reason(step_row(0.2, 0, 10, 5),
-                  "a range of 20 % of the median, over 10 %, of turns in several states of "
+                  "a range of 20 % of the median, over 10 %, of repetitions in several states of "
                   "the machine");
     assert_reason(step_row(0.2, 0, 10, 7),
                   "a range of 14 % of the median, over 10 %"); /* 7 of 10 are in one */
@@ -66,8 +66,8 @@ static void test_width(void **state)
 static void test_few(void **state)
 {
     (void)state;
-    assert_reason(step_row(0.01, 0, 1, 1), "1 turn, fewer than 7");
-    assert_reason(step_row(0.01, 0, 6, 6), "6 turns, fewer than 7");
+    assert_reason(step_row(0.01, 0, 1, 1), "1 repetition, fewer than 7");
+    assert_reason(step_row(0.01, 0, 6, 6), "6 repetitions, fewer than 7");
     assert_reason(step_row(0.01, 0, 7, 7), NULL);
 }
 

@@ -138,7 +138,7 @@ static void test_winner(void **state)
         assert_true(isnan(cells[i].factor) ? isnan(c->factor) : fabs(c->factor / cells[i].factor - 1) < 0.01);
     }
     assert_true(has_figure(add_winner, record, "winner", &script));
-    assert_in(script, "The fastest attention in a training step, by nodes and neighbours");
+    assert_in(script, "The fastest attention in a training step, by nodes and degree");
     assert_in(script, "0 0 1 \"2x\"\n0 1 2 \"1.5x\"\n1 0 0 \"open\"\n1 1 2 \"alone\"\n");
     free(script);
     record_free(record);

@@ -102,7 +102,7 @@ static void test_benchmark(void **state)
 {
     struct house *h = *state;
     static const char tiny[] =
-        "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --threads 1 --no-check --turns 1";
+        "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --threads 1 --no-check --repetitions 1";
     char path[PATH_MAX];
     h->charts = true;
     assert_prints_plain(h, tiny, MORE("--nodes", "8,16,24", "--output", HOSTILE ".json"), 0,

@@ -1,4 +1,4 @@
-/* A program that is only planned: its report, and times predicted at given ceilings (--ceilings). */
+/* A program that is only planned: its report, and times predicted at given ceilings (--peaks). */
 #include <math.h>
 
 #include "analysis/findings/findings.h"
@@ -16,7 +16,7 @@
 #include "tests/test_analysis_rows.h"
 
 #define PLAN  "--device meta --nodes 64 --hidden 32 --heads 2 --layers 2 "
-#define RATES "--ceilings peak=50GFLOP/s,dram=10GB/s "
+#define RATES "--peaks peak=50GFLOP/s,dram=10GB/s "
 
 static const double peak = 50e9, dram = 10e9;
 
@@ -78,7 +78,7 @@ static void check_plan(const struct row *row, size_t kind)
     assert_true(fabs(real_at(row, path) - total.least) <= 1e-12 * total.least && total.least > 0);
     snprintf(path, sizeof path, "%s.predicted.memory_bound", program);
     assert_true(fabs(real_at(row, path) - total.memory / total.least) <= 1e-12);
-    snprintf(path, sizeof path, "%s.predicted.ceilings", program);
+    snprintf(path, sizeof path, "%s.predicted.peaks", program);
     assert_string_equal(text_at(row, path), "50.0 GFLOP/s, DRAM 10.0 GB/s");
     snprintf(path, sizeof path, "%s.profile.runs", program);
     assert_null_because(row, path, "--device meta");
@@ -111,7 +111,7 @@ static void test_precision(void **state)
     for (int way = 0; way < WAYS; way++) {
         char words[256];
         snprintf(words, sizeof words,
-                 PLAN "--precision f32,tf32,bf16 --phase forward --ceilings peak=50GFLOP/s,dram=9TB/s%s",
+                 PLAN "--precision f32,tf32,bf16 --phase forward --peaks peak=50GFLOP/s,dram=9TB/s%s",
                  rates[way]);
         record[way] = run_json(*state, words, 0);
     }
@@ -122,7 +122,7 @@ static void test_precision(void **state)
     assert_true(time[PLAIN][1] == all && time[PLAIN][2] == all && time[GIVEN][0] == all);
     assert_true(products > 0.9 * all && products < 0.99 * all);
     assert_true(fabs(time[GIVEN][2] - (all - products * (1 - 1 / 8.0))) <= 1e-9 * all);
-    assert_string_equal(text_at(row_at(record[GIVEN], 0), "forward.predicted.ceilings"),
+    assert_string_equal(text_at(row_at(record[GIVEN], 0), "forward.predicted.peaks"),
                         "50.0 GFLOP/s, tf32 200 GFLOP/s, bf16 400 GFLOP/s, DRAM 9.00 TB/s");
     record_free(record[PLAIN]);
     record_free(record[GIVEN]);
@@ -156,8 +156,8 @@ static void test_without_ceilings(void **state)
     void *h;
     struct record *record = run_json(*state, PLAN, 0);
     const struct row *row = row_at(record, 0);
-    assert_null_because(row, "step.profile.least", "--ceilings");
-    assert_null_because(row, "step.predicted.time", "--ceilings");
+    assert_null_because(row, "step.profile.least", "--peaks");
+    assert_null_because(row, "step.predicted.time", "--peaks");
     assert_true(row_has(row, "step.profile.flops") && row_has(row, "step.profile.live_activations"));
     record_free(record);
     house_of(&h, "bench_node_scaling");
@@ -271,13 +271,13 @@ static void test_file(void **state)
     save_file(*state, "other.json", false);
     for (size_t i = 0; i < 2; i++) {
         char all[256];
-        snprintf(all, sizeof all, PLAN "--ceilings other.json --phase forward %s", words[i][0]);
+        snprintf(all, sizeof all, PLAN "--peaks other.json --phase forward %s", words[i][0]);
         struct record *record = run_json(*state, all, 0);
-        const char *ceilings = text_at(row_at(record, 0), "forward.predicted.ceilings");
+        const char *ceilings = text_at(row_at(record, 0), "forward.predicted.peaks");
         assert_int_equal(strncmp(ceilings, words[i][1], strlen(words[i][1])), 0);
         record_free(record);
     }
-    refuses(*state, PLAN "--ceilings other.json --threads 3", NULL, "--ceilings", "--threads 3");
+    refuses(*state, PLAN "--peaks other.json --threads 3", NULL, "--peaks", "--threads 3");
 }
 
 /* A plan for a GPU is that for the CPU, and launches; beside its memory is that of libraries. Without the
@@ -414,7 +414,7 @@ static void test_file_with_rows(void **state)
     value_set(record_head(record), "calibrations", list);
     assert_true(record_save(record, path, error));
     record_free(record);
-    struct ended e = run_words(*state, PLAN "--ceilings rows.jsonl", 0);
+    struct ended e = run_words(*state, PLAN "--peaks rows.jsonl", 0);
     assert_non_null(strstr(e.err, "a measured time is 3.0 times this bound (of 1 program in rows.jsonl)\n"));
     ended_free(&e);
     e = run_words(*state, PLAN RATES, 0);
@@ -451,10 +451,10 @@ static void test_refused(void **state)
     fclose(out);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char says[256];
-        snprintf(says, sizeof says, "--ceilings %s", bad[i]);
-        refuses(h, PLAN, MORE("--ceilings", bad[i]), says, "peak=60GFLOP/s,dram=20GB/s");
+        snprintf(says, sizeof says, "--peaks %s", bad[i]);
+        refuses(h, PLAN, MORE("--peaks", bad[i]), says, "peak=60GFLOP/s,dram=20GB/s");
     }
-    refuses(h, "--nodes 8 " RATES, NULL, "--ceilings", "only with --device meta");
+    refuses(h, "--nodes 8 " RATES, NULL, "--peaks", "only with --device meta");
 }
 
 int main(void)

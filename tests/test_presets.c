@@ -171,7 +171,8 @@ static void test_runs(void **state)
     bool whole = env_set("GTMARK_SOAK");
     char words[256];
     snprintf(words, sizeof words,
-             "--preset %s --batch 2%s --threads 1 --runs 1 --warmup 0 --turns 1 --check-budget 0.01 --output "
+             "--preset %s --batch 2%s --threads 1 --runs 1 --warmup 0 --repetitions 1 --check-budget 0.01 "
+             "--output "
              "x.json",
              env_set("GTMARK_SMALL") ? "zinc,cifar10,pcqm-contact" : "all", whole ? "" : " --layers 1");
     struct record *record = run_json(h, words, 0);

@@ -266,14 +266,14 @@ static void check_phase(const struct row *row, const char *group)
         assert_true(part->samples.reals[i] > 0 && part->samples.reals[i] < step->samples.reals[i]);
     assert_int_equal(part->n, step->n);
     assert_true(part->min <= part->median && part->median <= part->max);
-    assert_int_equal(part->turn_medians.count, step->turns);
+    assert_int_equal(part->repetition_medians.count, step->turns);
     snprintf(path, sizeof path, "%s.p99", group);
     assert_absent(row, path);
 }
 
 static void test_phases(void **state)
 {
-    struct record *record = run_json(*state, TINY "--turns 2", 0);
+    struct record *record = run_json(*state, TINY "--repetitions 2", 0);
     check_phase(row_at(record, 0), "step.backward.time");
     check_phase(row_at(record, 0), "step.optimizer.time");
     record_free(record);
@@ -287,7 +287,7 @@ static void test_totals(void **state)
     const struct row *row = row_at(record, 0);
     check_totals(row, TIMED_FORWARD);
     check_totals(row, TIMED_STEP);
-    assert_null_because(row, "step.profile.least", "no ceilings");
+    assert_null_because(row, "step.profile.least", "no peak rates");
     profile_read(&p, row, TIMED_STEP);
     struct profile_group *phases = profile_groups(&p, PROFILE_PHASE, PROFILE_AS_RUN, &n);
     assert_int_equal(n, 3);

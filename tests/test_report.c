@@ -325,7 +325,7 @@ static void test_warnings(void **state)
     row_set_samples(row, "forward.time", samples, 3); /* too few */
     row_derive(row);
     uncheck(row, "--no-check");
-    row_set_count(row, "step.time.other_turns", 4);
+    row_set_count(row, "step.time.other_repetitions", 4);
     row_set_count(row, "step.noise.involuntary", 4000);
     row_set_count(row, "step.noise.minor_faults", 40000);
     row_set_count(row, "step.noise.major_faults", 7);
@@ -336,10 +336,12 @@ static void test_warnings(void **state)
     row_set_text(row, "error.exceptions", "ties in max_pool");
     struct record *record = record_with(row, NULL, NULL);
     char *page = page_of(&record, 1);
-    static const char *const said[] = {
-        "\"--no-check\"", "wide range, or few turns", "step: 4 of 24\"", "samples that drift",
-        "slow start",     "times per second",         "page faults",     "step: 7 while it was timed\"",
-        "3 samples",      "calibrate again",          "36.0 % of the",   "\"ties in max_pool\""};
+    static const char *const said[] = {"\"--no-check\"",  "wide range, or few repetitions",
+                                       "step: 4 of 24\"", "samples that drift",
+                                       "slow start",      "times per second",
+                                       "page faults",     "step: 7 while it was timed\"",
+                                       "3 samples",       "calibrate again",
+                                       "36.0 % of the",   "\"ties in max_pool\""};
     for (size_t i = 0; i < sizeof said / sizeof *said; i++)
         if (!strstr(page, said[i]))
             fail_msg("no \"%s\"", said[i]);

@@ -132,7 +132,7 @@ static double loss_of(const struct house *h, const char *words)
 static void test_runs_in_turns(void **state)
 {
     struct record *record =
-        run_json(*state, "--nodes 8,16 --hidden 16 --heads 2 --layers 1 --runs 7 --turns 3", 0);
+        run_json(*state, "--nodes 8,16 --hidden 16 --heads 2 --layers 1 --runs 7 --repetitions 3", 0);
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(row_at(record, i)->forward.time.samples.count, 7);
         assert_int_equal(row_at(record, i)->step.time.samples.count, 7);
@@ -144,7 +144,7 @@ static void test_seed_and_device(void **state)
 {
     double loss = loss_of(*state, "--seed 7");
     assert_true(loss == loss_of(*state, "--seed 7 --warmup 0"));
-    assert_true(loss == loss_of(*state, "--seed 7 --turns 2"));
+    assert_true(loss == loss_of(*state, "--seed 7 --repetitions 2"));
     assert_true(loss != loss_of(*state, "--seed 8"));
     assert_true(fabs(loss_of(*state, "--seed 7 --device ref") / loss - 1) < 1e-5);
     assert_true(fabs(loss_of(*state, "--seed 7 --impl linear=ref --impl attention=ref") / loss - 1) < 1e-5);
@@ -361,8 +361,8 @@ static void test_killed(void **state)
 {
     int reader, writer, null = open("/dev/null", O_WRONLY);
     small_pipe(&reader, &writer);
-    pid_t pid =
-        program_start(*state, TINY "--nodes 8-407+1 --threads 1 --turns 1 --format csv", NULL, writer, null);
+    pid_t pid = program_start(*state, TINY "--nodes 8-407+1 --threads 1 --repetitions 1 --format csv", NULL,
+                              writer, null);
     close(null);
     close(writer);
     FILE *in = fdopen(reader, "r");

@@ -19,7 +19,7 @@
 
 #define WORK  "--hidden 16 --heads 2 --layers 1 --warmup 1 --threads 1 --output x.json "
 #define TINY  WORK "--runs 3 --no-check "
-#define SWEEP TINY "--turns 1 --nodes 8-23+1 "
+#define SWEEP TINY "--repetitions 1 --nodes 8-23+1 "
 enum { FIRST = 8, ROWS = 16 };
 
 /* The text of the result file, or null. */
@@ -188,7 +188,7 @@ static size_t turns_of(const struct row *row)
 static void test_missing_turns(void **state)
 {
     static const char *const line = "--hidden 16 --heads 2 --layers 1 --phase step --threads 1 --no-charts "
-                                    "--output x.json --nodes 8-11+1 --runs %d --turns %d --resume";
+                                    "--output x.json --nodes 8-11+1 --runs %d --repetitions %d --resume";
     char half[256], whole[256], path[PATH_MAX], error[MESSAGE_SIZE];
     const struct house *h = *state;
     snprintf(half, sizeof half, line, 6, 3);

@@ -55,7 +55,7 @@ static void test_tables(void **state)
     (void)state;
     for (size_t i = 0; i < BENCHMARKS; i++) {
         check_widths(i, "");
-        check_widths(i, "--turns 1");
+        check_widths(i, "--repetitions 1");
     }
 }
 

@@ -13,7 +13,8 @@
 #include "tests/test_analysis_rows.h"
 
 #define TINY                                                                                                 \
-    "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --turns 1 --threads 1 --no-check --no-charts "
+    "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --repetitions 1 --threads 1 --no-check "           \
+    "--no-charts "
 
 /* The reader of stdout exits before the first row, as `head` may: the rows are still written to the file. */
 static void test_reader_is_gone(void **state)

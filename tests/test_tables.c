@@ -120,7 +120,7 @@ static struct rows *known_rows(void)
         row_set_real(rows_at(rows, i), "step.roofline.percent", i ? 99.9 : 2.345);
         row_set_real(rows_at(rows, i), "error.norm", 3.6e-7);
         rows_at(rows, i)->step.time.lost = 0.015;
-        rows_at(rows, i)->step.time.other_turns = (int64_t)i;
+        rows_at(rows, i)->step.time.other_repetitions = (int64_t)i;
     }
     return rows;
 }
@@ -133,16 +133,17 @@ static void test_table_on_a_screen(void **state)
         int width;
         const char *expected;
     } screens[] = {
-        {100, "nodes          inference        training step  GFLOP/s   roof    memory  check\n"
-              "  100      12.6 ± 0.0 ms        44.8 ± 0.0 ms     46.5  2.3 %  55.5 MiB  ok 4e-07\n"
-              " 2000  693 [631, 755] ms  2.46 [2.24, 2.68] s     46.5  100 %   167 MiB  ok 4e-07\n"
-              " 5000                  -                    -        -      -         -  oom\n"
-              "oom: needs 17.2 GiB for the step and its gradients, and 12 GiB are free: --mem-limit, or a "
-              "smaller\n"
-              "    graph (5000 nodes)\n"
-              "up to 1.5 % of the time went to other programs (waits of all threads together); 1 turn left "
-              "out (the\n"
-              "    machine was in another state)\n"},
+        {100,
+         "nodes          inference        training step  GFLOP/s   roof    memory  check\n"
+         "  100      12.6 ± 0.0 ms        44.8 ± 0.0 ms     46.5  2.3 %  55.5 MiB  ok 4e-07\n"
+         " 2000  693 [631, 755] ms  2.46 [2.24, 2.68] s     46.5  100 %   167 MiB  ok 4e-07\n"
+         " 5000                  -                    -        -      -         -  oom\n"
+         "oom: needs 17.2 GiB for the step and its gradients, and 12 GiB are free: --mem-limit, or a "
+         "smaller\n"
+         "    graph (5000 nodes)\n"
+         "up to 1.5 % of the time went to other programs (waits of all threads together); 1 repetition left "
+         "out (the\n"
+         "    machine was in another state)\n"},
         {80, "nodes          inference        training step  GFLOP/s   roof  check\n"
              "  100      12.6 ± 0.0 ms        44.8 ± 0.0 ms     46.5  2.3 %  ok 4e-07\n"
              " 2000  693 [631, 755] ms  2.46 [2.24, 2.68] s     46.5  100 %  ok 4e-07\n"
@@ -151,7 +152,7 @@ static void test_table_on_a_screen(void **state)
              "oom: needs 17.2 GiB for the step and its gradients, and 12 GiB are free:\n"
              "    --mem-limit, or a smaller graph (5000 nodes)\n"
              "up to 1.5 % of the time went to other programs (waits of all threads together);\n"
-             "    1 turn left out (the machine was in another state)\n"},
+             "    1 repetition left out (the machine was in another state)\n"},
         {60, "nodes          inference        training step  check\n"
              "  100      12.6 ± 0.0 ms        44.8 ± 0.0 ms  ok 4e-07\n"
              " 2000  693 [631, 755] ms  2.46 [2.24, 2.68] s  ok 4e-07\n"
@@ -162,7 +163,7 @@ static void test_table_on_a_screen(void **state)
              "    GiB are free: --mem-limit, or a smaller graph (5000\n"
              "    nodes)\n"
              "up to 1.5 % of the time went to other programs (waits of all\n"
-             "    threads together); 1 turn left out (the machine was in\n"
+             "    threads together); 1 repetition left out (the machine was in\n"
              "    another state)\n"},
     };
     (void)state;
@@ -229,14 +230,14 @@ static void test_no_roof(void **state)
     for (size_t i = 0; i < 3; i++)
         row_omit(rows_at(rows, i), "step.roofline",
                  i ? "not asked for (--no-roofline)"
-                   : "the ceilings were measured in another state of the machine");
+                   : "the peak rates were measured in another state of the machine");
     char *text = printed(TABLE_TERMINAL, SCREEN, rows, columns, false);
     assert_string_equal(text, "nodes         training step  check\n"
                               "  100  44.8 [40.7, 48.8] ms  ok\n"
                               " 2000   2.46 [2.24, 2.68] s  ok\n"
                               " 5000                     -  oom\n"
                               "oom: needs 17.2 GiB (5000 nodes)\n"
-                              "roof absent: the ceilings were measured in another state of the machine\n");
+                              "roof absent: the peak rates were measured in another state of the machine\n");
     free(text);
     rows_free(rows);
 }
@@ -319,7 +320,7 @@ static void test_noisy_times(void **state)
     r = reported_choose(&t, &states);
     row_set_times(row, "step.time", &t, &r);
     line = line_of(row);
-    assert_non_null(strstr(line, "\n2 turns left out "));
+    assert_non_null(strstr(line, "\n2 repetitions left out "));
     free(line);
     reported_free(&r);
     row_free(row);

@@ -85,8 +85,8 @@ static void test_what_cannot_be_judged(void **state)
     (void)state;
     struct verdict_limits limits = verdict_within;
     struct verdict one = judge_steady(2, 1, 30, limits);
-    assert_inconclusive(one,
-                        "1 and 30 turns are too few to tell a difference from chance: 6 and 6 are enough");
+    assert_inconclusive(
+        one, "1 and 30 repetitions are too few to tell a difference from chance: 6 and 6 are enough");
     assert_true(one.ratio == 2 && one.low > 1.9 && one.high < 2.1 && !one.uncompared);
     assert_int_equal(judge_steady(2, 7, 7, limits).kind, VERDICT_SLOWER);
     const double zeros[7] = {0}, ones[] = {1, 1, 1, 1, 1, 1, 1};

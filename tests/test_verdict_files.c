@@ -64,7 +64,7 @@ static void test_files_without_turns(void **state)
     struct row *row = good_row(500), *base = good_row(500);
     row_set_samples(row, "step.time", samples, 15);
     row_set_samples(base, "step.time", (const double[]){2, 2, 2, 2, 2, 2, 2}, 7);
-    row->step.time.turn_medians = row->step.time.blocks = (struct items){.count = 0};
+    row->step.time.repetition_medians = row->step.time.blocks = (struct items){.count = 0};
     struct rows *a = rows_new(), *b = rows_new();
     rows_append(a, base);
     rows_append(b, row);

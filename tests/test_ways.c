@@ -23,7 +23,7 @@ static void add(struct rows *rows, int64_t ranks, const char *way, double second
     if (seconds > 0)
         row_set_real(row, "step.communication.predicted_run", seconds);
     else
-        row_omit(row, "step.communication.predicted_run", "no ceilings (--ceilings)");
+        row_omit(row, "step.communication.predicted_run", "no peak rates (--peaks)");
     rows_append(rows, row);
 }
 

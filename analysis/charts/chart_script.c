@@ -55,7 +55,7 @@ static void notes_of(char text[CHART_TEXT], const struct chart_data *d, size_t d
     chart_left_out(left_out, d->drawing->rows, d->drawing->axis,
                    d->chart->quantities[0].program == TIMED_ENCODING);
     snprintf(text, CHART_TEXT, "%s%s%s%s%.200s%s%.500s", d->chart->note,
-             law ? "; curves: polynomials with the terms of the work" : "",
+             law ? "; curves: scaling fits, polynomials with the terms of the work" : "",
              !noisy ? ""
              : bars ? "; ~: wide range"
                     : "; pale: wide range",
@@ -195,7 +195,7 @@ static void write_legend(FILE *out, const struct series *series, size_t n, const
 static void write_hints(FILE *out, const struct chart_data *d, const struct series *s)
 {
     enum { MOST = 80 };
-    char label[CHART_TEXT], value[UNITS_TEXT], low[UNITS_TEXT], high[UNITS_TEXT];
+    char label[CHART_TEXT], at[AXES_TEXT], value[UNITS_TEXT], low[UNITS_TEXT], high[UNITS_TEXT];
     const struct field *axis = d->drawing->axis;
     size_t stride = 1 + s->count / MOST;
     chart_label(label, s);
@@ -205,10 +205,10 @@ static void write_hints(FILE *out, const struct chart_data *d, const struct seri
         chart_value(value, p->at.y, d->chart);
         chart_value(low, p->at.low, d->chart);
         chart_value(high, p->at.high, d->chart);
-        gnuplot_put_label(out, p->at.x, p->at.y, "%.10g %s, %.500s: %s%s%s%s%s%s%s", p->at.x,
-                          *axis->unit ? axis->unit : axis->path, label, value, interval ? " [" : "",
-                          interval ? low : "", interval ? ", " : "", interval ? high : "",
-                          interval ? "]" : "", p->noisy ? "; wide range" : "");
+        axes_describe_number(axis, p->at.x, at);
+        gnuplot_put_label(out, p->at.x, p->at.y, "%s, %.500s: %s%s%s%s%s%s%s", at, label, value,
+                          interval ? " [" : "", interval ? low : "", interval ? ", " : "",
+                          interval ? high : "", interval ? "]" : "", p->noisy ? "; wide range" : "");
     }
 }
 
@@ -220,7 +220,7 @@ void chart_write_lines(FILE *out, const void *what)
     size_t n = d->set.count < LINES_MAX ? d->set.count : LINES_MAX;
     write_legend(out, series, n, axis);
     write_frame(out, d, n, false, 400);
-    gnuplot_put_text(out, "xtitle", *axis->unit ? axis->unit : axis->path);
+    gnuplot_put_text(out, "xtitle", axes_title(axis));
     fprintf(out, "logarithmic = 1\nlimits = %d\n", d->chart->limits);
     write_series(out, series, n);
     write_laws(out, series, n);

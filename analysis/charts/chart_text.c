@@ -101,7 +101,8 @@ void chart_work(char text[CHART_TEXT], const struct rows *rows)
 void chart_title(char text[CHART_TEXT], const struct chart *c, const struct series_set *set,
                  const struct field *axis)
 {
-    double x = set->series[0].points[0].at.x;
+    char at[AXES_TEXT];
+    axes_describe_number(axis, set->series[0].points[0].at.x, at);
     snprintf(text, CHART_TEXT, "%s", c->noun);
     for (size_t i = 0; i < set->count; i++) {
         const char *subject = set->series[i].quantity->subject, *joint = i > 0 ? " and" : "";
@@ -109,11 +110,9 @@ void chart_title(char text[CHART_TEXT], const struct chart *c, const struct seri
             append_text(text, "%s of %s", joint, subject);
     }
     if (!series_has_one_x(set))
-        append_text(text, " over %s", *axis->unit ? axis->unit : axis->path);
-    else if (*axis->unit) /* units are plurals */
-        append_text(text, ", %.15g %.*s", x, (int)strlen(axis->unit) - (x == 1), axis->unit);
+        append_text(text, " over %s", axes_title(axis));
     else
-        append_text(text, ", %s %.15g", axis->path, x);
+        append_text(text, ", %s", at);
 }
 
 void chart_left_out(char text[CHART_TEXT], const struct rows *rows, const struct field *axis, bool encodings)

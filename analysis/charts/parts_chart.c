@@ -81,7 +81,7 @@ static void add_stack(struct figures *f, const char *name, struct stack *s, cons
         noisy = noisy || row_noisy(l->rows[i], kind);
         s->x[i] = place_of(l->rows[i], l->axis);
     }
-    s->x_axis = *l->axis->unit ? l->axis->unit : l->axis->path;
+    s->x_axis = axes_title(l->axis);
     snprintf(title, sizeof title, "%s over %s%s%.500s", noun, s->x_axis, *l->group ? ", " : "", l->group);
     snprintf(note, sizeof note, "%s%s", s->notes[0], noisy ? "; some times have a wide range" : "");
     if (l->count < all)
@@ -206,8 +206,8 @@ static void add_ops(struct figures *f, const struct record *record, const struct
         char noun[128];
         snprintf(noun, sizeof noun, "Share of the ops in the %stime of %s", ran ? "" : "predicted ",
                  kind == TIMED_STEP ? "a training step" : "inference");
-        s.notes[0] =
-            ran ? "medians of runs with a mark after each entry" : "predicted at the ceilings, not measured";
+        s.notes[0] = ran ? "medians of runs with a mark after each entry"
+                         : "predicted at the peak rates, not measured";
         stack_allocate(&s, l.count);
         stack_ops(&s, ops, l.count);
         add_stack(f, "ops", &s, &l, kind, record, noun);

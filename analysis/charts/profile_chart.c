@@ -64,10 +64,10 @@ static void add_profile(struct figures *f, const struct record *record, const st
         .axis = "time in the op",
         .base = UNITS_SI,
         .unit = "s",
-        .note = "medians of runs with a mark after each entry; open: the time at the machine's ceilings",
+        .note = "medians of runs with a mark after each entry; open: the time at the machine's peak rates",
         .title = title,
         .count = 2,
-        .quantities = {{"", "", "", SERIES_EXACT, 0}, {"at the ceilings", "", "", SERIES_MEASURED, 0}}};
+        .quantities = {{"", "", "", SERIES_EXACT, 0}, {"at the peak rates", "", "", SERIES_MEASURED, 0}}};
     rows_append(rows, (struct row *)row);
     const struct drawing drawing = {.rows = rows, .record = record, .axis = schema_find("nodes")};
     struct chart_data data = {&chart, &drawing, make_bars(groups, n, chart.quantities), ""};

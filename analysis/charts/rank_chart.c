@@ -117,7 +117,7 @@ static void note_of(char text[CHART_TEXT], const struct rank_bars *b)
         snprintf(text, CHART_TEXT,
                  "solid: the work of one rank, the efficiency; above: time of a run, predicted as if kernels "
                  "reached "
-                 "the ceilings; lost otherwise: imbalance, work that ranks repeat; link: %.600s",
+                 "the peak rates; lost otherwise: imbalance, work that ranks repeat; link: %.600s",
                  link ? link : "nothing is exchanged");
     else
         snprintf(text, CHART_TEXT,

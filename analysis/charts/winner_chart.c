@@ -180,12 +180,12 @@ static void write_map(FILE *out, const void *what)
     put_map(out, m);
     chart_machine(machine, c->record, record_rows(c->record));
     chart_work(work, record_rows(c->record));
-    snprintf(title, sizeof title, "The fastest attention in %s, by nodes and neighbours",
+    snprintf(title, sizeof title, "The fastest attention in %s, by nodes and degree",
              m->program == TIMED_STEP ? "a training step" : "inference");
     frame_write(out,
                 &(struct frame){.title = title,
                                 .subtitle = machine,
-                                .axis = "neighbours",
+                                .axis = "degree",
                                 .notes = {"number: how much longer the next one takes; open: inconclusive; "
                                           "alone: the others need more memory",
                                           work},

@@ -112,11 +112,13 @@ static void print_flip(FILE *out, const struct crossing *f)
     double digit = pow(10, floor(log10(f->at)) - 1); /* the second */
     double before = base_first ? from->verdict.ratio : 1 / from->verdict.ratio,
            after = base_first ? 1 / to->verdict.ratio : to->verdict.ratio;
-    fprintf(out,
-            "%s%s%s: %s is %.2f times faster than %s at %.10g %s, %.2f times slower at %.10g; they cross "
-            "near %.10g\n",
-            compare_program(f->program[0]), *f->group ? ", " : "", f->group, f->name[!base_first], before,
-            f->name[base_first], from->x, f->axis->unit, after, to->x, round(f->at / digit) * digit);
+    char at[AXES_TEXT];
+    axes_describe_number(f->axis, from->x, at);
+    fprintf(
+        out,
+        "%s%s%s: %s is %.2f times faster than %s at %s, %.2f times slower at %.10g; they cross near %.10g\n",
+        compare_program(f->program[0]), *f->group ? ", " : "", f->group, f->name[!base_first], before,
+        f->name[base_first], at, after, to->x, round(f->at / digit) * digit);
 }
 
 void compare_flips(FILE *out, const struct comparison *c)

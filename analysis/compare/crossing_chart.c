@@ -31,9 +31,11 @@ static void set_label(struct crossing_chart *c, size_t i)
     char *label = c->label[i];
     int used = snprintf(label, sizeof c->label[i], "%s: %s / %s", program_name(one->program[0]), one->name[1],
                         one->name[0]);
+    char value[32], at[AXES_TEXT];
+    snprintf(value, sizeof value, "%.3g", one->at);
+    axes_describe_value(one->axis, value, at);
     if (one->kind == CROSSING_FOUND)
-        snprintf(label + used, sizeof c->label[i] - (size_t)used, ": 1 at about %.3g %s", one->at,
-                 one->axis->unit);
+        snprintf(label + used, sizeof c->label[i] - (size_t)used, ": 1 at about %.100s", at);
     c->quantities[i] = (struct quantity){.label = label, .subject = label, .kind = SERIES_RATE};
 }
 

@@ -35,42 +35,41 @@ static void print_gain(FILE *out, const struct crossing *c)
 
 void crossing_print(FILE *out, const struct crossing *c)
 {
-    const char *winner = c->name[c->winner], *other = c->name[1 - c->winner], *unit = c->axis->unit;
-    double first = c->points[0].x, last = c->points[c->count - 1].x;
+    const char *winner = c->name[c->winner], *other = c->name[1 - c->winner];
+    char whole[AXES_TEXT], between[AXES_TEXT];
     double from = c->points[c->from].x, to = c->points[c->to].x;
     char all[32] = "both";
+    axes_describe_span(c->axis, c->points[0].x, "to", c->points[c->count - 1].x, whole);
+    axes_describe_span(c->axis, from, "and", to, between);
     if (c->count > 2)
         snprintf(all, sizeof all, "all %zu", c->count);
     fprintf(out, "%s%s%s, ", beginning_of(c), *c->group ? ", " : "", c->group);
     switch (c->kind) {
     case CROSSING_FOUND:
-        fprintf(
-            out,
-            "%s %s %s between %.10g and %.10g %s, at about %.3g [%.3g, %.3g]: it takes %.3g times as long "
-            "with %.10g, and %.3g times with %.10g.",
-            winner, same_program(c) ? "overtakes" : "becomes cheaper than", other, from, to, unit, c->at,
-            c->low, c->high, ratio_at(c, c->from), from, ratio_at(c, c->to), to);
+        fprintf(out,
+                "%s %s %s between %s, at about %.3g [%.3g, %.3g]: it takes %.3g times as long "
+                "with %.10g, and %.3g times with %.10g.",
+                winner, same_program(c) ? "overtakes" : "becomes cheaper than", other, between, c->at, c->low,
+                c->high, ratio_at(c, c->from), from, ratio_at(c, c->to), to);
         break;
     case CROSSING_NONE:
-        fprintf(out, "%s is faster than %s at %s values from %.10g to %.10g %s", winner, other, all, first,
-                last, unit);
+        fprintf(out, "%s is faster than %s at %s values from %s", winner, other, all, whole);
         print_gain(out, c);
         break;
     case CROSSING_NEVER:
-        fprintf(out, "%s is never slower than %s from %.10g to %.10g %s, and faster at %zu of %zu values",
-                winner, other, first, last, unit, c->settled, c->count);
+        fprintf(out, "%s is never slower than %s from %s, and faster at %zu of %zu values", winner, other,
+                whole, c->settled, c->count);
         print_gain(out, c);
         break;
     case CROSSING_OPEN:
         fprintf(out,
-                c->changes > 1 ? "%s and %s overtake each other more than once from %.10g to %.10g %s."
+                c->changes > 1 ? "%s and %s overtake each other more than once from %s."
                                : "it is inconclusive where, or whether, %s or %s overtakes the other "
-                                 "from %.10g to %.10g %s.",
-                c->name[0], c->name[1], first, last, unit);
+                                 "from %s.",
+                c->name[0], c->name[1], whole);
         break;
     case CROSSING_MEMORY:
-        fprintf(out, "%s runs out of memory between %.10g and %.10g %s; %s fits with %.10g.", other, from, to,
-                unit, winner, to);
+        fprintf(out, "%s runs out of memory between %s; %s fits with %.10g.", other, between, winner, to);
         break;
     }
 }

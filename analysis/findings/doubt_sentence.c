@@ -19,8 +19,8 @@ static const struct {
     [LOADED] = {"lost over 5 % of its time to other programs",
                 "lost over 5 % of their time to other programs",
                 ": alone they take at most the lower end of their ranges"},
-    [ABOVE_ROOF] = {"is faster than its ceiling", "are faster than their ceilings",
-                    ": measure them again (--ceilings measure)"},
+    [ABOVE_ROOF] = {"is faster than its peak rate", "are faster than their peak rates",
+                    ": measure them again (--peaks measure)"},
     [UNSOLVED] = {"is an encoding of eigenvalue 0 alone", "are encodings of eigenvalue 0 alone",
                   ", which needs no solver: left out of findings"},
 };

@@ -50,8 +50,9 @@ static void say_exponents(FILE *out, const struct fit *fit)
     struct exponent work = fit_work_exponent(fit, last - 1, last);
     exponent_text(time_text, &time, axes_symbol(fit->axis));
     exponent_text(work_text, &work, axes_symbol(fit->axis));
-    fprintf(out, "has no law (%s); between %.10g and %.10g it grows as %s, its %ss as %s", fit->no_law,
-            fit->points[last - 1].time.x, fit->points[last].time.x, time_text, fit_work_name(fit), work_text);
+    fprintf(out, "has no scaling fit (%s); between %.10g and %.10g it grows as %s, its %ss as %s",
+            fit->no_law, fit->points[last - 1].time.x, fit->points[last].time.x, time_text,
+            fit_work_name(fit), work_text);
 }
 
 /* "; --batch 64 takes 0.31 [0.29, 0.33] times as long for each graph as 1", if that is less for certain. */
@@ -73,8 +74,8 @@ double sentence_growth(FILE *out, const struct facts *facts, struct basis *basis
     if (!fit)
         return 0;
     *basis = (struct basis){fit->count, fit->count + fit->left_out};
-    fprintf(out, "From %.10g to %.10g %s%s%s, %s ", fit->points[0].time.x, fit->points[fit->count - 1].time.x,
-            fit->axis->unit, *fit->group ? ", " : "", fit->group, subject_of(fit->program));
+    axes_describe_span(fit->axis, fit->points[0].time.x, "to", fit->points[fit->count - 1].time.x, text);
+    fprintf(out, "From %s%s%s, %s ", text, *fit->group ? ", " : "", fit->group, subject_of(fit->program));
     if (fit->no_law)
         say_exponents(out, fit);
     else

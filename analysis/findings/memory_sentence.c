@@ -132,7 +132,7 @@ static size_t say_reach(FILE *out, const struct facts *facts, const struct row *
     size_t numeric = axes_numeric(facts->rows, axes), a = 0, known = 0;
     const char *device = row->device ? row->device : "";
     double memory = 0, at = 0;
-    char bytes[UNITS_TEXT];
+    char bytes[UNITS_TEXT], text[AXES_TEXT];
     if ((strcmp(device, "cpu") != 0 && strcmp(device, "ref") != 0) ||
         !value_read_real(value_get(value_get(record_head(facts->record), "host"), "memory"), &memory))
         return 0;
@@ -142,8 +142,8 @@ static size_t say_reach(FILE *out, const struct facts *facts, const struct row *
         return 0;
     double digits = pow(10, floor(log10(at)) - 1);
     units_format(bytes, memory, UNITS_BINARY, "B");
-    fprintf(out, "; about %.10g %s would fill this machine's %s", digits * round(at / digits),
-            axes[a - 1]->unit, bytes);
+    axes_describe_number(axes[a - 1], digits * round(at / digits), text);
+    fprintf(out, "; about %s would fill this machine's %s", text, bytes);
     return known - 1;
 }
 

@@ -125,10 +125,10 @@ static void find_law(struct fit *fit)
     if (!fit->terms)
         fit->no_law = "the work is no polynomial of the axis, or there are too few rows to tell";
     else if (!fit->law.terms)
-        fit->no_law = "needs more values of the axis than the law has terms";
+        fit->no_law = "needs more values of the axis than the scaling fit has terms";
     else if (fit->law.error > error_max) {
         fit->law.terms = 0;
-        fit->no_law = "no law with the terms of the work is within 20 % of every row";
+        fit->no_law = "no fit with the terms of the work is within 20 % of every row";
     }
 }
 

@@ -28,14 +28,16 @@ static void print_subject(const struct fit *fit, FILE *out)
 static void print_exponent(const struct fit *fit, FILE *out)
 {
     const struct fit_point *from = &fit->points[fit->count - 2], *to = from + 1;
-    char text[LAW_TEXT];
+    char text[LAW_TEXT], values[AXES_TEXT];
     struct exponent time = fit_last_exponent(fit);
     exponent_text(text, &time, axes_symbol(fit->axis));
+    axes_describe_span(fit->axis, from->time.x, "and", to->time.x, values);
     if (fit_tells(fit))
-        fprintf(out, "between %.10g and %.10g %s %s; ", from->time.x, to->time.x, fit->axis->unit, text);
+        fprintf(out, "between %s %s; ", values, text);
 }
 
-/* "step, gelu = 5.8 ms + 94 µs N + 83 ns N^2", or why there is no law, and how time grows at the end. */
+/* "step, gelu = 5.8 ms + 94 µs N + 83 ns N^2", or why there is no scaling fit, and how time grows at the end.
+ */
 static void print_law(const struct fit *fit, FILE *out)
 {
     char text[LAW_TEXT];
@@ -48,7 +50,7 @@ static void print_law(const struct fit *fit, FILE *out)
     } else {
         fputs(": ", out);
         print_exponent(fit, out);
-        fprintf(out, "no law: %s", fit->no_law);
+        fprintf(out, "no scaling fit: %s", fit->no_law);
     }
     fputs(fit->loaded ? "; under load, exponent likely low" : "", out);
 }
@@ -86,21 +88,22 @@ void fits_print(const struct fits *fits, FILE *out)
         if (leads(fits, &fits->list[i]) && found++ < SHOWN)
             print_wrapped(&fits->list[i], print_law, 0, out);
     if (found > SHOWN)
-        fprintf(out, "%zu more laws are in the result file\n", found - SHOWN);
+        fprintf(out, "%zu more scaling fits are in the result file\n", found - SHOWN);
 }
 
 /* "time per FLOP rises by 40 % from 2000 nodes on" */
 static void print_change(FILE *out, const struct fit *fit, const struct fit_change *c)
 {
+    char text[AXES_TEXT];
     double from = fit->points[c->from].time.x, to = fit->points[c->to].time.x;
     bool first = c->from == 0, last = c->to + 1 == fit->count;
     fprintf(out, "time per %s %s by %.0f %% ", fit_work_name(fit), c->ratio > 1 ? "rises" : "falls",
             100 * fabs(c->ratio - 1));
     if (first == last)
-        fprintf(out, "from %.10g to %.10g %s", from, to, fit->axis->unit);
+        axes_describe_span(fit->axis, from, "to", to, text);
     else
-        fprintf(out, "%s %.10g %s%s", last ? "from" : "up to", last ? from : to, fit->axis->unit,
-                last ? " on" : "");
+        axes_describe_number(fit->axis, last ? from : to, text);
+    fprintf(out, "%s %s%s", first && !last ? "up to" : "from", text, last && !first ? " on" : "");
 }
 
 bool fit_rise_text(char text[AXES_TEXT], const struct fit *fit)
@@ -133,7 +136,7 @@ static void print_warning(const struct fit *fit, FILE *out)
     fputs(": ", out);
     print_change(out, fit, rises ? &fit->rise : &fit->change);
     fprintf(out, ", though the level of memory and the bound stay the same there%s",
-            rises ? "" : ", and no law of the work has that");
+            rises ? "" : ", and no scaling fit explains that");
 }
 
 void fits_warn(const struct fits *fits, FILE *out)

@@ -43,14 +43,14 @@ static void set_law_fields(struct value *v, const struct fit *fit)
     if (fit->terms)
         value_set_text(v, "cost_terms", text);
     if (fit->no_law)
-        return set_absent(v, "law", fit->no_law);
+        return set_absent(v, "formula", fit->no_law);
     law_terms_text(text, fit->law.terms, axes_symbol(fit->axis));
-    value_set_text(v, "law", text);
-    struct value *coefficients = list_of(v, "law_coefficients");
+    value_set_text(v, "formula", text);
+    struct value *coefficients = list_of(v, "coefficients");
     for (int t = 0; t < LAW_TERMS; t++)
         if (fit->law.terms >> t & 1)
             value_append(coefficients, value_new_real(fit->law.coefficient[t]));
-    value_set_real(v, "law_error", fit->law.error);
+    value_set_real(v, "error", fit->law.error);
 }
 
 static void set_verdict_fields(struct value *v, const struct fit *fit)

@@ -170,17 +170,40 @@ void axes_text(const struct row *row, const struct field *axis, char text[AXES_T
         snprintf(text, AXES_TEXT, "%g", *field_real(row, axis));
 }
 
+const char *axes_title(const struct field *axis)
+{
+    return *axis->unit ? axis->unit : axis->path;
+}
+
 void axes_describe_value(const struct field *axis, const char *value, char text[AXES_TEXT])
 {
-    int unit_length = (int)strlen(axis->unit) - (strcmp(value, "1") == 0); /* "1 layer": units are plurals */
+    int unit_length = (int)strlen(axis->unit);
+    bool words = axis->type == FIELD_TEXT,
+         plural = !words && *axis->unit && axis->unit[unit_length - 1] == 's';
+    unit_length -= plural && strcmp(value, "1") == 0; /* "1 layer" */
     if (strcmp(value, "none") == 0)
-        snprintf(text, AXES_TEXT, "no %s", *axis->unit ? axis->unit : axis->path);
-    else if (*value && *axis->unit)
+        snprintf(text, AXES_TEXT, "no %s", axes_title(axis));
+    else if (*value && *axis->unit && (words || plural))
         snprintf(text, AXES_TEXT, "%.*s %.*s", AXES_TEXT / 2, value, unit_length, axis->unit);
-    else if (*value && axis->type != FIELD_TEXT)
-        snprintf(text, AXES_TEXT, "%s %.*s", axis->path, AXES_TEXT / 2, value);
+    else if (*value && !words)
+        snprintf(text, AXES_TEXT, "%s %.*s", axes_title(axis), AXES_TEXT / 2, value);
     else
         snprintf(text, AXES_TEXT, "%s", value);
+}
+
+void axes_describe_number(const struct field *axis, double x, char text[AXES_TEXT])
+{
+    char value[AXES_TEXT];
+    snprintf(value, sizeof value, "%.10g", x);
+    axes_describe_value(axis, value, text);
+}
+
+void axes_describe_span(const struct field *axis, double from, const char *joint, double to,
+                        char text[AXES_TEXT])
+{
+    char value[AXES_TEXT];
+    snprintf(value, sizeof value, "%.10g %s %.10g", from, joint, to);
+    axes_describe_value(axis, value, text);
 }
 
 void axes_describe(const struct row *row, const struct field *axis, char text[AXES_TEXT])

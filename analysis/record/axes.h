@@ -43,7 +43,10 @@ void axes_group(const struct rows *rows, const struct field *const *axes, size_t
 /* The axis's symbol in formulas, "N"; "x" if it has none or is null. */
 const char *axes_symbol(const struct field *axis);
 
-/* A row's values of axes[n], as in "512 channels, gelu"; "" if n is 0. */
+/* The axis's name in titles: "nodes", "hidden size". */
+const char *axes_title(const struct field *axis);
+
+/* A row's values of axes[n], as in "hidden size 512, gelu"; "" if n is 0. */
 void axes_describe_all(const struct row *row, const struct field *const *axes, size_t n,
                        char text[AXES_TEXT]);
 
@@ -56,10 +59,13 @@ const struct field *axes_default(const struct rows *rows);
 /* An axis's value in a row without unit: "500", "2.5", "gelu"; "" if null. */
 void axes_text(const struct row *row, const struct field *axis, char text[AXES_TEXT]);
 
-/* The value with its unit or name: "512 channels", "gelu", "seed 43"; "" if null. */
+/* The value with its unit or name: "6 layers", "hidden size 512", "gelu", "seed 43"; "" if null. */
 void axes_describe(const struct row *row, const struct field *axis, char text[AXES_TEXT]);
 
-/* The same for a value as axes_text writes it. */
+/* The same for a value as axes_text writes it, for a number, and for two: "100 to 5000 nodes". */
 void axes_describe_value(const struct field *axis, const char *value, char text[AXES_TEXT]);
+void axes_describe_number(const struct field *axis, double x, char text[AXES_TEXT]);
+void axes_describe_span(const struct field *axis, double from, const char *joint, double to,
+                        char text[AXES_TEXT]);
 
 #endif

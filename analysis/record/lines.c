@@ -276,6 +276,7 @@ bool lines_read(const char *text, size_t size, struct file_runs *runs, char *err
     *runs = (struct file_runs){0};
     bool good = read_lines(&r, text, size, error);
     for (size_t i = 0; i < runs->count; i++) {
+        record_rename(runs->list[i]);
         if (!value_get(record_head(runs->list[i]), "fits"))
             order_rows(record_rows(runs->list[i]));
         free(r.ids[i].list);

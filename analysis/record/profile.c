@@ -57,12 +57,12 @@ static bool item_is_known(const void *item, enum field_type type)
                                   : isfinite(*(const double *)item);
 }
 
-/* Why the time at the ceilings is not known. */
+/* Why the time at the peak rates is not known. */
 static const char *why_not_predicted(const struct profile *p)
 {
     return *p->ceilings ? "the work exceeds 63 bits"
-           : p->runs    ? "no ceilings for this state of the machine"
-                        : "no ceilings given (--ceilings)";
+           : p->runs    ? "no peak rates for this state of the machine"
+                        : "no peak rates given (--peaks)";
 }
 
 static void write_place(const struct profile *p, const struct place *place, struct row *row, size_t kind)
@@ -98,7 +98,7 @@ void profile_write(const struct profile *p, struct row *row, size_t kind)
         program->predicted.memory_bound = total.least > 0 ? total.memory / program->predicted.time : 0;
         if (p->launches > 0)
             program->predicted.launches = p->launches;
-        program->predicted.ceilings = row_keep(row, p->ceilings);
+        program->predicted.peaks = row_keep(row, p->ceilings);
     }
     if (p->runs > 0)
         program->profile.runs = p->runs;
@@ -145,7 +145,7 @@ bool profile_read(struct profile *p, const struct row *row, size_t kind)
     *p = (struct profile){0};
     if (!program || !program->profile.op.list)
         return false;
-    const char *ceilings = program->predicted.ceilings;
+    const char *ceilings = program->predicted.peaks;
     p->count = program->profile.op.count;
     p->runs = program->profile.runs == COUNT_ABSENT ? 0 : program->profile.runs;
     p->launches = program->predicted.launches > 0 ? program->predicted.launches : 0;

@@ -51,6 +51,30 @@ struct record *record_of_head(struct value *head)
     return make_record(head, rows_new());
 }
 
+/* A copy with the names of this version. */
+static struct value *renamed(const struct value *v)
+{
+    bool object = value_kind(v) == VALUE_OBJECT;
+    if (!object && value_kind(v) != VALUE_ARRAY)
+        return value_copy(v);
+    struct value *copy = object ? value_new_object() : value_new_array();
+    char now[SCHEMA_PATH];
+    for (struct walk w = value_walk(v); walk_next(&w);)
+        if (object)
+            value_set(copy, schema_path_now(w.key, now), renamed(w.value));
+        else
+            value_append(copy, renamed(w.value));
+    return copy;
+}
+
+void record_rename(struct record *record)
+{
+    static const char *const members[] = {"fits", "settings"};
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        if (value_get(record->head, members[i]))
+            value_set(record->head, members[i], renamed(value_get(record->head, members[i])));
+}
+
 struct record *record_new(const char *benchmark, const char *command, struct value *context)
 {
     char started[UTC_TEXT], run[RUN_NAME];

@@ -28,7 +28,9 @@ struct record;
  */
 struct record *record_new(const char *benchmark, const char *command, struct value *context);
 struct record *record_of_head(struct value *head); /* of which it takes ownership */
-void record_free(struct record *record);           /* null is allowed */
+void record_rename(
+    struct record *record); /* members of fits and settings that the version before called otherwise */
+void record_free(struct record *record); /* null is allowed */
 
 /* The head, an object with everything beside the rows; and the rows. Both may be changed in place. */
 struct value *record_head(const struct record *record);

@@ -46,6 +46,7 @@ static struct record *parse_document(const char *text, size_t size, char *error)
         return NULL;
     }
     struct record *record = record_of_head(document);
+    record_rename(record);
     for (struct walk w = value_walk(array); walk_next(&w);) {
         struct row *row = row_read(w.value);
         row->id = (int64_t)rows_count(record_rows(record));

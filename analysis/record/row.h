@@ -155,7 +155,7 @@ bool row_is_ok(const struct row *row);
 bool row_is_planned(const struct row *row);
 
 /* Why a time has no roofline if no turn was in one state of the machine. */
-#define ROW_STATELESS "the machine was disturbed, or its state changed, in every turn"
+#define ROW_STATELESS "the machine was disturbed, or its state changed, in every repetition"
 
 /* Why the range of a time is wide, or rests on few turns (time.noisy, "~" in tables); null if neither holds.
  */

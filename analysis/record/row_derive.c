@@ -35,7 +35,8 @@ static void *zeroed(size_t n, size_t size)
  * of. To be freed. */
 static bool read_reported(struct row_times *times, struct turns *t, struct reported *r)
 {
-    bool stateless = times->noisy && strcmp(times->noisy, ROW_STATELESS) == 0, whole = true;
+    static const char before[] = "the machine was disturbed, or its state changed, in every turn";
+    bool stateless = times->noisy && strcmp(times->noisy, before) == 0, whole = true;
     size_t left = times->samples.count, others = 0;
     t->list = row_turns(times, &t->count);
     r->is_reported = zeroed(t->count, sizeof *r->is_reported);
@@ -78,7 +79,7 @@ static void derive_samples(struct row *row, struct row_times *time, struct row_t
             row_report_times(time, &t, &part);
     }
     struct drift drift = drift_find(all, n);
-    time->turn_medians =
+    time->repetition_medians =
         part.turns > 0 ? row_keep_items(row, part.medians, part.turns, FIELD_REALS) : (struct items){0};
     time->outliers = n > 0 ? (int64_t)summarize(all, n).outliers : COUNT_ABSENT;
     time->slow_start = n > 0 ? (int64_t)slow_start_find(all, n).runs : COUNT_ABSENT;
@@ -113,7 +114,7 @@ static double quantile_of(const struct items *turns)
     return value;
 }
 
-/* Says why the range is wide, or rests on few turns. */
+/* Says why the range is wide, or rests on few repetitions. */
 static void describe_range(struct row *row, struct row_times *t)
 {
     struct range r = times_range(row, t);
@@ -124,16 +125,17 @@ static void describe_range(struct row *row, struct row_times *t)
         snprintf(text, sizeof text, "up to %.1f %% of the time was lost to other programs", 100 * r.lost);
     else if (r.turns > 1 && width > RANGE_WIDE)
         snprintf(text, sizeof text, "a range of %.0f %% of the median, over %g %%%s", 100 * width,
-                 100 * RANGE_WIDE, r.extremes && !few ? ", of turns in several states of the machine" : "");
+                 100 * RANGE_WIDE,
+                 r.extremes && !few ? ", of repetitions in several states of the machine" : "");
     else if (r.turns > 0 && few)
-        snprintf(text, sizeof text, "%zu turn%s, fewer than %d", r.turns, r.turns == 1 ? "" : "s",
+        snprintf(text, sizeof text, "%zu repetition%s, fewer than %d", r.turns, r.turns == 1 ? "" : "s",
                  REPORTED_MIN);
     t->noisy = row_keep(row, text);
 }
 
 void row_derive_times(struct row *row, struct row_times *t, struct row_times *whole)
 {
-    const struct items *turns = &t->turn_medians;
+    const struct items *turns = &t->repetition_medians;
     derive_samples(row, t, whole);
     struct range all = turns->count > 0 ? range_of(turns->reals, turns->count) : range_of_samples(t->samples);
     bool interval = turns->count > 0 && !isnan(t->ci95_low);
@@ -141,8 +143,8 @@ void row_derive_times(struct row *row, struct row_times *t, struct row_times *wh
     t->range_high = interval ? t->ci95_high : all.high;
     t->lower_quartile = turns->count > 0 && whole->lost <= DISTURBANCE_HEAVY ? quantile_of(turns) : NAN;
     t->cv = ratio(t->std, fabs(t->mean));
-    t->turns = turns->list ? (int64_t)turns->count : COUNT_ABSENT;
-    t->other_turns = turns->list && t->blocks.list ? (int64_t)t->left_out.count : COUNT_ABSENT;
+    t->repetitions = turns->list ? (int64_t)turns->count : COUNT_ABSENT;
+    t->other_repetitions = turns->list && t->blocks.list ? (int64_t)t->left_out.count : COUNT_ABSENT;
 }
 
 static void derive_memory(struct row_program *p, const struct row *row)

@@ -64,13 +64,14 @@ static void read_field(struct row *row, const struct field *f, const struct valu
 static void read_reasons(struct row *row, const struct value *reasons)
 {
     const char *text;
+    char now[SCHEMA_PATH];
     if (value_kind(reasons) != VALUE_OBJECT)
         add_flaw(row, "absent", "not an object");
     for (struct walk w = value_walk(reasons); walk_next(&w);)
         if (!w.key || !value_read_text(w.value, &text) || !*text)
             add_flaw(row, "absent", "not texts, or empty ones");
         else
-            row_explain(row, w.key, text);
+            row_explain(row, schema_path_now(w.key, now), text);
 }
 
 /* Finds a field by path; usually it is the next in the schema. */
@@ -87,13 +88,15 @@ static const struct field *find_field(const char *path, size_t *next)
 static void read_fields(struct row *row, const struct value *object, const char *prefix, size_t *next)
 {
     for (struct walk w = value_walk(object); walk_next(&w);) {
-        char path[SCHEMA_PATH], flops[SCHEMA_PATH];
+        char path[SCHEMA_PATH], now[SCHEMA_PATH];
         bool fits = snprintf(path, sizeof path, "%s%s%s", prefix, *prefix ? "." : "", w.key) < SCHEMA_PATH;
         const struct field *field = fits ? find_field(path, next) : NULL;
         bool older = fits && !field && strstr(prefix, ".flops"); /* a convention, without this group */
-        if (older && snprintf(flops, sizeof flops, "%s.convention.%s", prefix,
+        if (older && snprintf(now, sizeof now, "%s.convention.%s", prefix,
                               strcmp(w.key, "seed") == 0 ? "simple" : w.key) < SCHEMA_PATH)
-            field = find_field(flops, next);
+            field = find_field(now, next);
+        else if (fits && !field && schema_path_now(path, now) != path)
+            field = find_field(now, next);
         if (field && !field->is_derived)
             read_field(row, field, w.value);
         else if (fits && strcmp(path, "absent") == 0)

@@ -11,12 +11,12 @@ struct range times_range(const struct row *row, const struct row_times *t)
 {
     double lost = isnan(t->lost) ? row->noise.lost : t->lost; /* older files have that of before the row */
     size_t samples = t->samples.count < ROW_GROUPS ? t->samples.count : ROW_GROUPS;
-    bool in_turns = t->turn_medians.count > 0;
+    bool in_turns = t->repetition_medians.count > 0;
     return (struct range){.median = t->median,
                           .low = t->range_low,
                           .high = t->range_high,
                           .lost = lost > 0 ? fmin(lost, 1) : 0,
-                          .turns = in_turns ? t->turn_medians.count : samples,
+                          .turns = in_turns ? t->repetition_medians.count : samples,
                           .extremes = !in_turns || isnan(t->ci95_low)};
 }
 

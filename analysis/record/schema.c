@@ -64,6 +64,24 @@ const struct field *schema_find(const char *path)
     return NULL;
 }
 
+const char *schema_path_now(const char *path, char now[SCHEMA_PATH])
+{
+    static const char *const names[][2] = {{"turns", "repetitions"},
+                                           {"other_turns", "other_repetitions"},
+                                           {"turn_medians", "repetition_medians"},
+                                           {"ceilings", "peaks"},
+                                           {"ghosts_max", "halo_nodes_max"},
+                                           {"law", "formula"},
+                                           {"law_coefficients", "coefficients"},
+                                           {"law_error", "error"}};
+    const char *dot = strrchr(path, '.'), *last = dot ? dot + 1 : path;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(last, names[i][0]) == 0 &&
+            snprintf(now, SCHEMA_PATH, "%.*s%s", (int)(last - path), path, names[i][1]) < SCHEMA_PATH)
+            return now;
+    return path;
+}
+
 bool schema_is_under(const char *path, const char *group)
 {
     size_t length = strlen(group);

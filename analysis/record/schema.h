@@ -58,6 +58,10 @@ extern const size_t schema_fit_count;
 /* The field with this path, or null. */
 const struct field *schema_find(const char *path);
 
+/* The path of a field, or the name of a member of the head, where `path` is that of the version before; else
+ * `path`. */
+const char *schema_path_now(const char *path, char now[SCHEMA_PATH]);
+
 /* Whether `path` is a group of fields: "step" and "step.time" are, "step.time.median" is not. */
 bool schema_is_group(const char *path);
 

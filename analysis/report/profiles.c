@@ -80,7 +80,7 @@ static void put_profile(FILE *out, const struct part *part, const struct row *ro
         html(out, "medians of %lld run%s with a mark after each entry", (long long)p->runs,
              p->runs == 1 ? "" : "s");
     else
-        html(out, "planned, not run; times predicted at %s", *p->ceilings ? p->ceilings : "no ceilings");
+        html(out, "planned, not run; times predicted at %s", *p->ceilings ? p->ceilings : "no peak rates");
     fputs("</p>\n", out);
     put_groups(out, p, PROFILE_OP, "op");
     put_groups(out, p, PROFILE_PART, "part of a layer, op");

@@ -15,9 +15,9 @@ static const struct {
 } kinds[] = {
     [REMARK_STATUS] = {"not ok", "not ok"},
     [REMARK_UNCHECKED] = {"unchecked", "results not checked"},
-    [REMARK_NOISY] = {"wide range", "wide range, or few turns"},
-    [REMARK_ROOF] = {"above roof", "faster than its ceiling"},
-    [REMARK_STATES] = {"other states", "turns left out, in other states of the machine"},
+    [REMARK_NOISY] = {"wide range", "wide range, or few repetitions"},
+    [REMARK_ROOF] = {"above roof", "faster than its peak rate"},
+    [REMARK_STATES] = {"other states", "repetitions left out, in other states of the machine"},
     [REMARK_DRIFT] = {"drift", "samples that drift"},
     [REMARK_START] = {"slow start", "slow start"},
     [REMARK_PREEMPTED] = {"preempted", "preempted by other programs"},
@@ -96,9 +96,10 @@ static void find_in_program(struct finder *f, size_t kind)
         add_remark(f, REMARK_NOISY, program, "%.300s", noisy);
     if (p && p->roofline.fault && *p->roofline.fault)
         add_remark(f, REMARK_ROOF, program, "%.300s", p->roofline.fault);
-    if (time->other_turns > 0)
-        add_remark(f, REMARK_STATES, program, "%.0f of %.0f", (double)time->other_turns,
-                   (double)time->other_turns + fmax(count_real(time->turns), 0)); /* fmax ignores NAN */
+    if (time->other_repetitions > 0)
+        add_remark(f, REMARK_STATES, program, "%.0f of %.0f", (double)time->other_repetitions,
+                   (double)time->other_repetitions +
+                       fmax(count_real(time->repetitions), 0)); /* fmax ignores NAN */
     find_in_samples(f, program, time);
     if (p)
         find_in_noise(f, program, p);

@@ -30,15 +30,15 @@ static void put_part_cell(FILE *out, const struct part *p)
 static void put_range(FILE *out, const struct part *p, const struct field *axis)
 {
     double low = INFINITY, high = -INFINITY, value;
+    char text[AXES_TEXT];
     for (size_t i = 0; i < rows_count(p->rows); i++)
         if (field_number(rows_at(p->rows, i), axis, &value)) {
             low = fmin(low, value);
             high = fmax(high, value);
         }
     if (low < high)
-        html(out, "%.10g to %.10g %s", low, high, *axis->unit ? axis->unit : axis->path);
-    else
-        html_text(out, axis->path);
+        axes_describe_span(axis, low, "to", high, text);
+    html_text(out, low < high ? text : axis->path);
 }
 
 static void put_measured(FILE *out, const struct part *p)

@@ -153,7 +153,7 @@ static void explain(struct verdict *v, const struct range *base, const struct ra
         leave_open(v, "up to %.1f %% of the time was lost to other programs: without that it is decided",
                    100 * lost);
     else if (!v->bound && gap > 0 && open / gap < 10)
-        leave_open(v, "about %.0f turns of each would decide",
+        leave_open(v, "about %.0f repetitions of each would decide",
                    ceil((double)most * open * open / (gap * gap)));
 }
 
@@ -173,7 +173,8 @@ struct verdict verdict_of(const struct range *base, const struct range *time, st
     } else if (v.kind == VERDICT_INCONCLUSIVE) {
         explain(&v, base, time, limits);
     } else if (v.few) {
-        leave_open(&v, "%zu and %zu turns are too few to tell a difference from chance: 6 and 6 are enough",
+        leave_open(&v,
+                   "%zu and %zu repetitions are too few to tell a difference from chance: 6 and 6 are enough",
                    base->turns, time->turns);
     }
     return v;

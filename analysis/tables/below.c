@@ -18,8 +18,8 @@ static void count_time(struct below *b, const struct row_times *time)
         b->sampled += seconds;
         b->lost += time->lost * seconds;
     }
-    if (time->other_turns != COUNT_ABSENT)
-        b->left_out += time->other_turns;
+    if (time->other_repetitions != COUNT_ABSENT)
+        b->left_out += time->other_repetitions;
 }
 
 void below_add(struct below *b, const struct row *row, const char *name, bool kept)
@@ -65,7 +65,7 @@ static void print_conditions(const struct below *b, FILE *out, int width)
                  "up to %.1f %% of the time went to other programs (waits of all threads together)",
                  100 * b->lost / b->sampled);
     if (b->left_out > 0)
-        snprintf(left_out, sizeof left_out, "%s%lld turn%s left out (the machine was in another state)",
+        snprintf(left_out, sizeof left_out, "%s%lld repetition%s left out (the machine was in another state)",
                  was_lost ? "; " : "", (long long)b->left_out, b->left_out == 1 ? "" : "s");
     if (b->kept > 0)
         snprintf(kept, sizeof kept, "%s%zu row%s kept from an earlier run",

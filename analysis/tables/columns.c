@@ -155,7 +155,7 @@ static void format_cold_roof(struct table_cell *cell, const struct row *row, con
     if (field_number(row, c->field, &percent) && percent > 100)
         notes_add(
             cell->notes,
-            "cold roof above 100 %: above the ceiling of DRAM, what was written last is still in a cache",
+            "cold roof above 100 %: above the peak rate of DRAM, what was written last is still in a cache",
             NULL);
 }
 
@@ -174,7 +174,7 @@ static void format_text(struct table_cell *cell, const struct row *row, const st
 static void format_method(struct table_cell *cell, const struct row *row, const struct column *c)
 {
     if (row_solved_nothing(row))
-        strcpy(cell->text, "none needed");
+        strcpy(cell->text, "no solver");
     else
         format_text(cell, row, c);
 }

@@ -110,7 +110,7 @@ static void print_total(const struct profile *p, const char *title, FILE *out)
         fprintf(out, "profile of %s, medians of %lld run%s\n", title, (long long)p->runs,
                 p->runs == 1 ? "" : "s");
     if (ran && known && total.seconds > 0)
-        snprintf(text, sizeof text, "%s in all, where the ceilings allow %s (%.1f %%): %s", measured,
+        snprintf(text, sizeof text, "%s in all, where the peak rates allow %s (%.1f %%): %s", measured,
                  predicted, 100 * total.least / total.seconds, p->ceilings);
     else if (ran)
         return;
@@ -122,7 +122,7 @@ static void print_total(const struct profile *p, const char *title, FILE *out)
     else
         snprintf(text, sizeof text, "plan of %s, not run; %s", title,
                  *p->ceilings ? "the work exceeds 63 bits, so no time is predicted"
-                              : "--ceilings predicts times");
+                              : "--peaks predicts times");
     wrap_text(out, text, 0, 4);
 }
 

@@ -69,7 +69,7 @@ static void set_attribute(const struct sample *s, const struct operand *p, void 
         *(int *)at = s->act;
     else if (cancels_a_maximum(s, p))
         *(double *)at = 0;
-    else if (strcmp(p->name, "ghosts") == 0)
+    else if (strcmp(p->name, "halo_nodes") == 0)
         *(int *)at = (int)(s->dims[DIM_S] - s->dims[DIM_N]);
     else if (strcmp(p->name, "nodes") == 0 || strcmp(p->name, "sends") == 0)
         *(int *)at = (int)s->dims[DIM_N];

@@ -146,7 +146,7 @@ bool ceilings_parse(const char *text, struct given_ceilings *g, struct message *
     return (g->file ? read_file(text, "calibrations", add_calibration, g, why) : read_rates(text, g)) ||
            complain(
                error,
-               "--ceilings %.150s: neither measure, nor a result file with calibrations, nor "
+               "--peaks %.150s: neither measure, nor a result file with calibrations, nor "
                "peak=60GFLOP/s,dram=20GB/s, nor link=400Gb/s,2us, nor V100, A100, A100-40GB, L40S, H100, "
                "H100-PCIe or H200 (%.200s)",
                text, why);
@@ -174,7 +174,7 @@ bool link_parse(const char *text, struct links *all, struct message *error)
     links_free(all);
     return read_link_rates(text, all) || read_file(text, "links", add_link, all, why) ||
            complain(error,
-                    "--ceilings link=%.150s: neither a rate and a latency, as 400Gb/s,2us, nor a result file "
+                    "--peaks link=%.150s: neither a rate and a latency, as 400Gb/s,2us, nor a result file "
                     "of several ranks (%.200s)",
                     text, why);
 }

@@ -1,4 +1,4 @@
-/* The arguments of --ceilings: a file with calibrations, or rates; or those of the link between ranks. */
+/* The arguments of --peaks: a file with calibrations, or rates; or those of the link between ranks. */
 #ifndef GTMARK_BENCH_CEILINGS_PARSE_H
 #define GTMARK_BENCH_CEILINGS_PARSE_H
 

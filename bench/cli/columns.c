@@ -17,8 +17,8 @@ static void offer_columns(struct suggestion *s)
 bool columns_read(const char *name, const char *list[TABLE_COLUMNS], int *count, struct message *error)
 {
     struct suggestion s = {name, strlen(name), NULL, 0};
-    char nearest[SUGGESTION_TEXT];
-    const char *path = column_named(name).path;
+    char nearest[SUGGESTION_TEXT], now[SCHEMA_PATH];
+    const char *path = column_named(schema_path_now(name, now)).path;
     offer_columns(&s);
     if (!path)
         return complain(error, "--columns %.200s: no such column; docs/fields.md lists them%s", name,

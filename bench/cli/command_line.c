@@ -77,8 +77,7 @@ static const char *const *examples_of(const struct bench *b)
 {
     static const char *const whole[] = {
         "the default; a model that recomputes activations; another machine, without running",
-        "--nodes 2000 --layers 16 --checkpoint layer",
-        "--device meta --ceilings peak=19TFLOP/s,dram=900GB/s"};
+        "--nodes 2000 --layers 16 --checkpoint layer", "--device meta --peaks peak=19TFLOP/s,dram=900GB/s"};
     static const char *const presets[] = {
         "the default; a model that differs in width; every model, planned only",
         "--preset zinc --hidden 64,128", "--preset all --device meta"};

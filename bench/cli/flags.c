@@ -110,13 +110,13 @@ static bool read_conventions(const struct argument *a, struct message *error)
 }
 
 /* Of the machine and of the link between ranks, each once. */
-static bool read_ceilings(const struct argument *a, struct message *error)
+static bool read_peaks(const struct argument *a, struct message *error)
 {
     struct options *o = a->options;
     static const char link[] = "link=";
     bool of_link = strncmp(a->value, link, strlen(link)) == 0, measure = strcmp(a->value, "measure") == 0;
     if (of_link ? o->links.count : measure ? o->calibrate : o->ceilings.count)
-        return complain(error, "--ceilings %.200s: given twice", a->value);
+        return complain(error, "--peaks %.200s: given twice", a->value);
     o->roofline = o->roofline || !of_link;
     if (measure)
         return o->calibrate = true;
@@ -233,24 +233,25 @@ static const struct flag flags[] = {
      "check a program whole if that takes at most this, else by rows for as long (default 5; 0: all rows)",
      SECONDS(check.budget)},
     {WHAT, "no-check", NULL, "do not check the results", OFF(check.wanted)},
-    {WHAT, "ceilings", "HOW",
-     "measure: calibrate the machine again (default: once, kept in results/local); with --device meta, "
-     "predict times, and on a GPU compare with: FILE (ceilings of a result file), peak=RATE,dram=RATE, or "
-     "published rates of a GPU, as H100; link=FILE or link=400Gb/s,2us between ranks",
-     OTHER(read_ceilings), .repeats = true},
-    {WHAT, "no-roofline", NULL, "do not measure or use the machine's ceilings; probe its state by pings only",
-     OFF(roofline)},
+    {WHAT, "peaks", "HOW",
+     "peak rates: measure: calibrate the machine again (default: once, kept in results/local); with --device "
+     "meta, predict times, and on a GPU compare with: FILE (those of a result file), peak=RATE,dram=RATE, or "
+     "published ones of a GPU, as H100; link=FILE or link=400Gb/s,2us between ranks",
+     OTHER(read_peaks), .repeats = true, .former = "ceilings"},
+    {WHAT, "no-roofline", NULL,
+     "do not measure or use the machine's peak rates; probe its state by pings only", OFF(roofline)},
 
     {SAMPLES, "budget", "SECONDS",
      "time of the whole run (default 60; presets 120, kernels 30, encodings 20)", SECONDS(sampling.budget),
      .min = 0.001},
-    {SAMPLES, "turns", "N", "visits to each row; with fewer than 7 there is no verdict (default 10)",
-     WHOLE(sampling.turns, 1, 1000)},
+    {SAMPLES, "repetitions", "N",
+     "of each row, spread over the run; fewer than 7 give no verdict (default 10)",
+     WHOLE(sampling.turns, 1, 1000), .former = "turns"},
     {SAMPLES, "cold", "N", "additional runs with cold caches (default: 5 on a GPU and for kernels)",
      WHOLE(sampling.cold, 0, COLD_MAX)},
-    {SAMPLES, "runs", "N", "samples of each program, divided over its turns (default: by the budget)",
+    {SAMPLES, "runs", "N", "samples of each program, divided over its repetitions (default: by the budget)",
      WHOLE(sampling.runs, 1, 1e6)},
-    {SAMPLES, "warmup", "N", "runs before the samples of a turn (default: by time)",
+    {SAMPLES, "warmup", "N", "runs before the samples of a repetition (default: by time)",
      WHOLE(sampling.warmup, 0, 1e6)},
 
     {OUTPUT, "format", "NAME",
@@ -287,7 +288,7 @@ static const struct flag flags[] = {
      OTHER(read_threshold)},
     {GATES, "baseline", "FILE", "an older result file; exit 1 if a row is slower now by more than the drift",
      OTHER(read_baseline)},
-    {GATES, "against", "BINARY", "run an old build and this one in turns; exit 1 if this one is slower",
+    {GATES, "against", "BINARY", "run an old build and this one alternately; exit 1 if this one is slower",
      PATH(against, "an executable file")},
     {GATES, "gate", "LIST",
      "exact: compare what is planned, not times; strict: what is inconclusive is a miss; allow-uncompared, "

@@ -147,8 +147,8 @@ struct options {
     unsigned conventions;           /* of --flop-convention, a bit each */
     bool roofline;                  /* compare rates with the machine's ceilings */
     bool calibrate;                 /* measure them again */
-    struct given_ceilings ceilings; /* another machine's, for --device meta (--ceilings); count 0: none */
-    struct links links;             /* between ranks, for predictions: measured, or given (--ceilings) */
+    struct given_ceilings ceilings; /* another machine's, for --device meta (--peaks); count 0: none */
+    struct links links;             /* between ranks, for predictions: measured, or given (--peaks) */
     enum count_mode count;          /* how executed FLOPs are measured */
     struct sampling_options sampling;
     struct check_options check;

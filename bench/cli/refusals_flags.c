@@ -34,7 +34,7 @@ static bool check_find(const struct options *o, struct message *error)
         {o->device.all, "--find: not with --device cuda:all: one device"},
         {o->model_nodes, "--find: needs --phase in this benchmark, which otherwise runs encodings only"},
         {l->kind == LARGEST_LATENCY && o->device.meta && o->ceilings.count == 0,
-         "--find: with latency and --device meta, where nothing runs, only with --ceilings"},
+         "--find: with latency and --device meta, where nothing runs, only with --peaks"},
     };
     return complain_of(refusals, sizeof refusals / sizeof *refusals, error);
 }
@@ -95,7 +95,7 @@ static bool check_combinations(const struct options *o, struct message *error)
         {o->plan_for == PLAN_FOR_CUDA && !meta, "--plan-for: only with --device meta"},
         {o->launched && !o->device.backend->device, "--no-cuda-graph: only on a GPU, not with this --device"},
         {!meta && (o->links.count > 0 || (o->ceilings.count > 0 && !o->device.backend->device)),
-         "--ceilings: only with --device meta or a GPU; what else runs is compared with its own machine's"},
+         "--peaks: only with --device meta or a GPU; what else runs is compared with its own machine's"},
         {out->trace && o->action == ACTION_RUN && meta,
          "--trace: not with --device meta, where nothing runs"},
         {o->shard.of && o->against, "--shard: not with --against"},
@@ -114,13 +114,13 @@ static bool check_combinations(const struct options *o, struct message *error)
     return complain_of(refusals, sizeof refusals / sizeof *refusals, error);
 }
 
-/* Ceilings from a file are those of some numbers of threads. */
+/* Peak rates from a file are those of some numbers of threads. */
 static bool check_ceilings(const struct options *o, struct message *error)
 {
     const struct axis_values *threads = &o->axes[AXIS_THREADS];
     for (int i = 0; i < threads->count && o->ceilings.count && o->given[AXIS_THREADS]; i++)
         if (!given_ceilings_have(&o->ceilings, machine_threads(threads->values[i])))
-            return complain(error, "--ceilings: the file has no calibration for --threads %d",
+            return complain(error, "--peaks: the file has no calibration for --threads %d",
                             machine_threads(threads->values[i]));
     return true;
 }

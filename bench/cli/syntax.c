@@ -138,6 +138,17 @@ static const struct flag *flag_named(const struct syntax *s, const char *name, s
     return NULL;
 }
 
+/* The same by the name of the version before, and says so. */
+static const struct flag *flag_named_before(const struct syntax *s, const char *name, size_t length)
+{
+    const struct flag *f = s->flags;
+    while (f->name && !(f->former && strlen(f->former) == length && strncmp(f->former, name, length) == 0))
+        f++;
+    if (f->name)
+        fprintf(stderr, "--%s: now called --%s\n", f->former, f->name);
+    return f->name ? f : NULL;
+}
+
 /* Whether a word is this flag, with hyphens or with underscores. */
 static bool is_flag(const char *name, const char *word, size_t length)
 {
@@ -192,7 +203,10 @@ static bool read_flag(struct reading *r, struct message *error)
     else if (strcmp(text, "-o") == 0 && flag_named(r->syntax, "output", strlen("output")))
         text = "--output";
     size_t length = strcspn(text, "=");
-    const struct flag *f = strncmp(text, "--", 2) == 0 ? flag_named(r->syntax, text + 2, length - 2) : NULL;
+    bool long_one = strncmp(text, "--", 2) == 0;
+    const struct flag *f = long_one ? flag_named(r->syntax, text + 2, length - 2) : NULL;
+    if (!f && long_one)
+        f = flag_named_before(r->syntax, text + 2, length - 2);
     if (!f)
         return say_unknown(r->syntax, text, length, error);
     struct argument a = {.flag = f, .options = r->options};

@@ -41,6 +41,7 @@ struct flag {
     bool repeats;         /* may be given more than once */
     bool unlisted;        /* not in the help: means nothing in this program */
     const char *standard; /* default that the help appends; null: none */
+    const char *former;   /* its name in the version before, which answers too; null: the same */
     bool (*read)(const struct argument *a, struct message *error);
 };
 

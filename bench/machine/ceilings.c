@@ -243,7 +243,7 @@ const struct calibration *ceilings_in(const struct ceilings *c, int threads, con
         }
     struct states states = states_find(all, n);
     free(all);
-    *reason = ceilings_for(c, threads) ? "the ceilings were measured in another state of the machine"
+    *reason = ceilings_for(c, threads) ? "the peak rates were measured in another state of the machine"
                                        : c->no_ceilings;
     for (int i = c->count - 1; i >= 0 && !found; i--) {
         struct probe state = calibration_state(&c->list[i]);

@@ -18,12 +18,12 @@ struct ceilings {
     const struct device_choice
         *device;                   /* a GPU, measured when it is first in use, and not kept; null: none */
     char path[PATH_MAX];           /* of the calibration file; empty: none */
-    bool given;                    /* by --ceilings: of another machine, for any number of threads */
+    bool given;                    /* by --peaks: of another machine, for any number of threads */
     struct calibrated *calibrated; /* what this run has measured */
     int calibrated_count;
 };
 
-/* Ceilings from the command line (--ceilings). */
+/* Ceilings from the command line (--peaks). */
 struct given_ceilings {
     struct calibration *list;
     int count;

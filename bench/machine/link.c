@@ -156,5 +156,5 @@ void link_text(const struct link *l, enum link_kind kind, struct message *text)
                  : f->verdict == LINK_FAILS ? "which fails for some sizes"
                                             : "which may hold");
     else
-        complain(text, "%s, %s, given (--ceilings)", alpha, beta);
+        complain(text, "%s, %s, given (--peaks)", alpha, beta);
 }

@@ -63,7 +63,7 @@ enum { LINK_SIZES = 9 }; /* 8 B to 16 MiB in powers of 8, and 64 MiB */
 int64_t link_size(int index);
 
 struct link {
-    int ranks, hosts;    /* that it was measured on; 0: given (--ceilings) */
+    int ranks, hosts;    /* that it was measured on; 0: given (--peaks) */
     char mpi[64];        /* name and version of the library */
     char time[UTC_TEXT]; /* when it was measured: UTC, ISO 8601 */
     double load;         /* load average then */
@@ -91,7 +91,7 @@ enum { LINK_TURNS = 9 };
 #define LINK_SECONDS 4.0
 struct link link_measure(const struct ranks *r, double seconds);
 
-/* Those of a run, for each number of ranks, or of a file (--ceilings). */
+/* Those of a run, for each number of ranks, or of a file (--peaks). */
 struct links {
     struct link *list;
     int count;

@@ -54,9 +54,9 @@ bool roofline_fault(const struct roofline *r, const struct calibration *c, struc
 {
     static const char *const reasons[] = {
         [BOUND_COMPUTE] = "the processor was slower during the calibration; repeat it on a quiet machine "
-                          "(--ceilings measure)",
+                          "(--peaks measure)",
         [BOUND_MEMORY] = "either ops pass data to one another in a faster cache, or memory was slower during "
-                         "the calibration; repeat it on a quiet machine (--ceilings measure)",
+                         "the calibration; repeat it on a quiet machine (--peaks measure)",
     };
     bool memory = r->bound == BOUND_MEMORY;
     text->text[0] = '\0';

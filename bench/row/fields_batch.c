@@ -123,7 +123,7 @@ static void set_boundary(struct row *row, const struct workload *w)
         ghosts = max_of(ghosts, w->group.facts[r].ghosts);
         cut += w->group.facts[r].cut;
     }
-    row->ranks.ghosts_max = ghosts;
+    row->ranks.halo_nodes_max = ghosts;
     if (row->graph.edges > 0)
         row->ranks.cut = (double)cut / (double)row->graph.edges;
 }

@@ -229,7 +229,7 @@ struct forecast forecast_make(struct workload *w, enum program_kind kind, const 
     if (!planned)
         complain(&f.reason, "%s", error.text);
     else if (!f.known)
-        complain(&f.reason, "%s", links->no_links ? links->no_links : "not asked for (--ceilings link=FILE)");
+        complain(&f.reason, "%s", links->no_links ? links->no_links : "not asked for (--peaks link=FILE)");
     for (int r = 0; r < ranks; r++)
         timeline_free(&part[r]);
     free(part);

@@ -195,8 +195,8 @@ static void set_predicted(struct target *t)
     const struct forecast *f = t->forecast;
     const char *reason = *f->reason.text ? f->reason.text : f->bytes == 0 ? "nothing is exchanged" : NULL;
     const char *no_run = !f->known        ? f->reason.text
-                         : !is_planned(t) ? "what runs has no ceilings of several ranks"
-                         : isnan(f->run)  ? "no ceilings (--ceilings)"
+                         : !is_planned(t) ? "what runs has no peak rates of several ranks"
+                         : isnan(f->run)  ? "no peak rates (--peaks)"
                                           : NULL;
     set_known(t->row, &to->communication.predicted, f->alone, reason);
     set_known(t->row, &to->communication.predicted_run, f->run, no_run);

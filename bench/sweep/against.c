@@ -54,7 +54,8 @@ struct verdict against_judge(const double *ratios, size_t rounds)
 /* The turns are medians, one per round. */
 static struct verdict judge_ratios(const struct row *base, const struct row *row, size_t program)
 {
-    struct items old = row_timed(base, program)->turn_medians, new = row_timed(row, program)->turn_medians;
+    struct items old = row_timed(base, program)->repetition_medians,
+                 new = row_timed(row, program)->repetition_medians;
     struct verdict v = row_verdict(base, program, row, program, against_limits);
     double ratios[AGAINST_ROUNDS_MAX];
     if (v.uncompared || old.count != new.count)

@@ -15,10 +15,10 @@ enum { WORDS_MAX = 16 }; /* at least those that are added to the user's */
 /* Whether a flag, and the word after it, are not passed on to the two builds; then also how many words. */
 static bool is_own(const char *word, const char *next, bool check, int *words)
 {
-    static const char *const own[] = {
-        "--runs=",     "--warmup=", /* of checked runs only */
-        "--against=",  "--format=", "--budget=",          "--no-check", "--no-roofline",
-        "--no-charts", "--turns=",  "--ceilings=measure", "--gate="};
+    static const char *const own[] = {"--runs=",       "--warmup=", /* of checked runs only */
+                                      "--against=",    "--format=",   "--budget=",         "--no-check",
+                                      "--no-roofline", "--no-charts", "--repetitions=",    "--peaks=measure",
+                                      "--gate=",       "--turns=",    "--ceilings=measure"};
     for (size_t i = check ? 0 : 2; i < sizeof own / sizeof *own; i++) {
         size_t length = strcspn(own[i], "=");
         if (strncmp(word, own[i], length) != 0 || (word[length] && word[length] != '='))
@@ -37,6 +37,7 @@ static bool is_own(const char *word, const char *next, bool check, int *words)
 static const char **words_of(const struct side *s, const char *file, bool check, const char *budget)
 {
     const char *const timed[] = {"--no-check"}, *const checked[] = {"--runs", "1", "--warmup", "0"};
+    /* --turns: --repetitions as builds of the version before call it too */
     const char *const both[] = {"--turns", "1",        "--no-roofline", "--no-charts", "--output",
                                 file,      "--budget", budget,          NULL};
     const char **words = calloc((size_t)s->argc + WORDS_MAX, sizeof *words);

@@ -18,7 +18,8 @@
 
 enum way { BY_FLOPS, BY_MEMORY, BY_CEILINGS, BY_TIME };
 
-static const char *const ways[] = {"analytic FLOPs", "planned memory", "time at the ceilings", "quick runs"};
+static const char *const ways[] = {"analytic FLOPs", "planned memory", "time at the peak rates",
+                                   "quick runs"};
 
 enum {
     ROUNDS = 5,
@@ -137,8 +138,11 @@ static void name_of(struct search *s, int variant, char text[AXES_TEXT])
  * more than two variants their names before it. */
 static void print_crossing(FILE *out, struct search *s, const struct bracket *b, double low, double high)
 {
-    char name[2][AXES_TEXT];
-    const char *unit = schema_find(axis_info(s->options.crossover.over)->field)->unit;
+    bool alike = b->at_low * b->at_high > 0;
+    char name[2][AXES_TEXT], values[AXES_TEXT], where[AXES_TEXT];
+    snprintf(values, sizeof values, "%.6g %s %.6g", b->found ? b->low : low, b->found || alike ? "and" : "to",
+             b->found ? b->high : high);
+    axes_describe_value(schema_find(axis_info(s->options.crossover.over)->field), values, where);
     name_of(s, 0, name[0]);
     name_of(s, 1, name[1]);
     fprintf(out, "%s, by %s: ", program_name(s->program), ways[s->way]);
@@ -154,15 +158,15 @@ static void print_crossing(FILE *out, struct search *s, const struct bracket *b,
                                                                  : "not known",
               out);
     } else if (b->found) {
-        fprintf(out, "crossover between %.6g and %.6g %s, less for ", b->low, b->high, unit);
+        fprintf(out, "crossover between %s, less for ", where);
         plain_put(out, name[b->at_high < 0]);
         fputs(" above", out);
-    } else if (b->at_low * b->at_high > 0) {
+    } else if (alike) {
         fputs("less for ", out);
         plain_put(out, name[b->at_low < 0]);
-        fprintf(out, " at %.6g and at %.6g %s: no crossover found", low, high, unit);
+        fprintf(out, " at %s: no crossover found", where);
     } else {
-        fprintf(out, "no crossover found from %.6g to %.6g %s", low, high, unit);
+        fprintf(out, "no crossover found from %s", where);
     }
     putc('\n', out);
 }
@@ -313,10 +317,12 @@ static void set_values(struct options *o, double *values, int count)
 static void print_rows(const struct options *o)
 {
     const struct axis_values *v = &o->axes[o->crossover.over];
-    fputs("rows at", stderr);
-    for (int i = 0; i < v->count; i++)
-        fprintf(stderr, "%s %.6g", i ? "," : "", v->values[i]);
-    fprintf(stderr, " %s\n", schema_find(axis_info(o->crossover.over)->field)->unit);
+    char values[AXES_TEXT] = "", text[AXES_TEXT];
+    size_t used = 0;
+    for (int i = 0; i < v->count && used < sizeof values; i++)
+        used += (size_t)snprintf(values + used, sizeof values - used, "%s%.6g", i ? ", " : "", v->values[i]);
+    axes_describe_value(schema_find(axis_info(o->crossover.over)->field), values, text);
+    fprintf(stderr, "rows at %s\n", text);
 }
 
 /* By quick runs; adds the values of the rows to values[*count]. False after a signal. */

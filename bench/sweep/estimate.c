@@ -283,13 +283,13 @@ static void print_notes(const struct options *o, const struct ceilings *ceilings
         fprintf(out, "; the run has a budget of %g s", o->sampling.budget);
     putc('\n', out);
     if (ceilings_were_exceeded(ceilings))
-        fprintf(out, "time: predictions, no bounds: a program was faster than the ceilings measured %s\n",
+        fprintf(out, "time: predictions, no bounds: a program was faster than the peak rates measured %s\n",
                 ceilings->list[0].time);
     else if (ceilings->given)
         fprintf(out,
-                "time: lower bounds, from analytic FLOPs and bytes and the ceilings given (--ceilings)\n");
+                "time: lower bounds, from analytic FLOPs and bytes and the peak rates given (--peaks)\n");
     else if (ceilings->count > 0)
-        fprintf(out, "time: lower bounds, from analytic FLOPs and bytes and the ceilings measured %s\n",
+        fprintf(out, "time: lower bounds, from analytic FLOPs and bytes and the peak rates measured %s\n",
                 ceilings->list[0].time);
     else
         fprintf(out, "time: unknown, %s\n", ceilings->no_ceilings);

@@ -35,7 +35,7 @@ struct value *resume_settings(const struct options *o)
     if (o->ceilings.count > 0) {
         char text[MESSAGE_SIZE];
         calibration_text(&o->ceilings.list[o->ceilings.count - 1], text, sizeof text);
-        value_set_text(settings, "ceilings", text);
+        value_set_text(settings, "peaks", text);
     }
     if (o->links.count > 0) {
         struct message text;

@@ -21,7 +21,7 @@
 #include "bench/sweep/work.h"
 #include "kernels/rng.h"
 
-/* Turns that are added for programs with too few in one state: at most this many times --turns. */
+/* Turns that are added for programs with too few in one state: at most this many times --repetitions. */
 enum { MORE_TURNS = 3 };
 
 /* Graphs are kept between turns up to this share of the memory, and generated again beyond it. */
@@ -139,7 +139,7 @@ static bool save_measured(struct run *s, struct work *w, struct message *error)
     return save_row(s, w, row, error);
 }
 
-/* left: seconds for turns that are added to those of --turns. */
+/* left: seconds for turns that are added to those of --repetitions. */
 static struct turn_plan plan_turn(const struct work *w, int turn, double left)
 {
     const struct sampling_options *o = &w->job.options->sampling;

@@ -115,7 +115,7 @@ static const struct kernel kernels[] = {
     ROW(binary_cross_entropy_backward, "simd", f32, binary_cross_entropy_backward),
     ROW(adamw, "simd", f32, adamw),
     ROW(uniform, "simd", f32, uniform),
-    ROW(narrow, "simd", bf16, narrow),
+    ROW(cast, "simd", bf16, cast),
     /* The type of its operands is fixed, so that of the row is irrelevant. */
     ROW(uniform_index, "simd", f32, uniform_index),
 };

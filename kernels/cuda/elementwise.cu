@@ -1,4 +1,4 @@
-/* Elementwise: add y = a + b, copy y (+)= x, fill y = value, narrow y = x, rounded to
+/* Elementwise: add y = a + b, copy y (+)= x, fill y = value, cast y = x, rounded to
  * the type of y. */
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/entries.cuh"
@@ -23,7 +23,7 @@ template <class T> struct copy_entries {
     }
 };
 
-template <class T> struct narrow_entries {
+template <class T> struct cast_entries {
     struct mat y, x;
 
     template <int V> __device__ void at(int64_t i, int64_t k) const
@@ -69,11 +69,11 @@ extern "C" void cuda_fill(const void *args)
                run_entries<fill_entries>(a->call, a->y.dtype, l, lines_view(l, a->y), (float)a->value));
 }
 
-extern "C" void cuda_narrow(const void *args)
+extern "C" void cuda_cast(const void *args)
 {
-    const struct narrow_args *a = (const struct narrow_args *)args;
+    const struct cast_args *a = (const struct cast_args *)args;
     const struct mat all[] = {a->y, a->x};
     struct lines l = lines_of(all, 2);
     CUDA_CHECK(a->call,
-               run_entries<narrow_entries>(a->call, a->y.dtype, l, lines_view(l, a->y), lines_view(l, a->x)));
+               run_entries<cast_entries>(a->call, a->y.dtype, l, lines_view(l, a->y), lines_view(l, a->x)));
 }

@@ -73,7 +73,7 @@ static const struct kernel kernels[] = {
     PLAIN_PREPARED(spmm_backward, "cusparse", f32, spmm_backward_cusparse),
     BOTH(ROW, add, "cuda", add),
     BOTH(ROW, copy, "cuda", copy),
-    BOTH(ROW, narrow, "cuda", narrow),
+    BOTH(ROW, cast, "cuda", cast),
     BOTH(ROW, fill, "cuda", fill),
     BOTH(ROW, dropout, "cuda", dropout),
     BOTH(ROW, dropout_backward, "cuda", dropout_backward),

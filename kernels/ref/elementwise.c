@@ -3,7 +3,7 @@
  *
  *   add   y = a + b
  *   copy  y = x, or y += x if y is accumulated
- *   narrow  y = x
+ *   cast    y = x
  *   fill  y = value
  */
 #include "kernels/ref/loops.h"
@@ -32,7 +32,7 @@ REF(copy, 0)
             put(a->y, i, k, AT(a->x, i, k));
 }
 
-REF(narrow, 0)
+REF(cast, 0)
 {
     struct rows rows = rows_wanted(a->call, a->y);
     for (int64_t i = rows.first; i < rows.end; i++)

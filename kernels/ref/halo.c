@@ -93,13 +93,13 @@ REF(halo, mat_size(a->send) * a->x.cols)
     struct mat packed = sent_rows(a->call, a->send, a->x);
     pack(packed, a->x, a->send);
     copy_rows(mat_rows(a->y, 0, a->x.rows), a->x);
-    exchange(&a->call, mat_rows(a->y, a->x.rows, a->ghosts), a->get_at, packed, a->send_at);
+    exchange(&a->call, mat_rows(a->y, a->x.rows, a->halo_nodes), a->get_at, packed, a->send_at);
 }
 
 REF(halo_backward, mat_size(a->send) * a->dx.cols)
 {
     struct mat got = sent_rows(a->call, a->send, a->dy), sum = a->dx;
-    exchange(&a->call, got, a->send_at, mat_rows(a->dy, a->dx.rows, a->ghosts), a->get_at);
+    exchange(&a->call, got, a->send_at, mat_rows(a->dy, a->dx.rows, a->halo_nodes), a->get_at);
     for (int64_t i = 0; i < a->dx.rows; i++)
         put_row(a->dx, i, a->dy, i);
     sum.acc = true;

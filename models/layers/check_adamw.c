@@ -150,7 +150,7 @@ static void compare_copies(struct check *c, const struct tape *t)
         for (int64_t n = 0; n < mat_size(p); n++) {
             double is = mat_get(y, 0, n), right = (double)float_of_bf16(bf16_of_double(mat_get(p, 0, n)));
             if (is != right && !(isnan(is) && isnan(right)))
-                check_found(c, "narrow: after the step entry %lld of the copy of %s is %.9g, not %.9g",
+                check_found(c, "cast: after the step entry %lld of the copy of %s is %.9g, not %.9g",
                             (long long)n, s->name, is, right);
         }
         free(of_p);

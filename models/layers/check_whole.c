@@ -35,7 +35,7 @@ static const struct storage *counterpart(const struct tape *t, const struct stor
         if (t->storages[i].category == s->category && t->storages[i].name &&
             !strcmp(t->storages[i].name, s->name))
             return &t->storages[i];
-    tape_contract("check: the oracle has no %s", s->name);
+    tape_contract("check: the FP64 reference has no %s", s->name);
 }
 
 /*

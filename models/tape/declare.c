@@ -47,7 +47,7 @@ static struct mat read_parameter(struct tape *t, struct mat m)
         tape_storage(t, MEMORY_PARAMETERS, t->config.dtype, m.rows, m.cols, t->storages[m.storage].name);
     t->storages[y.storage].is_copy = true;
     t->storages[m.storage].copy = y.storage;
-    tape_record_in(t, &t->init, OP_narrow, &(struct narrow_args){.y = y, .x = m});
+    tape_record_in(t, &t->init, OP_cast, &(struct cast_args){.y = y, .x = m});
     return y;
 }
 

@@ -43,6 +43,6 @@ void tape_adamw(struct tape *t, const struct adamw *c)
     op(t, adamw, .p = p, .m = m, .v = v, .g = g, .schedule = schedule, .beta1 = c->beta1, .beta2 = c->beta2,
        .eps = c->eps, .decay = c->decay);
     if (t->config.dtype == BF16)
-        op(t, narrow, .y = tape_whole(t, MEMORY_PARAMETERS, true), .x = p);
+        op(t, cast, .y = tape_whole(t, MEMORY_PARAMETERS, true), .x = p);
     span_leave(t);
 }

@@ -159,7 +159,7 @@ class Peer:
 def ours(o, graph, nodes, k):
     """gtmark's result file of a block of runs; the first is for warming up."""
     line = [str(ROOT / "build/bench_pe_scaling"), f"--pe=lap-pyg:{k}", f"--graph={graph}", f"--nodes={nodes}",
-            "--solver=auto", f"--threads={THREADS}", "--phase=none", "--turns=1", f"--runs={RUNS + 1}",
+            "--solver=auto", f"--threads={THREADS}", "--phase=none", "--repetitions=1", f"--runs={RUNS + 1}",
             "--no-roofline", "--no-charts", "--check-budget=0", "--format=json"]
     environment = os.environ | {"OMP_WAIT_POLICY": o.wait}
     with tempfile.TemporaryDirectory() as scratch:

@@ -96,7 +96,7 @@ class Gtmark:
 
     def __init__(self, args, kind, axes, scratch):
         self.kind, self.runs, self.seconds = kind, FEWEST, args.seconds
-        self.command = [*command(args, kind, axes, "--turns=1"), f"--device={args.device}",
+        self.command = [*command(args, kind, axes, "--repetitions=1"), f"--device={args.device}",
                         f"--precision={args.precision}",
                         *(["--no-cuda-graph"] if args.device == "cuda" else []),
                         "--format", "json", "--output", f"{scratch}/ours.json"]
@@ -114,7 +114,7 @@ class Gtmark:
 def command(args, kind, axes, *flags):
     axes = [f"--{axis}={value}" for axis, value in axes.items()]
     return [str(args.bench), "--phase", kind, *axes, f"--threads={args.threads}", "--no-check",
-            *(flags or ("--turns=1", "--no-roofline"))]
+            *(flags or ("--repetitions=1", "--no-roofline"))]
 
 
 def call(line):
@@ -328,7 +328,7 @@ class GtmarkOp:
                 "budget": args.seconds * len(ops)}
         flags = [f"--impl={op}=simd" for op in ops]
         self.command = [str(args.bench.parent / "bench_kernels"), "--op", ",".join(ops), *flags,
-                        *(f"--{axis}={value}" for axis, value in axes.items()), "--turns=1", "--cold=0", "--no-check",
+                        *(f"--{axis}={value}" for axis, value in axes.items()), "--repetitions=1", "--cold=0", "--no-check",
                         "--no-charts", "--format=json", "--output", f"{scratch}/ours.json"]
         self.ping, self.bound = 0, None
 

@@ -37,7 +37,7 @@ def times(measured, who):
     few = f"{len(rounds)} turns, fewer than {FEWEST_TURNS}" if len(rounds) < FEWEST_TURNS else ""
     return {
         "samples": sum(blocks, []), "blocks": [float(len(block)) for block in blocks],
-        "turn_medians": medians, "noisy": few, "n": len(samples), "mean": statistics.fmean(samples),
+        "repetition_medians": medians, "noisy": few, "n": len(samples), "mean": statistics.fmean(samples),
         "min": min(samples), "max": max(samples), "median": statistics.median(medians),
         "state": {"ping": statistics.median(r["ping"] for r in rounds),
                   "ping_probes": [r["ping"] for r in measured for _ in "12"]},

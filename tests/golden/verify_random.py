@@ -121,7 +121,7 @@ def main() -> int:
             dump, record = Path(scratch, "dump"), Path(scratch, "row.jsonl")
             command = [str(arguments.bench), *flags.split(), "--runs", "1", "--warmup", "0", "--output", str(record)]
             if arguments.statuses:
-                command += ["--turns", "1", "--no-roofline", "--no-charts"]
+                command += ["--repetitions", "1", "--no-roofline", "--no-charts"]
                 good &= verdict(flags, command, record)
                 continue
             command += ["--phase", "step", "--no-check", "--dump", str(dump)]

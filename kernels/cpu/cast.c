@@ -1,12 +1,12 @@
-/* narrow   y = x in F32, rounded to BF16 */
+/* cast   y = x in F32, rounded to BF16 */
 #include "kernels/cpu/cpu.h"
 
 /* Elements that one thread rounds in a few times the cost of a fork. */
 enum { GRAIN = 1 << 15 };
 
-void CPU(narrow)(const void *args)
+void CPU(cast)(const void *args)
 {
-    const struct narrow_args *a = args;
+    const struct cast_args *a = args;
 #pragma omp parallel for schedule(static) num_threads(threads_for(&a->call, mat_size(a->y), GRAIN))
     for (int64_t i = 0; i < a->y.rows; i++) {
         uint16_t *restrict y = (uint16_t *)a->y.data + i * a->y.ld;
