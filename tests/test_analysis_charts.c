@@ -246,7 +246,7 @@ static void test_sizes_without_a_place(void **state)
     }
     draw_charts(record, NULL, ((struct chart_directory *)*state)->prefix, message);
     char *script = content(*state, "_time.gp");
-    assert_in(script, "left out: 0 neighbours (no place on a logarithmic scale)");
+    assert_in(script, "left out: degree 0 (no place on a logarithmic scale)");
     assert_in(script, "xtitle = \"degree\"");
     free(script);
     record_free(record);

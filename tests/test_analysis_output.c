@@ -209,6 +209,13 @@ static void test_axes(void **state)
     assert_string_equal(axes_default(rows)->path, "layers");
     axes_describe(second, schema_find("layers"), text);
     assert_string_equal(text, "1 layer");
+    axes_describe_span(schema_find("layers"), 1, "to", 16, text);
+    assert_string_equal(text, "1 to 16 layers");
+    axes_describe_span(schema_find("hidden"), 64, "and", 512,
+                       text); /* a name, which no number makes singular */
+    assert_string_equal(text, "hidden size 64 and 512");
+    axes_describe_number(schema_find("batch"), 1, text);
+    assert_string_equal(text, "batch size 1");
     axes_describe(second, schema_find("norm"), text);
     assert_string_equal(text, "layer norm");
     row_set_text(second, "attention", "none");

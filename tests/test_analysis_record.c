@@ -132,6 +132,53 @@ static void test_older_names(void **state)
     assert_true(row->step.flops.convention.fvcore == 7 && row->step.flops.convention.deepspeed == 8);
     row_free(row);
     value_free(v);
+    v = value_parse("{\"ranks\":{\"ghosts_max\":3},\"step\":{\"predicted\":{\"ceilings\":\"given\"}},"
+                    "\"absent\":{\"forward.predicted.ceilings\":\"not asked for\"}}",
+                    error);
+    row = row_read(v);
+    assert_true(row->ranks.halo_nodes_max == 3 && strcmp(row->step.predicted.peaks, "given") == 0);
+    assert_string_equal(row_reason(row, "forward.predicted.peaks"), "not asked for");
+    row_free(row);
+    value_free(v);
+}
+
+/* The same in the head of a document and of lines, in which other members stay. */
+static void test_older_names_of_heads(void **state)
+{
+    static const char fits[] = "[{\"law\":\"1 + N\",\"law_coefficients\":[1.0,2.0],\"law_error\":0.5,"
+                               "\"verdict\":\"agrees\"},{\"absent\":{\"law\":\"few\"}}]";
+    static const char now[] = "[{\"formula\":\"1 + N\",\"coefficients\":[1.0,2.0],\"error\":0.5,"
+                              "\"verdict\":\"agrees\"},{\"absent\":{\"formula\":\"few\"}}]";
+    char error[MESSAGE_SIZE], settings[] = "{\"runs\":0,\"ceilings\":\"H100\"}";
+    (void)state;
+    for (int lines = 0; lines < 2; lines++) {
+        struct value *document = document_of(good_row(100));
+        value_set(document, "fits", value_parse(fits, error));
+        value_set(document, "settings", value_parse(settings, error));
+        char *head = NULL, *text = value_print(document);
+        if (lines) { /* the head, without its bracket, and the fits in the last line */
+            value_remove(document, "rows");
+            value_remove(document, "fits");
+            head = value_print(document);
+            free(text);
+            const char *run = "";
+            value_get_text(document, "run", &run);
+            assert_true(asprintf(&text,
+                                 "{\"kind\":\"head\",%s\n{\"kind\":\"end\",\"run\":\"%s\",\"fits\":%s}\n",
+                                 head + 1, run, fits) > 0);
+        }
+        struct record *record = record_parse(text, error);
+        assert_non_null(record);
+        char *printed = value_print(value_get(record_head(record), "fits"));
+        assert_string_equal(printed, now);
+        assert_string_equal(text_in(record_head(record), "settings.peaks"), "H100");
+        assert_null(value_get(record_head(record), "settings.ceilings"));
+        free(printed);
+        free(text);
+        free(head);
+        record_free(record);
+        value_free(document);
+    }
 }
 
 /* What follows from other fields is not in a file, and ignored where another program wrote it. */
@@ -440,6 +487,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_round_trip, make_directory, remove_directory),
         cmocka_unit_test(test_getters_say_when_there_is_nothing),
         cmocka_unit_test(test_older_names),
+        cmocka_unit_test(test_older_names_of_heads),
         cmocka_unit_test(test_derived_fields),
         cmocka_unit_test(test_what_a_row_may_not_hold),
         cmocka_unit_test(test_what_a_row_of_a_file_may_not_hold),

@@ -125,7 +125,7 @@ static void test_growth_of_batches(void **state)
     assert_said(batch_rows(2e-3, 0.01),
                 "; --batch 4 takes 0.5 [0.49, 0.51] times as long for each graph as 1");
     assert_not_said(batch_rows(4.5e-3, 0.01), "--batch");
-    assert_said(batch_rows(3.5e-3, 0.2), "From 1 to 4");
+    assert_said(batch_rows(3.5e-3, 0.2), "From batch size 1 to 4");
     assert_not_said(batch_rows(3.5e-3, 0.2), "--batch"); /* open */
 }
 
@@ -327,7 +327,7 @@ static void test_memory(void **state)
     struct row *batch = memory_row(30, "none", 0.1, 500), *preset = memory_row(30, "none", 0.1, 500),
                *other = memory_row(20, "none", 0.1, 400);
     row_set_count(batch, "batch", 4);
-    assert_said(rows_of(batch, NULL, NULL), "With 4 graphs, 30 nodes, a training step needs");
+    assert_said(rows_of(batch, NULL, NULL), "With batch size 4, 30 nodes, a training step needs");
     row_set_text(preset, "preset", "zinc");
     assert_said(rows_of(row_copy(preset), NULL, NULL), "With preset zinc, a training step needs");
     row_set_text(other, "preset", "mnist");

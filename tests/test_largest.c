@@ -39,7 +39,7 @@ static int64_t planned(const struct house *h, const char *words, const char *fla
 static void assert_exact(const struct house *h, const char *const *others, int count, const char *axis,
                          int64_t limit)
 {
-    char words[256], found[32], said[64];
+    char words[256], said[64];
     snprintf(words, sizeof words, "--device meta " SMALL "%s --find nodes=memory:%lldB --format json", axis,
              (long long)limit);
     struct ended e = run_words(h, words, 0);
@@ -301,7 +301,7 @@ static void test_nothing_fits(void **state)
 static void test_progress(void **state)
 {
     static const char *const finds[][2] = {
-        {"--find batch=latency:1s --mem-limit 4MiB", "[1/1] --find: trying 1 graph; probe 1, "},
+        {"--find batch=latency:1s --mem-limit 4MiB", "[1/1] --find: trying batch size 1; probe 1, "},
         {"--nodes 8,64 --find attention=dense,unfused", "[1/4] --find: trying 8 nodes; probe 1, "}};
     assert_int_equal(setenv("TERM", "xterm", 1), 0);
     for (size_t i = 0; i < 2; i++) {

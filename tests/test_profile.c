@@ -266,7 +266,7 @@ static void check_phase(const struct row *row, const char *group)
         assert_true(part->samples.reals[i] > 0 && part->samples.reals[i] < step->samples.reals[i]);
     assert_int_equal(part->n, step->n);
     assert_true(part->min <= part->median && part->median <= part->max);
-    assert_int_equal(part->repetition_medians.count, step->turns);
+    assert_int_equal(part->repetition_medians.count, step->repetitions);
     snprintf(path, sizeof path, "%s.p99", group);
     assert_absent(row, path);
 }

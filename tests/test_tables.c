@@ -141,9 +141,8 @@ static void test_table_on_a_screen(void **state)
          "oom: needs 17.2 GiB for the step and its gradients, and 12 GiB are free: --mem-limit, or a "
          "smaller\n"
          "    graph (5000 nodes)\n"
-         "up to 1.5 % of the time went to other programs (waits of all threads together); 1 repetition left "
-         "out (the\n"
-         "    machine was in another state)\n"},
+         "up to 1.5 % of the time went to other programs (waits of all threads together); 1 repetition left\n"
+         "    out (the machine was in another state)\n"},
         {80, "nodes          inference        training step  GFLOP/s   roof  check\n"
              "  100      12.6 ± 0.0 ms        44.8 ± 0.0 ms     46.5  2.3 %  ok 4e-07\n"
              " 2000  693 [631, 755] ms  2.46 [2.24, 2.68] s     46.5  100 %  ok 4e-07\n"
@@ -163,8 +162,8 @@ static void test_table_on_a_screen(void **state)
              "    GiB are free: --mem-limit, or a smaller graph (5000\n"
              "    nodes)\n"
              "up to 1.5 % of the time went to other programs (waits of all\n"
-             "    threads together); 1 repetition left out (the machine was in\n"
-             "    another state)\n"},
+             "    threads together); 1 repetition left out (the machine\n"
+             "    was in another state)\n"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof screens / sizeof *screens; i++) {

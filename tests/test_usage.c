@@ -86,6 +86,23 @@ static void test_values(void **state)
     refuses_lines(*state, TINY, lines);
 }
 
+/* Names of the version before: each is said once; messages have those of today. */
+static void test_names_before(void **state)
+{
+    static const char said[] = "--turns: now called --repetitions\n",
+                      ceilings[] = "--ceilings: now called --peaks\n";
+    const char *words = BARE
+        "--nodes 8 --output y.json --device meta --turns 3 --ceilings peak=1TFLOP/s,dram=1TB/s --columns "
+        "step.time.turns,forward.predicted.ceilings --format csv";
+    struct ended e = program_run(*state, words, NULL);
+    assert_true(strstr(e.err, said) && strstr(e.err, ceilings));
+    assert_true(strstr(e.out, "step.time.repetitions,forward.predicted.peaks\n"));
+    ended_free(&e);
+    refuses(*state, TINY "--turns 0", NULL, "--repetitions 0: ", "a whole number from 1 to 1000");
+    refuses(*state, TINY "--turns 2 --repetitions 2", NULL, "--repetitions: given twice", NULL);
+    refuses(*state, TINY "--turn 2", NULL, "--turn: no such flag", NULL);
+}
+
 static void test_files(void **state)
 {
     static const struct line lines[] = {
@@ -262,6 +279,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),
+        cmocka_unit_test(test_names_before),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_combinations),
         cmocka_unit_test(test_flags_of_other_benchmarks),

@@ -238,8 +238,8 @@ static const struct flag flags[] = {
      "meta, predict times, and on a GPU compare with: FILE (those of a result file), peak=RATE,dram=RATE, or "
      "published ones of a GPU, as H100; link=FILE or link=400Gb/s,2us between ranks",
      OTHER(read_peaks), .repeats = true, .former = "ceilings"},
-    {WHAT, "no-roofline", NULL,
-     "do not measure or use the machine's peak rates; probe its state by pings only", OFF(roofline)},
+    {WHAT, "no-roofline", NULL, "do not measure or use peak rates; probe the machine's state by pings only",
+     OFF(roofline)},
 
     {SAMPLES, "budget", "SECONDS",
      "time of the whole run (default 60; presets 120, kernels 30, encodings 20)", SECONDS(sampling.budget),
@@ -249,7 +249,7 @@ static const struct flag flags[] = {
      WHOLE(sampling.turns, 1, 1000), .former = "turns"},
     {SAMPLES, "cold", "N", "additional runs with cold caches (default: 5 on a GPU and for kernels)",
      WHOLE(sampling.cold, 0, COLD_MAX)},
-    {SAMPLES, "runs", "N", "samples of each program, divided over its repetitions (default: by the budget)",
+    {SAMPLES, "runs", "N", "samples of each program in all its repetitions (default: by the budget)",
      WHOLE(sampling.runs, 1, 1e6)},
     {SAMPLES, "warmup", "N", "runs before the samples of a repetition (default: by time)",
      WHOLE(sampling.warmup, 0, 1e6)},

@@ -130,23 +130,18 @@ static bool read_value(const struct argument *a, struct message *error)
     return a->flag->read(a, error);
 }
 
+static bool is_name(const char *name, const char *text, size_t length)
+{
+    return name && strlen(name) == length && strncmp(name, text, length) == 0;
+}
+
+/* By its name, or that of the version before. */
 static const struct flag *flag_named(const struct syntax *s, const char *name, size_t length)
 {
     for (const struct flag *f = s->flags; f->name; f++)
-        if (strlen(f->name) == length && strncmp(f->name, name, length) == 0)
+        if (is_name(f->name, name, length) || is_name(f->former, name, length))
             return f;
     return NULL;
-}
-
-/* The same by the name of the version before, and says so. */
-static const struct flag *flag_named_before(const struct syntax *s, const char *name, size_t length)
-{
-    const struct flag *f = s->flags;
-    while (f->name && !(f->former && strlen(f->former) == length && strncmp(f->former, name, length) == 0))
-        f++;
-    if (f->name)
-        fprintf(stderr, "--%s: now called --%s\n", f->former, f->name);
-    return f->name ? f : NULL;
 }
 
 /* Whether a word is this flag, with hyphens or with underscores. */
@@ -191,7 +186,7 @@ struct reading {
     const struct syntax *syntax;
     void *options;
     char **next, **end;
-    bool given[FLAGS_MAX];
+    bool given[FLAGS_MAX], renamed[FLAGS_MAX]; /* renamed: by the name of the version before */
 };
 
 /* Reads a flag, whose value follows an equals sign or is the next argument. */
@@ -203,14 +198,12 @@ static bool read_flag(struct reading *r, struct message *error)
     else if (strcmp(text, "-o") == 0 && flag_named(r->syntax, "output", strlen("output")))
         text = "--output";
     size_t length = strcspn(text, "=");
-    bool long_one = strncmp(text, "--", 2) == 0;
-    const struct flag *f = long_one ? flag_named(r->syntax, text + 2, length - 2) : NULL;
-    if (!f && long_one)
-        f = flag_named_before(r->syntax, text + 2, length - 2);
+    const struct flag *f = strncmp(text, "--", 2) == 0 ? flag_named(r->syntax, text + 2, length - 2) : NULL;
     if (!f)
         return say_unknown(r->syntax, text, length, error);
     struct argument a = {.flag = f, .options = r->options};
     bool *given = &r->given[f - r->syntax->flags];
+    r->renamed[f - r->syntax->flags] |= is_name(f->former, text + 2, length - 2);
     if (text[length] && !f->argument)
         return complain(error, "--%s: takes no value", f->name);
     if (f->argument && !text[length] && r->next == r->end)
@@ -246,5 +239,8 @@ int syntax_read(const struct syntax *s, void *options, int argc, char **argv, st
         }
         argv[++operands] = *r.next++;
     }
+    for (size_t i = 0; s->flags[i].name; i++)
+        if (r.renamed[i])
+            fprintf(stderr, "--%s: now called --%s\n", s->flags[i].former, s->flags[i].name);
     return operands;
 }

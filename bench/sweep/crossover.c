@@ -140,7 +140,10 @@ static void print_crossing(FILE *out, struct search *s, const struct bracket *b,
 {
     bool alike = b->at_low * b->at_high > 0;
     char name[2][AXES_TEXT], values[AXES_TEXT], where[AXES_TEXT];
-    snprintf(values, sizeof values, "%.6g %s %.6g", b->found ? b->low : low, b->found || alike ? "and" : "to",
+    snprintf(values, sizeof values, "%.6g %s %.6g", b->found ? b->low : low,
+             b->found ? "and"
+             : alike  ? "and at"
+                      : "to",
              b->found ? b->high : high);
     axes_describe_value(schema_find(axis_info(s->options.crossover.over)->field), values, where);
     name_of(s, 0, name[0]);
