@@ -79,7 +79,7 @@ static const char *const *examples_of(const struct bench *b)
         "the default; a model that recomputes activations; another machine, without running",
         "--nodes 2000 --layers 16 --checkpoint layer", "--device meta --peaks peak=19TFLOP/s,dram=900GB/s"};
     static const char *const presets[] = {
-        "the default; a model that differs in width; every model, planned only",
+        "the default; a model of other hidden sizes; every model, planned only",
         "--preset zinc --hidden 64,128", "--preset all --device meta"};
     static const char *const sweeps[][3] = {
         {"the default sweep; some sizes in detail; FLOPs and memory of any size, without running",

@@ -144,7 +144,7 @@ void preset_describe(const struct preset *p, char *text, size_t size)
     char pe[64];
     encoding_format(&c->pe, pe, sizeof pe);
     snprintf(text, size,
-             "%" PRId64 " layers of width %" PRId64 ", %s and %s attention with %" PRId64
+             "%" PRId64 " layers of hidden size %" PRId64 ", %s and %s attention with %" PRId64
              " heads, %s, batches of %" PRId64 "; %" PRId64 " parameters, %s %s",
              c->layers, c->hidden, mpnn_name((int)c->mpnn), attention_name((int)c->attention), c->heads,
              c->pe.kind ? pe : "no encoding", p->batch, p->parameters,

@@ -114,7 +114,7 @@ const char *model_refuses(const struct model_config *c)
     if (model_has_gate(c) && c->mpnn != MPNN_GINE && c->mpnn != MPNN_GATEDGCN)
         return "eslap needs GINE or GatedGCN";
     if (encoder_width(c) >= c->hidden)
-        return "the encoding's width must be less than hidden";
+        return "the encoding's width must be less than the hidden size";
     bool heads = (c->attention && !attention_is_linear(c->attention)) || c->mpnn == MPNN_GATV2 ||
                  c->mpnn == MPNN_GATV2_EDGE;
     return heads && c->hidden % c->heads ? "heads must divide hidden" : NULL;
