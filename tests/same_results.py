@@ -4,7 +4,7 @@
     tests/same_results.py A B
         two result files, or two directories of them
     tests/same_results.py --sweeps BUILD BUILD DIR
-        the default sweep of every benchmark and a few more, by both builds in turns, with 3 samples each, into DIR/a
+        the default sweep of every benchmark and a few more, by both builds alternately, with 3 samples each, into DIR/a
         and DIR/b; minutes
     tests/same_results.py --times BUILD BUILD ROUNDS LINE...
         how long command lines take, as ratios of neighbouring runs
@@ -46,7 +46,7 @@ VOLATILE = (
     ("rates and shares of times", "*gflops *.throughput *.nodes_per_second *.edges_per_second *.ratio *.percent"
                                   " forward.bandwidth step.bandwidth kernel.bandwidth *.communication.bandwidth"
                                   " encoding.break_even_*"),
-    ("ceilings, and what follows from them in a state of the machine",
+    ("peak rates, and what follows from them in a state of the machine",
      "calibrations.* links.* *.roofline.* *.bound.time *.predicted.* *.profile.seconds *.profile.covered *.profile.least"
      " *.profile.bound"),
     ("fits of times", "fits.*"),
@@ -69,6 +69,14 @@ RENAMED = (
     (r"^place$", "position"),
     (r"^(fits\.\d+)\.work", r"\1.cost"),
     (r"^(calibrations\.\d+\.probes)\.exchange", r"\1.sharing"),
+    (r"\.turns$", ".repetitions"),
+    (r"\.other_turns$", ".other_repetitions"),
+    (r"\.turn_medians$", ".repetition_medians"),
+    (r"^ranks\.ghosts_max$", "ranks.halo_nodes_max"),
+    (r"\.predicted\.ceilings$", ".predicted.peaks"),
+    (r"^settings\.ceilings$", "settings.peaks"),
+    (r"^(fits\.\d+)\.law$", r"\1.formula"),
+    (r"^(fits\.\d+)\.law_", r"\1."),
 )
 
 
@@ -206,7 +214,7 @@ TINY = "--hidden 16 --heads 2 --layers 2"
 # Beside the default sweeps: name, program below BUILD, flags. For rows and fields that those lack.
 SWEEPS = (
     ("counted", "bench_node_scaling", "--nodes 100,500 --count auto --profile --cold 3"),
-    ("turns", "bench_node_scaling", f"--nodes 50,100 {TINY} --repetitions 2 --phase forward --seed 7"),
+    ("repetitions", "bench_node_scaling", f"--nodes 50,100 {TINY} --repetitions 2 --phase forward --seed 7"),
     ("reference", "bench_model", f"--device ref --nodes 60 {TINY} --model gin,gps,graph_transformer"),
     ("limits", "bench_node_scaling", f"--nodes 100,3k --mem-limit 30MiB {TINY}"),
     ("gates", "bench_node_scaling", f"--nodes 50,60 {TINY} --threshold step.latency:9s,memory:1KiB --tag a=b"),
@@ -229,9 +237,8 @@ SWEEPS = (
 )
 
 
-# How builds before take flags of today.
-FORMER = (("--find nodes=", "--find-max nodes="), ("--peaks link=", "--link "), ("--peaks measure", "--calibrate"),
-          ("--data labels=", "--labels "), ("--gate strict", "--strict"), ("--list ", "--list-"))
+# How builds of the version before take flags of today.
+FORMER = (("--repetitions", "--turns"), ("--peaks", "--ceilings"))
 
 
 def former(line):
@@ -242,8 +249,8 @@ def former(line):
 
 @functools.cache
 def is_former(build):
-    command = [os.path.join(build, "bench_node_scaling"), "--help-all"]
-    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    command = [os.path.join(build, "bench_node_scaling"), "--help"]
+    return "--repetitions" not in subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
 
 def run_sweep(build, directory, name, program, flags):
@@ -316,7 +323,7 @@ GOOD = {
     "cold": "1", "runs": "2", "warmup": "0", "format": "csv", "columns": "step", "output": "x.json",
     "dump": "d", "mem-limit": "1GiB", "timeout": "5", "find": "nodes=memory:8MiB", "threshold": "latency:100s",
     "baseline": "b.json", "against": "/bin/true", "pe": "lap:4", "solver": "lapack", "graph": "grid", "threads": "1",
-    "list": "ops", "data": "labels=none", "ceilings": "measure", "gate": "strict",
+    "list": "ops", "data": "labels=none", "peaks": "measure", "gate": "strict",
     "flop-convention": "torch", "shard": "1/2", "tag": "a=b",
 }
 BAD = ("", "nonsense", "-1", "0", "1.5", "1e999", "99999999999999999999", "nan", "1 ", ",", "1,1", "1m", "1s", "2-1*2", "a\tb")

@@ -263,7 +263,7 @@ def line_of(cells, peers, rounds, tried):
 
 
 def over_bound(rounds):
-    """gtmark's time over its bound, in each state of the machine; "-" if no round found ceilings for its state."""
+    """gtmark's time over its bound, in each state of the machine; "-" if no round found peak rates for its state."""
     known = [r for r in rounds if r["bound"]]
     return ratios_of(known, "ours", "bound") if known else "-"
 

@@ -1,7 +1,7 @@
 """Result files of gtmark (docs/fields.md) with the times of peers, so that build/compare and build/query read them.
 
 A peer's row is gtmark's of the same work, with the peer as its device: what defines the work stays, times are the
-peer's, and what nobody measured there is absent. A round is a turn; as in gtmark, those in the state of the machine that
+peer's, and what nobody measured there is absent. A round is a repetition; as in gtmark, those in the state of the machine that
 most of them were in count. A folder has a file for each contestant, to which every comparison adds its rows.
 """
 
@@ -34,7 +34,7 @@ def times(measured, who):
     blocks = [r["samples"][who] for r in measured]
     samples = sum((r["samples"][who] for r in rounds), [])
     medians = [statistics.median(r["samples"][who]) for r in rounds]
-    few = f"{len(rounds)} turns, fewer than {FEWEST_TURNS}" if len(rounds) < FEWEST_TURNS else ""
+    few = f"{len(rounds)} repetitions, fewer than {FEWEST_TURNS}" if len(rounds) < FEWEST_TURNS else ""
     return {
         "samples": sum(blocks, []), "blocks": [float(len(block)) for block in blocks],
         "repetition_medians": medians, "noisy": few, "n": len(samples), "mean": statistics.fmean(samples),
