@@ -334,7 +334,7 @@ static void write_graph_shapes(FILE *out)
 
 static void write_presets(FILE *out)
 {
-    fputs("| preset | layers x width | layer | encoding | graphs, published | parameters |\n"
+    fputs("| preset | layers x hidden size | layer | encoding | graphs, published | parameters |\n"
           "|---|---|---|---|---|--:|\n",
           out);
     for (const struct preset *p = presets; p->name; p++) {

@@ -60,14 +60,14 @@ static void add_layers(struct title *t)
     bool has_layers = !t->lines[0].row->op && fixed(t, "layers", layers),
          has_width = fixed(t, "hidden", width);
     if (has_layers && has_width)
-        add_part(t, "%s layer%s of hidden size %s", layers, plural_of(layers), width);
+        add_part(t, "%s layer%s, hidden size %s", layers, plural_of(layers), width);
     else if (has_layers)
         add_part(t, "%s layer%s", layers, plural_of(layers));
     else if (has_width)
         add_part(t, "hidden size %s", width);
 }
 
-/* "gps, 6 layers of hidden size 256, dense attention + gin" */
+/* "gps, 6 layers, hidden size 256, dense attention + gin" */
 static void add_model(struct title *t)
 {
     char preset[AXES_TEXT], model[AXES_TEXT] = "", attention[AXES_TEXT], mpnn[AXES_TEXT];

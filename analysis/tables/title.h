@@ -5,7 +5,7 @@
 #include "analysis/tables/table.h"
 
 /*
- * Prints "node scaling: gps, 6 layers of hidden size 256, dense attention + gin, er degree 5; 2 threads,
+ * Prints "node scaling: gps, 6 layers, hidden size 256, dense attention + gin, er degree 5; 2 threads,
  * avx512": the benchmark, the model, other axes that are not at their default, and where it ran. Nothing
  * without rows.
  */
