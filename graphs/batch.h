@@ -44,17 +44,17 @@ struct batch_part {
 
 /*
  * What a part has of a batch that is divided by its nodes (graphs/halo.h), not by its graphs. adj has its own
- * nodes, numbered from 0; the senders of other ranks are ghosts, numbered after them in their order in the
- * batch. With a partition all these are its new numbers. out has a row for each of both. Ranks 0: not divided
- * so.
+ * nodes, numbered from 0; the senders of other ranks are halo nodes, numbered after them in their order in
+ * the batch. With a partition all these are its new numbers. out has a row for each of both. Ranks 0: not
+ * divided so.
  */
 struct halo {
     int ranks;
-    int64_t nodes;         /* own; 0: a rank with a placeholder */
-    int64_t ghosts, sends; /* rows that come from other ranks and go there in an exchange */
-    int64_t cut;           /* edges from ghosts */
-    int64_t *first;        /* ranks + 1: the first node of each rank */
-    int64_t *get_at;       /* ranks + 1: of rank p are the ghosts get_at[p] .. get_at[p + 1] - 1 */
+    int64_t nodes;             /* own; 0: a rank with a placeholder */
+    int64_t halo_nodes, sends; /* rows that come from other ranks and go there in an exchange */
+    int64_t cut;               /* edges from halo nodes */
+    int64_t *first;            /* ranks + 1: the first node of each rank */
+    int64_t *get_at;           /* ranks + 1: of rank p are the halo nodes get_at[p] .. get_at[p + 1] - 1 */
     int64_t *send_at; /* ranks + 1: to rank p go the nodes send[send_at[p]] .. send[send_at[p + 1] - 1] */
     int32_t *send;
     int64_t *offset; /* graphs + 1: of the whole batch */

@@ -1,6 +1,7 @@
 /*
- * Which nodes of other ranks are ghosts is a bit for each node of the batch, with the count of those before
- * each word of bits, so that the number of a ghost is found without a search: 12 bytes for 64 nodes.
+ * Which nodes of other ranks are halo nodes is a bit for each node of the batch, with the count of those
+ * before each word of bits, so that the number of a halo node is found without a search: 12 bytes for 64
+ * nodes.
  */
 #include "graphs/halo.h"
 
@@ -15,14 +16,14 @@
 
 enum { WORD = 64 };
 
-/* A batch that is being divided, and what finds the ghosts of one rank. */
+/* A batch that is being divided, and what finds the halo nodes of one rank. */
 struct cut {
     struct batch *b;
     struct halo *h;
     int rank;
     int64_t begin, end; /* the nodes of this rank */
-    uint64_t *ghost;    /* a bit for each node of the batch */
-    int32_t *before;    /* of each word of these: the ghosts in the words before */
+    uint64_t *halo;     /* a bit for each node of the batch */
+    int32_t *before;    /* of each word of these: the halo nodes in the words before */
     struct csr out;
 };
 
@@ -113,49 +114,49 @@ static bool is_own(const struct cut *d, int64_t node)
     return node >= d->begin && node < d->end;
 }
 
-/* The number of a ghost among the ghosts, or of the first one after a node. */
-static int64_t ghosts_before(const struct cut *d, int64_t node)
+/* The number of a halo node among the halo nodes, or of the first one after a node. */
+static int64_t halo_before(const struct cut *d, int64_t node)
 {
     uint64_t below = (UINT64_C(1) << node % WORD) - 1;
-    return d->before[node / WORD] + __builtin_popcountll(d->ghost[node / WORD] & below);
+    return d->before[node / WORD] + __builtin_popcountll(d->halo[node / WORD] & below);
 }
 
-static bool find_ghosts(struct cut *d, int64_t nodes)
+static bool find_halo(struct cut *d, int64_t nodes)
 {
     const struct csr *g = &d->b->adj;
     int64_t words = nodes / WORD + 1;
-    d->ghost = array(words, sizeof *d->ghost);
+    d->halo = array(words, sizeof *d->halo);
     d->before = array(words, sizeof *d->before);
-    if (!d->ghost || !d->before)
+    if (!d->halo || !d->before)
         return false;
     for (int64_t e = 0; e < g->edges; e++)
         if (!is_own(d, g->col[e])) {
-            d->ghost[g->col[e] / WORD] |= UINT64_C(1) << g->col[e] % WORD;
+            d->halo[g->col[e] / WORD] |= UINT64_C(1) << g->col[e] % WORD;
             d->h->cut++;
         }
     for (int64_t w = 0; w < words; w++)
-        d->before[w + 1] = d->before[w] + __builtin_popcountll(d->ghost[w]);
-    d->h->ghosts = d->before[words];
+        d->before[w + 1] = d->before[w] + __builtin_popcountll(d->halo[w]);
+    d->h->halo_nodes = d->before[words];
     for (int p = 0; p <= d->h->ranks; p++)
-        d->h->get_at[p] = ghosts_before(d, d->h->first[p]);
+        d->h->get_at[p] = halo_before(d, d->h->first[p]);
     return true;
 }
 
-/* Gives senders their numbers here: own nodes, then ghosts. */
+/* Gives senders their numbers here: own nodes, then halo nodes. */
 static void number_senders(struct cut *d)
 {
     struct csr *g = &d->b->adj;
     for (int64_t e = 0; e < g->edges; e++) {
         int64_t node = g->col[e];
-        g->col[e] = (int32_t)(is_own(d, node) ? node - d->begin : g->nodes + ghosts_before(d, node));
+        g->col[e] = (int32_t)(is_own(d, node) ? node - d->begin : g->nodes + halo_before(d, node));
     }
 }
 
-/* The receivers of this rank's nodes and ghosts among its own nodes, by counting sort. */
+/* The receivers of this rank's nodes and halo nodes among its own nodes, by counting sort. */
 static bool reverse_rows(struct cut *d)
 {
     const struct csr *g = &d->b->adj;
-    int64_t senders = g->nodes + d->h->ghosts, *at = array(senders + 1, sizeof *at);
+    int64_t senders = g->nodes + d->h->halo_nodes, *at = array(senders + 1, sizeof *at);
     d->out = (struct csr){senders, g->edges, at, array(g->edges, sizeof(int32_t))};
     if (!at || !d->out.col)
         return false;
@@ -181,8 +182,8 @@ static void drop_out(struct batch *b)
 static bool may_reverse(struct cut *d, const struct graph_config *c, int64_t nodes, char *error, size_t size)
 {
     struct batch *b = d->b;
-    struct csr out = {.nodes = b->adj.nodes + d->h->ghosts, .edges = b->adj.edges};
-    int64_t find = (nodes / WORD + 1) * (int64_t)(sizeof *d->ghost + sizeof *d->before);
+    struct csr out = {.nodes = b->adj.nodes + d->h->halo_nodes, .edges = b->adj.edges};
+    int64_t find = (nodes / WORD + 1) * (int64_t)(sizeof *d->halo + sizeof *d->before);
     int64_t bytes = csr_bytes(&b->adj) + find + d->h->sends * (int64_t)sizeof *d->h->send + csr_bytes(&out);
     if (!batch_can_alloc(b, c, bytes, error, size))
         return false;
@@ -190,20 +191,20 @@ static bool may_reverse(struct cut *d, const struct graph_config *c, int64_t nod
     return true;
 }
 
-bool batch_number_ghosts(struct batch *b, const struct graph_config *c, int64_t nodes, int64_t before,
-                         char *error, size_t error_size)
+bool batch_number_halo(struct batch *b, const struct graph_config *c, int64_t nodes, int64_t before,
+                       char *error, size_t error_size)
 {
     snprintf(error, error_size, "no memory to divide a graph of %" PRId64 " nodes", nodes);
     struct cut d = {.b = b, .h = &b->halo, .rank = c->rank};
     bool done = batch_bound(b, c, nodes, before);
     d.begin = b->part.node;
     d.end = d.begin + b->halo.nodes;
-    done = done && list_sent(&d) && find_ghosts(&d, nodes) && may_reverse(&d, c, nodes, error, error_size);
+    done = done && list_sent(&d) && find_halo(&d, nodes) && may_reverse(&d, c, nodes, error, error_size);
     if (done) {
         number_senders(&d);
         done = reverse_rows(&d);
     }
-    free(d.ghost);
+    free(d.halo);
     free(d.before);
     drop_out(b);
     b->out = d.out;
@@ -274,5 +275,5 @@ bool batch_divide(struct batch *b, const struct graph_config *c, char *error, si
         snprintf(error, error_size, "no memory to divide a graph of %" PRId64 " nodes", nodes);
         batch_drop(b);
     }
-    return done && batch_number_ghosts(b, c, nodes, before, error, error_size);
+    return done && batch_number_halo(b, c, nodes, before, error, error_size);
 }

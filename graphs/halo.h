@@ -1,6 +1,6 @@
 /*
  * A batch divided by its nodes: each of several ranks has consecutive ones, about equally many, with the
- * edges to them. The other ends of these edges on other ranks are its ghosts.
+ * edges to them. The other ends of these edges on other ranks are its halo nodes.
  */
 #ifndef GTMARK_GRAPHS_HALO_H
 #define GTMARK_GRAPHS_HALO_H
@@ -14,7 +14,7 @@ int64_t halo_first(const struct graph_config *c, int64_t nodes, int p);
 
 /*
  * Makes b, with the graphs and offsets of a batch of so many nodes, a part with everything but its edges and
- * ghosts (batch_divide). `before`: the edges to nodes of ranks before. False without memory.
+ * halo nodes (batch_divide). `before`: the edges to nodes of ranks before. False without memory.
  */
 bool batch_bound(struct batch *b, const struct graph_config *c, int64_t nodes, int64_t before);
 
@@ -31,7 +31,7 @@ bool batch_divide(struct batch *b, const struct graph_config *c, char *error, si
  * receivers of its nodes; both with nodes by their numbers in the batch, and in the same arrays if symmetric.
  * `before`: the edges to nodes of ranks before.
  */
-bool batch_number_ghosts(struct batch *b, const struct graph_config *c, int64_t nodes, int64_t before,
-                         char *error, size_t error_size);
+bool batch_number_halo(struct batch *b, const struct graph_config *c, int64_t nodes, int64_t before,
+                       char *error, size_t error_size);
 
 #endif

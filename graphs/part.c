@@ -131,5 +131,5 @@ bool draw_part(struct batch *b, const struct graph_config *c, const struct graph
     bool done = draw_in_blocks(&p.taker, b, c, n, error, error_size) && build_part(&p, error, error_size);
     free(p.edge);
     b->out = b->adj;
-    return done && batch_number_ghosts(b, c, nodes, p.before, error, error_size);
+    return done && batch_number_halo(b, c, nodes, p.before, error, error_size);
 }

@@ -1,6 +1,6 @@
 /*
- * Which nodes are ghosts of which ranks is a bit for each rank and node of the graph in hand. The edges of a
- * batch come graph by graph, so that no more than one graph's bits are needed.
+ * Which nodes are halo nodes of which ranks is a bit for each rank and node of the graph in hand. The edges
+ * of a batch come graph by graph, so that no more than one graph's bits are needed.
  */
 #include "graphs/part_shapes.h"
 
@@ -18,7 +18,7 @@ enum { WORD = 64 };
 
 /* What a rank has. */
 struct tally {
-    int64_t edges, ghosts, sends, cut;
+    int64_t edges, halo_nodes, sends, cut;
 };
 
 struct counting {
@@ -30,7 +30,7 @@ struct counting {
     int64_t begin;        /* the first node of the graph in hand */
     int from, to;         /* the ranks of its first and last node */
     int64_t words;        /* of bits, for each of these; 0: no graph yet */
-    uint64_t *ghost;
+    uint64_t *halo;
 };
 
 /* The rank that has a node: where it would be if all had equally many, and then as far as need be. */
@@ -49,13 +49,13 @@ static bool is_shared(const struct counting *k, int64_t first, int64_t nodes)
     return k->number || rank_of(k, first) != rank_of(k, first + nodes - 1);
 }
 
-/* Each ghost of the graph in hand is a row that its owner sends. */
+/* Each halo node of the graph in hand is a row that its owner sends. */
 static void end_graph(struct counting *k)
 {
     for (int p = k->from; p <= k->to; p++)
         for (int64_t w = 0; w < k->words; w++)
-            for (uint64_t bits = k->ghost[(p - k->from) * k->words + w]; bits; bits &= bits - 1) {
-                k->tally[p].ghosts++;
+            for (uint64_t bits = k->halo[(p - k->from) * k->words + w]; bits; bits &= bits - 1) {
+                k->tally[p].halo_nodes++;
                 k->tally[rank_of(k, k->begin + w * WORD + __builtin_ctzll(bits))].sends++;
             }
 }
@@ -68,7 +68,7 @@ static void begin_graph(struct counting *k, int64_t first, int64_t nodes)
     k->from = rank_of(k, first);
     k->to = rank_of(k, first + nodes - 1);
     k->words = nodes / WORD + 1;
-    memset(k->ghost, 0, (size_t)(k->words * (k->to - k->from + 1)) * sizeof *k->ghost);
+    memset(k->halo, 0, (size_t)(k->words * (k->to - k->from + 1)) * sizeof *k->halo);
 }
 
 static void count_edge(struct counting *k, int64_t from, int64_t to)
@@ -80,7 +80,7 @@ static void count_edge(struct counting *k, int64_t from, int64_t to)
     if (from >= k->first[p] && from < k->first[p + 1])
         return;
     k->tally[p].cut++;
-    k->ghost[(p - k->from) * k->words + bit / WORD] |= UINT64_C(1) << bit % WORD;
+    k->halo[(p - k->from) * k->words + bit / WORD] |= UINT64_C(1) << bit % WORD;
 }
 
 static bool wants(const struct edge_taker *d, const struct graph_spec *s)
@@ -110,13 +110,13 @@ static bool make_room(struct counting *k, struct batch *b, const struct graph_co
         int64_t first = b->offset[g], last = b->offset[g + 1] - 1;
         most = max_of(most, ((last - first + 1) / WORD + 1) * (rank_of(k, last) - rank_of(k, first) + 1));
     }
-    k->taker.bytes = most * (int64_t)sizeof *k->ghost;
+    k->taker.bytes = most * (int64_t)sizeof *k->halo;
     if (!batch_can_alloc(b, c, k->taker.bytes, error, size))
         return false;
-    k->ghost = reallocarray(NULL, (size_t)most, sizeof *k->ghost);
-    if (!k->ghost)
+    k->halo = reallocarray(NULL, (size_t)most, sizeof *k->halo);
+    if (!k->halo)
         snprintf(error, size, "no memory to count the edges between %d ranks", k->ranks);
-    return k->ghost;
+    return k->halo;
 }
 
 static bool count_drawn(struct counting *k, struct batch *b, const struct graph_config *c,
@@ -169,8 +169,8 @@ static bool shape_part(struct batch *part, const struct graph_config *c, int ran
     if (!copy_shape(part, b) || !batch_bound(part, &own, b->adj.nodes, before))
         return false;
     part->adj = (struct csr){.nodes = max_of(1, part->halo.nodes), .edges = t.edges};
-    part->out = (struct csr){.nodes = part->adj.nodes + t.ghosts, .edges = t.edges};
-    part->halo.ghosts = t.ghosts;
+    part->out = (struct csr){.nodes = part->adj.nodes + t.halo_nodes, .edges = t.edges};
+    part->halo.halo_nodes = t.halo_nodes;
     part->halo.sends = t.sends;
     part->halo.cut = t.cut;
     free(part->halo.node);
@@ -194,7 +194,7 @@ static bool count(struct counting *k, struct batch *b, const struct graph_config
         done = count_drawn(k, b, c, n, error, size);
     if (done)
         end_graph(k);
-    free(k->ghost);
+    free(k->halo);
     return done;
 }
 

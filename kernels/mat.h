@@ -188,8 +188,8 @@ struct offsets {
  * Edges are numbered by receiver, in the order of col; matrices of edges have their rows in this order.
  * out_edge has the number of each edge in the order of out_col; it is absent where no op asks for it.
  *
- * Of a part of a graph, N nodes receive, and S send: those N and, after them, ghosts, which are other ranks'.
- * row is that of the N, out_row of all S.
+ * Of a part of a graph, N nodes receive, and S send: those N and, after them, halo nodes, which are other
+ * ranks'. row is that of the N, out_row of all S.
  */
 struct edges {
     struct mat row, col;         /* (N + 1) x 1, I64; E x 1, I32 */

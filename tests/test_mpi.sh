@@ -66,7 +66,7 @@ ok,,3,metis,whole
 ok,,4,metis,whole
 0'
     done
-    check 'METIS divides only what rows of ghosts connect' "$(with_metis 2 --ranks 2 --parallel data)" 2
+    check 'METIS divides only what rows of halo nodes connect' "$(with_metis 2 --ranks 2 --parallel data)" 2
     check 'and says so' "$(said)" \
         'bench_rank_scaling: --ranks 2: not with --partition metis (--parallel halo)'
 else
@@ -241,7 +241,7 @@ bytes ulysses 2 --parallel ulysses --batch 3
 bytes ring 2 --parallel ring --batch 3
 bytes 'batch norm' 2 --batch 3 --norm batch
 bytes 'graph norm and maxima' 2 --parallel halo --model gps_sparse --batch 3 --norm graph --pool max
-bytes 'ghosts, graph norm and maxima in bf16' 2 --parallel halo --model gps_sparse --batch 3 --norm graph --pool max --precision bf16
+bytes 'halo nodes, graph norm and maxima in bf16' 2 --parallel halo --model gps_sparse --batch 3 --norm graph --pool max --precision bf16
 bytes 'ring in bf16' 2 --parallel ring --batch 3 --precision bf16
 small="--nodes 2 ${small#--nodes 12 }"
 check 'keys and values go around where a rank has no nodes' \

@@ -70,17 +70,17 @@ static void test_graphs(void **state)
     }
 }
 
-/* The node of the batch that a row of a part is; -1: that of a ghost. */
+/* The node of the batch that a row of a part is; -1: that of a halo node. */
 static int64_t node_of(const struct halo *h, int rank, int64_t row)
 {
     return row >= h->nodes ? -1 : h->node ? h->node[row] : h->first[rank] + row;
 }
 
-/* What rank `to` gets from `from` is what `from` sends it; returns the node of each ghost of `to`. */
-static int64_t *ghosts_of(const struct batch *part, int ranks, int to)
+/* What rank `to` gets from `from` is what `from` sends it; returns the node of each halo node of `to`. */
+static int64_t *halo_nodes_of(const struct batch *part, int ranks, int to)
 {
     const struct halo *h = &part[to].halo;
-    int64_t *node = calloc((size_t)h->ghosts + 1, sizeof *node);
+    int64_t *node = calloc((size_t)h->halo_nodes + 1, sizeof *node);
     assert_non_null(node);
     for (int from = 0; from < ranks; from++) {
         const struct halo *other = &part[from].halo;
@@ -90,13 +90,12 @@ static int64_t *ghosts_of(const struct batch *part, int ranks, int to)
         for (int64_t k = 0; k < count; k++)
             node[h->get_at[from] + k] = node_of(other, from, other->send[other->send_at[to] + k]);
     }
-    assert_int_equal(h->get_at[ranks], h->ghosts);
+    assert_int_equal(h->get_at[ranks], h->halo_nodes);
     return node;
 }
 
 /* The edges of a part are those of the batch to its nodes, and `out` lists them by sender. */
-static int64_t check_edges(const struct batch *whole, const struct batch *part, int rank,
-                           const int64_t *ghost)
+static int64_t check_edges(const struct batch *whole, const struct batch *part, int rank, const int64_t *halo)
 {
     const struct halo *h = &part->halo;
     int64_t seen = 0, cut = 0;
@@ -107,7 +106,7 @@ static int64_t check_edges(const struct batch *whole, const struct batch *part, 
         for (int64_t e = begin; e < part->adj.row_ptr[i + 1]; e++) {
             int64_t sender = part->adj.col[e], node = node_of(h, rank, sender);
             cut += node < 0;
-            node = node < 0 ? ghost[sender - part->adj.nodes] : node;
+            node = node < 0 ? halo[sender - part->adj.nodes] : node;
             bool sent = false;
             for (int64_t k = from; k < from + edges; k++)
                 sent = sent || whole->adj.col[k] == node;
@@ -168,13 +167,13 @@ static void check_nodes(struct graph_config c, int ranks, const struct batch *wh
     for (int rank = 0; rank < ranks; rank++)
         part[rank] = divided(c, rank, ranks);
     for (int rank = 0; rank < ranks; rank++) {
-        int64_t *ghost = ghosts_of(part, ranks, rank);
-        edges += check_edges(whole, &part[rank], rank, ghost);
+        int64_t *halo = halo_nodes_of(part, ranks, rank);
+        edges += check_edges(whole, &part[rank], rank, halo);
         check_graphs(whole, &part[rank], rank);
         nodes += part[rank].halo.nodes;
         assert_true(part[rank].part.empty == (part[rank].halo.nodes == 0));
-        assert_int_equal(part[rank].out.nodes, part[rank].adj.nodes + part[rank].halo.ghosts);
-        free(ghost);
+        assert_int_equal(part[rank].out.nodes, part[rank].adj.nodes + part[rank].halo.halo_nodes);
+        free(halo);
     }
     assert_int_equal(edges, whole->adj.edges);
     assert_int_equal(nodes, whole->adj.nodes);
@@ -212,7 +211,7 @@ static void assert_same_place(const struct batch *a, const struct batch *b)
     assert_true(a->part.node == b->part.node && a->part.edge == b->part.edge);
     assert_true(a->part.graph == b->part.graph && a->part.graphs == b->part.graphs);
     assert_true(a->part.nodes == b->part.nodes && g->ranks == h->ranks && g->nodes == h->nodes);
-    assert_true(g->ghosts == h->ghosts && g->sends == h->sends && g->cut == h->cut);
+    assert_true(g->halo_nodes == h->halo_nodes && g->sends == h->sends && g->cut == h->cut);
     assert_memory_equal(g->first, h->first, (size_t)(g->ranks + 1) * sizeof *g->first);
     assert_memory_equal(g->offset, h->offset, graphs);
     assert_memory_equal(a->offset, b->offset, graphs);

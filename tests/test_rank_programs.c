@@ -280,7 +280,8 @@ static void test_norms(void **state)
                     }
 }
 
-/* In BF16, with all that ranks exchange: dense and sparse attention, ghosts, heads, the ring, norms, maxima.
+/* In BF16, with all that ranks exchange: dense and sparse attention, halo nodes, heads, the ring, norms,
+ * maxima.
  */
 static void test_bf16(void **state)
 {
@@ -343,7 +344,7 @@ static void test_no_sum(void **state)
     assert_true(c.check.excess > 1);
 }
 
-/* Rows of ghosts that are not sent, or whose gradients do not come back, are noticed. */
+/* Rows of halo nodes that are not sent, or whose gradients do not come back, are noticed. */
 static void test_no_halo(void **state)
 {
     (void)state;

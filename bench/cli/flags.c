@@ -121,7 +121,7 @@ static bool read_peaks(const struct argument *a, struct message *error)
     if (measure)
         return o->calibrate = true;
     return of_link ? link_parse(a->value + strlen(link), &o->links, error)
-                   : ceilings_parse(a->value, &o->ceilings, error);
+                   : peaks_parse(a->value, &o->ceilings, error);
 }
 
 static bool read_lenience(const struct argument *a, struct message *error)

@@ -1,5 +1,5 @@
 /* Rates are those of any working set: all memory is DRAM. */
-#include "bench/cli/ceilings_parse.h"
+#include "bench/cli/peaks_parse.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,7 +136,7 @@ static bool read_file(const char *path, const char *array, bool (*add)(void *to,
     return good && any;
 }
 
-bool ceilings_parse(const char *text, struct given_ceilings *g, struct message *error)
+bool peaks_parse(const char *text, struct given_ceilings *g, struct message *error)
 {
     char why[MESSAGE_SIZE] = "a rate is missing, given twice or not a number with its unit";
     given_ceilings_free(g);

@@ -1,6 +1,6 @@
 /* The arguments of --peaks: a file with calibrations, or rates; or those of the link between ranks. */
-#ifndef GTMARK_BENCH_CEILINGS_PARSE_H
-#define GTMARK_BENCH_CEILINGS_PARSE_H
+#ifndef GTMARK_BENCH_PEAKS_PARSE_H
+#define GTMARK_BENCH_PEAKS_PARSE_H
 
 #include "bench/base/message.h"
 #include "bench/machine/ceilings.h"
@@ -10,7 +10,7 @@
  * Reads the calibrations of a result file, or "peak=60GFLOP/s,dram=20GB/s". False with a message. What it has
  * read before is freed; to be freed by given_ceilings_free.
  */
-bool ceilings_parse(const char *text, struct given_ceilings *g, struct message *error);
+bool peaks_parse(const char *text, struct given_ceilings *g, struct message *error);
 
 /* Reads what follows link=: "400Gb/s,2us", or the links of a result file, in the place of those read before.
  * False with a message. */

@@ -118,12 +118,12 @@ static void set_group(struct row *row, const struct workload *w)
 /* What ranks that divide the nodes share. */
 static void set_boundary(struct row *row, const struct workload *w)
 {
-    int64_t ghosts = 0, cut = 0;
+    int64_t halo_nodes = 0, cut = 0;
     for (int r = 0; r < w->group.ranks->count; r++) {
-        ghosts = max_of(ghosts, w->group.facts[r].ghosts);
+        halo_nodes = max_of(halo_nodes, w->group.facts[r].halo_nodes);
         cut += w->group.facts[r].cut;
     }
-    row->ranks.halo_nodes_max = ghosts;
+    row->ranks.halo_nodes_max = halo_nodes;
     if (row->graph.edges > 0)
         row->ranks.cut = (double)cut / (double)row->graph.edges;
 }

@@ -32,7 +32,7 @@ struct rank_facts {
     bool oom;              /* it is not, for want of memory */
     struct message reason; /* if it is not */
     int64_t nodes, edges, arena;
-    int64_t ghosts, cut; /* of nodes that are divided (graphs/halo.h) */
+    int64_t halo_nodes, cut; /* of nodes that are divided (graphs/halo.h) */
     struct cost cost[PHASES];
     int64_t convention[CONVENTIONS]; /* FLOPs as other counters count them */
 };

@@ -119,7 +119,7 @@ struct rank_facts workload_facts(const struct workload *w, const struct recordin
     struct rank_facts f = {.good = true,
                            .nodes = empty ? 0 : w->batch.adj.nodes,
                            .edges = w->batch.adj.edges,
-                           .ghosts = w->batch.halo.ghosts,
+                           .halo_nodes = w->batch.halo.halo_nodes,
                            .cut = w->batch.halo.cut,
                            .arena = tape_plan(r->tape)->arena};
     for (enum phase p = 0; p < PHASES; p++)

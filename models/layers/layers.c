@@ -87,7 +87,7 @@ static struct mat attend_to_senders(struct tape *t, struct mat qkv, const struct
                                     struct drop drop)
 {
     int64_t d = qkv.cols / 3;
-    struct mat q = mat_cols(qkv, 0, d), kv = with_ghosts(t, mat_cols(qkv, d, 2 * d), &s->peers);
+    struct mat q = mat_cols(qkv, 0, d), kv = with_halo(t, mat_cols(qkv, d, 2 * d), &s->peers);
     struct mat k = mat_cols(kv, 0, d), v = mat_cols(kv, d, d);
     if (s->peers.ranks) /* kv has copies of keys and values: qkv need not wait for the backward pass */
         q = op(t, clone, .x = q)->y;
@@ -180,7 +180,7 @@ struct mat gin(struct tape *t, const char *name, enum mlp_kind kind, struct mat 
                enum activation act)
 {
     span_enter(t, name);
-    struct mat sum = op(t, spmm, .x = with_ghosts(t, x, &s->peers), .adj = s->adj, .self = 1)->y;
+    struct mat sum = op(t, spmm, .x = with_halo(t, x, &s->peers), .adj = s->adj, .self = 1)->y;
     struct mat y = mlp(t, kind, sum, x.cols, act, 0);
     span_leave(t);
     return y;

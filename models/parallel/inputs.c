@@ -12,7 +12,7 @@ struct peers parallel_inputs(struct tape *t, const struct batch *b)
 {
     const struct halo *h = &b->halo;
     struct peers p = {
-        .ranks = h->ranks, .nodes = (int)h->nodes, .ghosts = (int)h->ghosts, .all = b->part.nodes};
+        .ranks = h->ranks, .nodes = (int)h->nodes, .halo_nodes = (int)h->halo_nodes, .all = b->part.nodes};
     if (!h->ranks)
         return p;
     const int64_t *none = arena_alloc(t->metadata, (size_t)(b->graphs + 1) * sizeof *none);

@@ -16,9 +16,9 @@ struct key_block {
 
 /* What a rank must know of the others: its inputs on a tape. */
 struct peers {
-    int rank, ranks;   /* that divide the nodes; 0: none do */
-    int nodes, ghosts; /* own nodes: 0 with a placeholder */
-    int64_t all;       /* nodes of all ranks */
+    int rank, ranks;       /* that divide the nodes; 0: none do */
+    int nodes, halo_nodes; /* own nodes: 0 with a placeholder */
+    int64_t all;           /* nodes of all ranks */
     struct mat first, get_at, send_at, send;
     struct offsets graphs;         /* of all nodes */
     struct offsets own;            /* the own nodes of each graph, none with a placeholder */
@@ -35,8 +35,8 @@ struct peers parallel_inputs(struct tape *t, const struct batch *b);
 /* The share of this rank's loss, a mean over its graphs or its nodes, in that of all. */
 double parallel_share(const struct batch *b, const struct ranks *ranks, bool of_graphs);
 
-/* x and, below it, the rows of the ghosts. */
-struct mat with_ghosts(struct tape *t, struct mat x, const struct peers *p);
+/* x and, below it, the rows of the halo nodes. */
+struct mat with_halo(struct tape *t, struct mat x, const struct peers *p);
 
 /*
  * Attention among all nodes of a graph, N x 3 D -> N x D. By heads: each rank computes some heads for all
