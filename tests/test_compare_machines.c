@@ -121,8 +121,8 @@ static void test_summary(void **state)
     static const int64_t more[] = {700, 0};
     char *out = summary(*state, all, 0.01, more);
     assert_says(out, "A  Old: machine0, version ");
-    assert_says(out,
-                "\nnodes (graph_transformer, batch size 1, 6 layers): inference / training step\n  100 nodes  ");
+    assert_says(
+        out, "\nnodes (graph_transformer, batch size 1, 6 layers): inference / training step\n  100 nodes  ");
     assert_says(out, " 1.00 ms / 4.00 ms    1.00 ms / *2.80 ms\n");
     assert_says(out, " 1.00 / 1.43          1.00 / *1.00\n");
     assert_says(out, "\nnot compared: B, alone: no other machine has it\n");

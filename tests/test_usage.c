@@ -129,7 +129,7 @@ static void test_combinations(void **state)
          "--model gin --attention none --mpnn none"},
         {"--hidden 10 --heads 4", "heads must divide hidden", "--heads 4 --hidden 10"},
         {"--hidden 16 --heads 2,3", "must divide", "--heads 3 --hidden 16: "},
-        {"--hidden 16 --heads 2 --pe none,rwse:4", "width must be less than hidden",
+        {"--hidden 16 --heads 2 --pe none,rwse:4", "width must be less than the hidden size",
          "--hidden 16 --pe rwse:4:16: "},
         {"--nodes 1-1000+1 --layers 1-1000+1", "100000", "combinations"},
         {"--nodes 8 --graph file:x", "the file determines", "--graph file:x --nodes: "},
