@@ -165,7 +165,7 @@ static void test_refused_parts(void **state)
     c.heads = 5;
     assert_null(model_refuses(&c));
     c.pe = (struct encoding_config){.kind = ENCODING_RWSE, .k = 3, .width = 10};
-    assert_string_equal(model_refuses(&c), "the encoding's width must be less than hidden");
+    assert_string_equal(model_refuses(&c), "the encoding's width must be less than the hidden size");
     c.pe.width = 9;
     assert_null(model_refuses(&c));
     c.pe = (struct encoding_config){.kind = ENCODING_ESLAP, .k = 3};
