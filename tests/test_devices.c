@@ -386,6 +386,38 @@ static void test_rows_tell_of_the_gpu(void **state)
     player_close(&p);
 }
 
+/* The rows of five whose energy is measured, and why the others have none; null: nobody asked. */
+static void assert_energy(const struct house *h, const char *asked, const char *rows, const char *reason)
+{
+    char words[128];
+    struct player p = player_open("whole");
+    p.played->bus = "0000:65:00.0";
+    p.played->energy_every = 1;
+    p.played->energy_step = 2000;
+    gpus = 1;
+    snprintf(words, sizeof words, "--device cuda --nodes 8,9,10,11,12 --phase forward --turns 1%s", asked);
+    struct record *record = result(h, words);
+    for (size_t i = 0; i < 5; i++) {
+        const struct row *row = row_at(record, i);
+        bool measured = rows[i] == 'x';
+        assert_int_equal(row_has(row, "forward.gpu.energy_per_graph"), measured);
+        assert_int_equal(row_has(row, "forward.gpu.busy"), measured);
+        assert_true(row_has(row, "forward.gpu.throttle"));
+        const char *why = row_reason(row, "forward.gpu.energy_per_graph");
+        assert_int_equal(why != NULL, !measured && reason);
+        assert_true(!why || strstr(why, reason));
+    }
+    record_free(record);
+    player_close(&p);
+}
+
+static void test_rows_with_energy(void **state)
+{
+    assert_energy(*state, "", "x.x.x", "the first, the middle and the last row (--energy all)");
+    assert_energy(*state, " --energy all", "xxxxx", NULL);
+    assert_energy(*state, " --energy no", ".....", NULL);
+}
+
 /* What a user does not see in the rows is said once. */
 static void test_warnings_of_nvml(void **state)
 {
@@ -417,6 +449,7 @@ int main(void)
         cmocka_unit_test(test_all),
         cmocka_unit_test(test_all_go_on),
         cmocka_unit_test(test_rows_tell_of_the_gpu),
+        cmocka_unit_test(test_rows_with_energy),
         cmocka_unit_test(test_missing_kernels),
         cmocka_unit_test(test_warnings_of_nvml),
     };

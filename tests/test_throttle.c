@@ -266,6 +266,32 @@ static void test_energy_of_a_run(void **state)
     fixture_close(&b);
 }
 
+/* The pass ends with the 20th tick after the first, and at once where their rate says that they come too
+ * late. */
+static void test_energy_takes_no_longer(void **state)
+{
+    (void)state;
+    static const struct {
+        int every, asked; /* readings of the counter: one before all */
+    } cases[] = {{1, 22}, {2, 42}};
+    for (int i = 0; i < 2; i++) {
+        struct throttle_fixture b = fixture_open("whole");
+        b.player.played->energy_every = cases[i].every;
+        b.player.played->energy_step = 250;
+        struct row *row = row_new();
+        energy_measure(b.tape, b.nvml, 3600, 1, row, &row->forward);
+        assert_true(row_has(row, "forward.gpu.energy_per_graph"));
+        assert_int_equal(b.player.played->energy_asked, cases[i].asked);
+        row_free(row);
+        fixture_close(&b);
+    }
+    assert_true(energy_lacks_ticks(&(struct ticks){.looks = 90, .ticks = 10, .seconds = 1}, 1.01));
+    assert_false(energy_lacks_ticks(&(struct ticks){.looks = 90, .ticks = 10, .seconds = 1}, 0.99));
+    assert_true(
+        energy_lacks_ticks(&(struct ticks){.looks = 10, .ticks = 10, .seconds = 1}, 0.99)); /* long runs */
+    assert_false(energy_lacks_ticks(&(struct ticks){.looks = 90, .ticks = 20, .seconds = 1}, 9));
+}
+
 /* Why the energy, and how busy the GPU was, are unknown; null: they are known. */
 static void assert_no_energy(const char *kind, struct played p, const char *missing, const char *not_busy)
 {
@@ -313,6 +339,7 @@ int main(void)
         cmocka_unit_test(test_turns_are_joined),
         cmocka_unit_test(test_doubts_of_energy),
         cmocka_unit_test(test_energy_of_a_run),
+        cmocka_unit_test(test_energy_takes_no_longer),
         cmocka_unit_test(test_energy_that_is_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

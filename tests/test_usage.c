@@ -142,6 +142,7 @@ static void test_combinations(void **state)
         {"--graph er,file:x", "needs a run of its own", "--graph file:x: "},
         {"--graph er,file:x --batch 5", "the file determines", "--graph file:x --batch: "},
         {"--no-cuda-graph", "only on a GPU", NULL},
+        {"--energy all", "only on a GPU", NULL},
         {"--device meta --trace t.json", "not with --device meta", "--trace: "},
         {"--op linear", "bench_kernels times ops", "--op: "},
         {"--output - --format csv", "JSON on stdout", "--output -: "},

@@ -186,7 +186,8 @@ static bool read_shard(const struct argument *a, struct message *error)
 }
 
 const char *const count_modes[] = {"auto", "counters", "valgrind", "base", "off", NULL};
-static const char *const planned_devices[] = {"cpu", "cuda", NULL}; /* enum plan_for */
+static const char *const energy_rows[] = {"some", "no", "all", NULL}; /* enum energy_rows */
+static const char *const planned_devices[] = {"cpu", "cuda", NULL};   /* enum plan_for */
 static const char *const lists[] = {"tape",   "devices", "models", "presets",
                                     "graphs", "ops",     NULL}; /* from ACTION_LIST_TAPE on */
 #define FIELD(name) .field = offsetof(struct options, name)
@@ -249,6 +250,8 @@ static const struct flag flags[] = {
      WHOLE(sampling.turns, 1, 1000), .former = "turns"},
     {SAMPLES, "cold", "N", "additional runs with cold caches (default: 5 on a GPU and for kernels)",
      WHOLE(sampling.cold, 0, COLD_MAX)},
+    {SAMPLES, "energy", "ROWS", "on a GPU: some (default: first, middle and last row), all or no",
+     CHOICE(sampling.energy, energy_rows)},
     {SAMPLES, "runs", "N", "samples of each program in all its repetitions (default: by the budget)",
      WHOLE(sampling.runs, 1, 1e6)},
     {SAMPLES, "warmup", "N", "runs before the samples of a repetition (default: by time)",

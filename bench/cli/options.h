@@ -42,11 +42,14 @@ enum action {
     ACTION_LIST_OPS
 };
 
+enum energy_rows { ENERGY_SOME, ENERGY_NO, ENERGY_ALL }; /* some: the first, the middle and the last */
+
 struct sampling_options {
     int warmup; /* runs before the first sample; -1: by time, at least one run */
     int runs;   /* samples of all turns; 0: by the budget */
     int turns;
-    int cold;       /* cold-cache samples; -1: COLD_DEFAULT on a device, none on the host */
+    int cold; /* cold-cache samples; -1: COLD_DEFAULT on a device, none on the host */
+    enum energy_rows energy;
     double budget;  /* seconds, for the sweep and all around it */
     double began;   /* the clock at the first line of the run */
     double timeout; /* seconds of sampling per row; 0: no limit */

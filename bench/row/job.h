@@ -22,6 +22,7 @@ struct job {
     const struct ceilings *ceilings;
     double share[TIMED];         /* seconds of the budget */
     double deadline;             /* by the clock: what can be left out does not begin later */
+    double energy;               /* seconds for that of each program; 0: it is not measured */
     bool probed;                 /* whether the machine is probed around every turn */
     const struct peak *peak;     /* multiply-adds of the probe; null: without */
     const struct states *states; /* of the machine, in the turns so far */

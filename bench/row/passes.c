@@ -96,7 +96,7 @@ static void eager_runs_run(struct target *t)
     timed_write_eager(t->row, t->kind, phase);
 }
 
-/* --- GPU clocks during sampling, and energy */
+/* --- GPU clocks during sampling */
 
 static const char *why_no_gpu(const struct target *t)
 {
@@ -106,10 +106,24 @@ static const char *why_no_gpu(const struct target *t)
 
 static void gpu_run(struct target *t)
 {
-    tape_init(t->recording->tape);
-    energy_measure(t->recording->tape, t->job->options->device.nvml, ENERGY_SECONDS, t->work->batch.graphs,
-                   t->row, t->to);
     t->timed->watched = true;
+}
+
+/* --- energy */
+
+static const char *why_no_energy(const struct target *t)
+{
+    const struct options *o = t->job->options;
+    return !o->device.nvml || o->sampling.energy == ENERGY_NO ? ""
+           : t->job->energy == 0 ? "measured of the first, the middle and the last row (--energy all)"
+                                 : why_late(t->job, o->sampling.energy == ENERGY_ALL);
+}
+
+static void energy_run(struct target *t)
+{
+    tape_init(t->recording->tape);
+    energy_measure(t->recording->tape, t->job->options->device.nvml, t->job->energy, t->work->batch.graphs,
+                   t->row, t->to);
 }
 
 /* --- resident memory */
@@ -343,7 +357,7 @@ static void dump_run(struct target *t)
 
 /* --- the table, in the order in which they run */
 
-enum { PASS_FIELDS = 4 };
+enum { PASS_FIELDS = 5 };
 
 /* What a pass needs; A_RUN: more than a plan of the program. LATER: nothing else depends on it, so it comes
  * after all turns, and is left out for lack of time. */
@@ -363,6 +377,10 @@ static const struct pass {
      why_no_eager_runs,
      eager_runs_run},
     {{"gpu"}, A_RUN, why_no_gpu, gpu_run},
+    {{"gpu.energy_per_graph", "gpu.power", "gpu.energy_span", "gpu.busy", "gpu.memory_busy"},
+     A_RUN,
+     why_no_energy,
+     energy_run},
     {{"memory.resident", "memory.libraries"}, A_RUN | ONE_RANK, NULL, resident_run},
     {{"communication"}, 0, why_no_exchange, exchange_run},
     {{"profile", "predicted"}, 0, why_no_profile, profile_run},

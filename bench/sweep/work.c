@@ -10,6 +10,7 @@
 #include "bench/cli/plan.h"
 #include "bench/sweep/estimate.h"
 #include "bench/sweep/largest.h"
+#include "bench/time/energy.h"
 
 /* Predicted costs of the programs: seconds from the roofline; without a calibration the larger of the FLOPs
  * and an equivalent of the bytes; 0 if the graph cannot be planned. */
@@ -33,7 +34,16 @@ struct whole {
     int parts;     /* programs and encodings of all rows */
     double cost;   /* predicted, of all programs */
     double around; /* seconds around samples, and of checks */
+    int metered;   /* programs whose energy is measured */
 };
+
+/* Whether the energy of a row is measured. */
+static bool has_energy(const struct options *o, int64_t row, int64_t rows)
+{
+    bool some = row == 0 || row == rows / 2 || row == rows - 1;
+    return o->device.nvml &&
+           (o->sampling.energy == ENERGY_ALL || (o->sampling.energy == ENERGY_SOME && some));
+}
 
 /* Which programs and encodings of a row run; adds them to the sweep's. */
 static void choose_slots(struct work *w, struct whole *all)
@@ -47,7 +57,16 @@ static void choose_slots(struct work *w, struct whole *all)
         all->parts += w->slot[i].is_wanted;
         all->cost += i < PROGRAMS && w->slot[i].is_wanted ? w->cost[i] : 0;
         all->around += i < PROGRAMS ? w->check[i] : 0;
+        all->metered += i < PROGRAMS && w->slot[i].is_wanted && w->job.energy > 0;
     }
+}
+
+/* Seconds of each program whose energy is measured: of --energy some a quarter of the budget at most,
+ * together. */
+static double energy_seconds(const struct options *o, const struct whole *all, double seconds)
+{
+    bool limited = o->sampling.energy == ENERGY_SOME && o->sampling.runs == 0 && all->metered > 0;
+    return limited ? fmin(ENERGY_SECONDS, seconds / 4 / all->metered) : ENERGY_SECONDS;
 }
 
 /*
@@ -83,12 +102,17 @@ struct work *work_plan(const struct job *common, const enum row_state *state, in
         work[i].job.row = i;
         work[i].job.config = &o->plan.list[i];
         work[i].job.states = &work[i].states;
+        work[i].job.energy = has_energy(o, i, rows) ? ENERGY_SECONDS : 0;
         find_costs(&work[i]);
         choose_slots(&work[i], &all);
     }
-    for (int64_t i = 0; work && i < rows; i++)
+    double energy = energy_seconds(o, &all, seconds);
+    all.around += all.metered * energy;
+    for (int64_t i = 0; work && i < rows; i++) {
         if (state[i] != ROW_KEPT)
             share_budget(&work[i], &all, seconds);
+        work[i].job.energy = fmin(work[i].job.energy, energy);
+    }
     return work;
 }
 

@@ -21,6 +21,7 @@ struct meter {
     const struct nvml *nvml;
     int batch;     /* runs between two readings */
     double joules; /* at the last reading */
+    double until;  /* by the clock */
 };
 
 /* Runs the tape `runs` times and waits. */
@@ -31,10 +32,10 @@ static void run(struct tape *t, int runs)
     tape_wait(t);
 }
 
-static struct meter meter_start(struct tape *t, const struct nvml *n)
+static struct meter meter_start(struct tape *t, const struct nvml *n, double seconds)
 {
-    struct meter m = {.tape = t, .nvml = n};
     double start = clock_now();
+    struct meter m = {.tape = t, .nvml = n, .until = start + seconds};
     run(t, 1);
     m.batch = (int)fmin(BATCH_MAX, 1 + look_seconds / (clock_now() - start));
     m.joules = nvml_energy(n);
@@ -50,14 +51,13 @@ static bool ticked(struct meter *m)
     return m->joules > before;
 }
 
-/* Runs until the counter changes; false if it does not within `seconds`. */
-static bool find_tick(struct meter *m, double seconds)
+/* Runs until the counter changes; false if it does not in time. */
+static bool find_tick(struct meter *m)
 {
-    double start = clock_now();
     do {
         if (ticked(m))
             return true;
-    } while (clock_now() - start < seconds);
+    } while (clock_now() < m->until);
     return false;
 }
 
@@ -68,8 +68,14 @@ const char *energy_doubt(const struct ticks *t)
                                                          : NULL;
 }
 
+bool energy_lacks_ticks(const struct ticks *t, double left)
+{
+    double each = t->ticks > 0 && t->ticks < t->looks ? t->seconds / t->ticks : 0;
+    return t->ticks < TICKS_MIN && left > 0 && (TICKS_MIN - t->ticks) * each <= left;
+}
+
 /* Measures from a tick on. Returns why there is no energy; null: there is one. */
-static const char *measure(struct meter *m, double seconds, int64_t graphs, struct row_program *to)
+static const char *measure(struct meter *m, int64_t graphs, struct row_program *to)
 {
     struct ticks t = {0};
     double from = m->joules, last = from, start = clock_now();
@@ -84,7 +90,7 @@ static const char *measure(struct meter *m, double seconds, int64_t graphs, stru
         t.seconds = clock_now() - start;
         last = m->joules;
         runs_to = runs;
-    } while (clock_now() - start < seconds);
+    } while (energy_lacks_ticks(&t, m->until - clock_now()));
     to->gpu.energy_per_graph = (last - from) / (double)runs_to / (double)graphs;
     to->gpu.power = (last - from) / t.seconds;
     to->gpu.energy_span = t.seconds;
@@ -94,11 +100,11 @@ static const char *measure(struct meter *m, double seconds, int64_t graphs, stru
 void energy_measure(struct tape *t, const struct nvml *n, double seconds, int64_t graphs, struct row *row,
                     struct row_program *to)
 {
-    struct meter m = meter_start(t, n);
+    struct meter m = meter_start(t, n, seconds);
     const char *reason =
         isnan(m.joules) ? "the GPU has no energy counter" : "the energy counter does not change";
-    if (find_tick(&m, seconds))
-        reason = measure(&m, seconds, graphs, to);
+    if (find_tick(&m))
+        reason = measure(&m, graphs, to);
     if (nvml_divided(n))
         reason = "the GPU is divided (MIG), so its energy is not that of this program alone";
     if (reason) {

@@ -9,13 +9,14 @@
 #include "bench/machine/nvml.h"
 #include "models/tape/tape.h"
 
-/* Shortest duration of the pass. */
-#define ENERGY_SECONDS 3.0
+/* Longest duration of the pass: 20 ticks of 100 ms and the one they begin with. */
+#define ENERGY_SECONDS 2.2
 
 /*
  * Sets the energy and the power of a program in a row, and by nvml_busy at the end how busy the GPU was, or
- * the reasons why they are unknown. Runs a tape that is laid out and initialised, alone on its GPU, for
- * `seconds`, at least twice. The energy is that of one run of `graphs` graphs, for each.
+ * the reasons why they are unknown. Runs a tape that is laid out and initialised, alone on its GPU, until
+ * the counter has changed 20 times, but for no more than `seconds` beside a run that is longer, at least
+ * twice. The energy is that of one run of `graphs` graphs, for each.
  */
 void energy_measure(struct tape *t, const struct nvml *n, double seconds, int64_t graphs, struct row *row,
                     struct row_program *to);
@@ -31,5 +32,9 @@ struct ticks {
  * one reading too late, so there must be 20 ticks, or one at every reading.
  */
 const char *energy_doubt(const struct ticks *t);
+
+/* Whether ticks are missing that can still come in `left` seconds: at their rate so far, if readings are
+ * closer. */
+bool energy_lacks_ticks(const struct ticks *t, double left);
 
 #endif
