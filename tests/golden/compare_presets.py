@@ -95,7 +95,7 @@ def peer_programs(args, kind, dumped):
     made, outputs = {}, {}
     for peer in args.peers.split(","):
         model = torch_preset.Preset(dumped, known_shape=not peer.startswith("pyg"))
-        run = torch_model.timed_program(kind, peer.endswith("compile"), model,
+        run = torch_model.timed_program(kind, "default" if peer.endswith("compile") else None, model,
                                         lambda m=model: m(dumped.inputs, dumped.batch),
                                         lambda m=model: m.loss(dumped.inputs, dumped.batch))
         made[peer] = c.Torch(run, args)
@@ -139,4 +139,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except c.Failed as failed:
+        sys.exit(str(failed))

@@ -10,13 +10,17 @@ gtmark's time over its bound in the same round (docs/methods.md, roofline).
 
 Load from other programs is measured: a round in which they used more than BUSY of the cores is discarded and
 repeated, up to a limit, because a parallel program slows down out of proportion when one of its threads waits
-for a core. On a GPU (--device cuda) the cores only launch work, and no round is discarded; both sides time runs
-with events and launch op by op, and products are in float32, not TF32.
+for a core. On a GPU (--device cuda) the cores only launch work, and no round is discarded; both sides time runs with
+events. gtmark replays a graph, as the peers graph and reduce-overhead do, and its rounds are the repetitions of one process,
+before the peers', since opening a GPU takes longer than a block.
 
 --ops compares single operations instead, at 20000 nodes and 160000 edges.
 """
 
 import argparse
+import copy
+import functools
+import itertools
 import json
 import math
 import os
@@ -64,12 +68,13 @@ def arguments():
     p.add_argument("--layers", type=int, default=6)
     p.add_argument("--heads", type=int, default=8)
     p.add_argument("--ffn", type=int, default=0, help="0: twice the width (default)")
-    p.add_argument("--precision", default="f32", choices=torch_model.CASTS,
-                   help="of both sides (default %(default)s); bf16: each peer with autocast, and as a bfloat16 model")
+    p.add_argument("--precision", default="f32", metavar="LIST", help="of both sides: f32 (default), tf32 on a GPU, "
+                   "bf16: each peer with autocast, and as a bfloat16 model")
     p.add_argument("--device", default="cpu", choices=torch_ops.TIMED, help="default %(default)s")
     p.add_argument("--threads", type=int, default=2)
     p.add_argument("--programs", default=",".join(torch_model.PROGRAMS))
-    p.add_argument("--peers", default="eager,compile", help="of " + ", ".join(torch_model.PEERS))
+    p.add_argument("--peers", help="of " + ", ".join(torch_model.PEERS) + " (default eager,compile; on a GPU "
+                   "eager,graph: eager as it is, and captured as a CUDA graph)")
     p.add_argument("--rounds", type=int, default=7, help="in one state of the machine (default %(default)s)")
     p.add_argument("--seconds", type=float, default=0.4, help="length of a block (default %(default)s)")
     p.add_argument("--patience", type=float, default=20, metavar="SECONDS",
@@ -77,11 +82,16 @@ def arguments():
     p.add_argument("--output", type=Path, metavar="FOLDER", help=OUTPUT)
     p.add_argument("--bench", type=Path, default=ROOT / "build/bench_node_scaling")
     a = p.parse_args()
-    for text, known in ((a.programs, torch_model.PROGRAMS), (a.peers, torch_model.PEERS), (a.ops or "ffn", OPS)):
+    a.peers = a.peers or ("eager,compile" if a.device == "cpu" else "eager,graph")
+    here = [peer for peer, devices in torch_model.PEERS.items() if a.device in devices]
+    for text, known in ((a.programs, torch_model.PROGRAMS), (a.peers, here), (a.ops or "ffn", OPS),
+                        (a.precision, torch_model.CASTS)):
         for unknown in set(text.split(",")) - set(known):
             p.error(f"{unknown}: not one of {', '.join(known)}")
-    if a.device != "cpu" and (a.ops or "onednn" in a.peers.split(",")):
-        p.error(f"--device {a.device}: --ops and the peer onednn are for the CPU")
+    if a.device != "cpu" and a.ops:
+        p.error(f"--device {a.device}: --ops are for the CPU")
+    if a.device == "cpu" and "tf32" in a.precision.split(","):
+        p.error("--precision tf32: PyTorch has it on GPUs only")
     if a.precision != "f32" and (a.ops or "onednn" in a.peers.split(",")):
         p.error(f"--precision {a.precision}: --ops and the peer onednn are in f32")
     if a.device == "cuda" and not torch.cuda.is_available():
@@ -97,9 +107,7 @@ class Gtmark:
     def __init__(self, args, kind, axes, scratch):
         self.kind, self.runs, self.seconds = kind, FEWEST, args.seconds
         self.command = [*command(args, kind, axes, "--repetitions=1"), f"--device={args.device}",
-                        f"--precision={args.precision}",
-                        *(["--no-cuda-graph"] if args.device == "cuda" else []),
-                        "--format", "json", "--output", f"{scratch}/ours.json"]
+                        f"--precision={args.precision}", "--format", "json", "--output", f"{scratch}/ours.json"]
         self.document, self.ping, self.samples, self.bound = {}, 0, [], None
 
     def median(self):
@@ -109,6 +117,36 @@ class Gtmark:
         self.ping, self.samples = found.get("state", {}).get("ping", 0), found["samples"]
         self.runs = min(max(math.ceil(self.seconds / found["median"]), FEWEST), MOST)
         return found["median"]
+
+
+class GtmarkOnGpu:
+    """The repetitions of one process for all programs, in the place of rounds. The first is once more the last, since the
+    first block of a contestant does not count."""
+
+    def __init__(self, args, axes, scratch):
+        kinds = args.programs.split(",")
+        budget = 2 + 2 * args.rounds * args.seconds * len(kinds)
+        self.document = json.loads(call([
+            *command(args, args.programs, axes, f"--repetitions={args.rounds}"), f"--device={args.device}",
+            f"--precision={args.precision}", f"--budget={budget}", "--energy=no", "--cold=0", "--format", "json",
+            "--output", f"{scratch}/ours.json"]))
+
+    def of(self, kind):
+        """The contestant for one program."""
+        other = copy.copy(self)
+        program = self.document["rows"][0][kind]
+        samples, blocks = iter(program["time"]["samples"]), program["time"]["blocks"]
+        other.turns = itertools.cycle([list(itertools.islice(samples, int(n))) for n in blocks])
+        other.ping, other.samples, other.bound = 0, [], program.get("bound", {}).get("time")
+        return other
+
+    def median(self):
+        self.samples = next(self.turns)
+        return statistics.median(self.samples)
+
+
+class Failed(Exception):
+    """A program of either side, with its reason."""
 
 
 def command(args, kind, axes, *flags):
@@ -121,7 +159,7 @@ def call(line):
     """The output of a gtmark program."""
     done = subprocess.run(line, env=ENVIRONMENT, capture_output=True, text=True, check=False)
     if done.returncode:
-        sys.exit(f"{' '.join(line)}: exit {done.returncode}: {done.stderr.strip()}")
+        raise Failed(f"{' '.join(line)}: exit {done.returncode}: {done.stderr.strip()[-500:]}")
     return done.stdout
 
 
@@ -141,6 +179,22 @@ class Torch:
     def __init__(self, run, args):
         self.run, self.seconds, self.device, self.samples = run, args.seconds, args.device, []
         run()  # includes compilation, if any
+
+    @classmethod
+    def fastest(cls, name, runs, args):
+        """Of several ways to do the same, each a function that makes a run; None if none runs."""
+        made = {}
+        for way, make in runs.items():
+            try:
+                made[way] = cls(make(), args)
+            except (RuntimeError, NotImplementedError) as error:  # of a library that lacks something, on some GPUs
+                print(f"{' '.join([name, way]).strip()} left out: {str(error).splitlines()[0]}", file=sys.stderr)
+        if len(made) < 2:
+            return next(iter(made.values()), None)
+        times = {way: peer.median() for way, peer in made.items()}
+        told = ", ".join(f"{way} {1e3 * seconds:.3f} ms" for way, seconds in times.items())
+        print(f"{name}: the fastest of {told}", file=sys.stderr)
+        return made[min(times, key=times.get)]
 
     def median(self):
         self.samples = torch_ops.block(self.run, self.seconds, self.device)
@@ -225,38 +279,44 @@ def record(args, document, rows, found):
     """Adds what was found of each program, by its name, to the files of --output; gtmark's rows are by program, too."""
     if not (args.output and found):
         return
-    contestants = next(iter(found.values()))[0]["samples"]
-    devices = {who: torch_record.OURS if who == "ours" else f"torch-{who}" for who in contestants}
-    rows = {device: torch_record.row(rows, who, device, found) for who, device in devices.items()}
+    contestants = {who: None for rounds in found.values() for who in rounds[0]["samples"]}
+    own = next(iter(rows.values()))["device"]
+    devices = {who: own if who == "ours" else f"torch-{who}" for who in contestants}
+    rows = {device: torch_record.row(rows, who, device,
+                                     {kind: rounds for kind, rounds in found.items() if who in rounds[0]["samples"]})
+            for who, device in devices.items()}
     torch_record.add(args.output, document, rows, {"torch": torch.__version__}, shlex.join(sys.argv))
 
 
 def peers_of(args):
-    """The names of the peers: eager, or eager-autocast and eager-bfloat16."""
+    """The peers, by name: eager, or eager-autocast and eager-bfloat16; each with its cast."""
     casts = torch_model.CASTS[args.precision]
-    return [f"{peer}-{cast}".rstrip("-") for peer in args.peers.split(",") for cast in casts]
+    return {f"{peer}-{cast}".rstrip("-"): (peer, cast) for peer in args.peers.split(",") for cast in casts}
 
 
-def row(args, kind, config, workload, scratch):
-    """A line of the table, gtmark's JSON document, and the rounds."""
-    ours = Gtmark(args, kind, {**workload, **vars(config)}, scratch)
-    batch = batch_of(args, workload)
-    peers = {name: Torch(torch_model.program(kind, *name.partition("-")[::2], config, *batch), args)
-             for name in peers_of(args)}
+def row(args, kind, config, workload, ours):
+    """A line of the table, and the rounds."""
+    batch, features = batch_of(args, workload)
+    peers = {}
+    for name, (peer, cast) in peers_of(args).items():
+        runs = {way: functools.partial(torch_model.program, kind, peer, cast, config, batch.but(way=way), features)
+                for way in torch_model.ways(peer, config, batch, features)}
+        if made := Torch.fastest(name, runs, args):
+            peers[name] = made
     rounds, tried = measure({"ours": ours, **peers}, args)
     theirs, here = torch_model.parameters(config), ours.document["rows"][0]["parameters"]
     if theirs != here:
-        sys.exit(f"the numbers of parameters differ: {here} here, {theirs} in PyTorch")
-    return line_of([workload["nodes"], config.hidden, kind], peers, rounds, tried), ours.document, rounds
+        raise Failed(f"the numbers of parameters differ: {here} here, {theirs} in PyTorch")
+    return line_of([workload["nodes"], config.hidden, kind], peers_of(args), rounds, tried), rounds
 
 
 def line_of(cells, peers, rounds, tried):
-    """A line of the table: the first cells, medians over the rounds, and the ratio to the best peer."""
+    """A line of the table: the first cells, medians over the rounds, and the ratio to the best peer that ran."""
     if rounds:
-        typical = {name: statistics.median(r[name] for r in rounds) for name in ("ours", *peers)}
-        best = min(peers, key=typical.get)
-        cells += [*(f"{1e3 * t:.2f}" for t in typical.values()), best, ratios_of(rounds, best, "ours"),
-                  over_bound(rounds)]
+        typical = {name: statistics.median(r[name] for r in rounds) for name in ("ours", *peers) if name in rounds[0]}
+        best = min(typical.keys() - {"ours"}, key=typical.get, default="-")
+        cells += [*(f"{1e3 * typical[name]:.2f}" if name in typical else "-" for name in ("ours", *peers)), best,
+                  ratios_of(rounds, best, "ours") if best in typical else "-", over_bound(rounds)]
     else:
         cells += ["busy"] * (len(peers) + 4)
     return "| " + " | ".join(map(str, [*cells, f"{len(rounds)} of {tried}"])) + " |"
@@ -272,7 +332,7 @@ def versions_on_gpu(document):
     """Description of a comparison on a GPU."""
     gpu = document["devices"][0]
     return (f"gtmark {document['commit']}: {gpu['name']}, CUDA {gpu['cuda_runtime']}, cuBLAS {gpu['cublas']}\n\n"
-            f"torch {torch.__version__}: {torch.cuda.get_device_name()}, CUDA {torch.version.cuda}, no TF32")
+            f"torch {torch.__version__}: {torch.cuda.get_device_name()}, CUDA {torch.version.cuda}")
 
 
 def versions(document):
@@ -291,21 +351,38 @@ def heading(columns, peers):
     print("| " + " | ".join(columns) + " |\n" + "|---" * len(columns) + "|", flush=True)
 
 
+def rows_of(args, config, workload, scratch):
+    """Prints and records the rows of all programs; gtmark's last JSON document."""
+    axes = {**workload, **vars(config)}
+    on_gpu = GtmarkOnGpu(args, axes, scratch) if args.device == "cuda" else None
+    found, rows = {}, {}
+    for kind in args.programs.split(","):
+        ours = on_gpu.of(kind) if on_gpu else Gtmark(args, kind, axes, scratch)
+        line, rounds = row(args, kind, config, workload, ours)
+        print(line, flush=True)
+        if rounds:
+            found[kind], rows[kind] = rounds, ours.document["rows"][0]
+    record(args, ours.document, rows, found)
+    return ours.document
+
+
 def table(args):
-    """One row per width, number of nodes and program; gtmark's last JSON document."""
+    """One row per width, number of nodes and program; gtmark's last JSON document. On a GPU a row that fails does not
+    end it; None if all do.
+    """
     heading(["nodes", "hidden", "program"], peers_of(args))
+    document = None
     with tempfile.TemporaryDirectory() as scratch:
         for hidden in map(int, args.hidden.split(",")):
             config = torch_model.Config(args.model, args.layers, hidden, args.heads, args.ffn or 2 * hidden)
             for nodes in map(int, args.nodes.split(",")):
                 workload = {"nodes": nodes, "batch": args.batch, "graph": args.graph, "degree": args.degree}
-                found, rows = {}, {}
-                for kind in args.programs.split(","):
-                    line, document, rounds = row(args, kind, config, workload, scratch)
-                    print(line, flush=True)
-                    if rounds:
-                        found[kind], rows[kind] = rounds, document["rows"][0]
-                record(args, document, rows, found)
+                try:
+                    document = rows_of(args, config, workload, scratch)
+                except Failed as failed:
+                    if args.device == "cpu":
+                        raise
+                    print(f"{nodes} nodes, {args.precision} left out: {failed}", file=sys.stderr, flush=True)
     return document
 
 
@@ -363,20 +440,32 @@ def ops_table(args, shape):
     print(f"\n{args.threads} threads; {shape}; torch {torch.__version__}; above 1: gtmark is faster")
 
 
+def in_precision(args):
+    """The table of one precision, and what it is of; whether there is one."""
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = args.precision == "tf32"
+    document = table(args)
+    if not document:
+        return False
+    where = f"{args.threads} threads" if args.device == "cpu" else args.device
+    print(f"\n{args.model}: {where}, {args.precision}, {args.layers} layers, {args.heads} heads; {args.graph} of "
+          f"degree {args.degree:g}, {args.batch} in a batch; above 1: gtmark is faster\n")
+    print(versions(document) if args.device == "cpu" else versions_on_gpu(document), flush=True)
+    return True
+
+
 def main():
     args = arguments()
     torch.set_num_threads(args.threads)
     torch.manual_seed(42)
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     if args.ops:
         ops_table(args, torch_ops.Shape())
         return
-    document = table(args)
-    where = f"{args.threads} threads" if args.device == "cpu" else args.device
-    print(f"\n{args.model}: {where}, {args.precision}, {args.layers} layers, {args.heads} heads; {args.graph} of "
-          f"degree {args.degree:g}, {args.batch} in a batch; above 1: gtmark is faster\n")
-    print(versions(document) if args.device == "cpu" else versions_on_gpu(document))
+    good = [in_precision(argparse.Namespace(**{**vars(args), "precision": p})) for p in args.precision.split(",")]
+    sys.exit(not all(good))
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except Failed as failed:
+        sys.exit(str(failed))

@@ -1,5 +1,6 @@
 """A batch of graphs for PyTorch: what --dump wrote, or a random graph."""
 
+import copy
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,7 @@ class Batch:
         self.most = max(self.sizes)
         self.place = self.graph_of * self.most + torch.arange(nodes) - graphs[:-1][self.graph_of]
         self.present = (torch.arange(self.most) < graphs.diff()[:, None])[:, None, None, :]
+        self.way = ""  # of attention in several graphs, of torch_layers.WAYS
 
     def to(self, device: str) -> "Batch":
         """Moves the batch's tensors and returns the batch."""
@@ -40,6 +42,12 @@ class Batch:
                 setattr(self, name, value.to(device))
         self.adjacency = tuple(a.to(device) for a in self.adjacency)
         return self
+
+    def but(self, **changed) -> "Batch":
+        """The batch with other attributes."""
+        other = copy.copy(self)
+        vars(other).update(changed)
+        return other
 
 
 def load(dump: Path) -> tuple[Batch, Tensor]:

@@ -45,11 +45,12 @@ def neighbour_sum(
     """Sums over each node's in-neighbours, as a product with a sparse matrix.
 
     An op of its own, because torch.compile takes no sparse matrices, and because the gradient of a product
-    would transpose the matrix each time: `out` is the transpose, made once. In float32, since MKL has no such products
-    in bfloat16.
+    would transpose the matrix each time: `out` is the transpose, made once. On CPUs in float32, since MKL has no such
+    products in bfloat16; cuSPARSE has.
     """
-    adjacency = torch.sparse_csr_tensor(row, col, ones, (len(x), len(x)), check_invariants=False)
-    return (adjacency @ x.float()).to(x.dtype)
+    kind = x.dtype if x.is_cuda else torch.float32
+    adjacency = torch.sparse_csr_tensor(row, col, ones.to(kind), (len(x), len(x)), check_invariants=False)
+    return (adjacency @ x.to(kind)).to(x.dtype)
 
 
 @neighbour_sum.register_fake
@@ -67,23 +68,36 @@ def _neighbour_sum_backward(ctx, grad):
 
 
 neighbour_sum.register_autograd(_neighbour_sum_backward, setup_context=_save_transpose)
-for _device in ("cpu", "cuda"):
-    neighbour_sum.register_autocast(_device, torch.float32)
+neighbour_sum.register_autocast("cpu", torch.float32)
 
 
 def padded_attention(qkv: Tensor, batch: Batch, heads: int) -> Tensor:
-    """N x 3d -> N x d, all graphs padded to the largest, with a mask: few launches for any number of graphs."""
-    graphs = len(batch.sizes)
-    padded = qkv.new_zeros(graphs * batch.most, qkv.shape[1]).index_copy(0, batch.place, qkv)
+    """N x 3d -> N x d, all graphs padded to the largest: few launches for any number of graphs. With a mask, which
+    FlashAttention does not take, only if sizes differ.
+    """
+    graphs, is_full = len(batch.sizes), min(batch.sizes) == batch.most
+    padded = qkv if is_full else qkv.new_zeros(graphs * batch.most, qkv.shape[1]).index_copy(0, batch.place, qkv)
     q, k, v = padded.view(graphs, batch.most, 3, heads, -1).permute(2, 0, 3, 1, 4).unbind(0)
-    y = F.scaled_dot_product_attention(q, k, v, attn_mask=batch.present)
-    return y.transpose(1, 2).flatten(2).flatten(0, 1)[batch.place]
+    y = F.scaled_dot_product_attention(q, k, v, attn_mask=None if is_full else batch.present)
+    y = y.transpose(1, 2).flatten(2).flatten(0, 1)
+    return y if is_full else y[batch.place]
+
+
+def nested_attention(qkv: Tensor, batch: Batch, heads: int) -> Tensor:
+    """N x 3d -> N x d, as nested tensors, whose attention takes rows of any lengths."""
+    rows = {"offsets": batch.graphs, "min_seqlen": min(batch.sizes), "max_seqlen": batch.most}
+    q, k, v = (torch.nested.nested_tensor_from_jagged(part, **rows).transpose(1, 2)
+               for part in qkv.view(len(qkv), 3, heads, -1).unbind(1))
+    return F.scaled_dot_product_attention(q, k, v).transpose(1, 2).values().flatten(1)
+
+
+WAYS = {"": None, "padded": padded_attention, "nested": nested_attention}  # of attention in several graphs
 
 
 def dense_attention(qkv: Tensor, batch: Batch, heads: int) -> Tensor:
-    """N x 3d -> N x d, on CPUs graph by graph, which is faster there than padding."""
-    if qkv.is_cuda and len(batch.sizes) > 1:
-        return padded_attention(qkv, batch, heads)
+    """N x 3d -> N x d: as the batch says, else graph by graph, which is faster than padding on CPUs."""
+    if WAYS[batch.way]:
+        return WAYS[batch.way](qkv, batch, heads)
     parts = []
     for graph in qkv.split(batch.sizes):
         q, k, v = graph.view(1, len(graph), 3, heads, -1).permute(2, 0, 3, 1, 4).unbind(0)

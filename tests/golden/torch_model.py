@@ -16,8 +16,11 @@ from torch_layers import ATTENTIONS, OneDnnLinear, mean_pool, neighbour_sum
 
 FEATURES = 16
 PROGRAMS = ("forward", "step")
-PEERS = ("eager", "compile", "onednn", "pyg")
-CASTS = {"f32": ("",), "bf16": ("autocast", "bfloat16")}  # ways in which PyTorch has a precision
+PEERS = {  # and the devices that have them
+    "eager": ("cpu", "cuda"), "compile": ("cpu", "cuda"), "pyg": ("cpu", "cuda"), "onednn": ("cpu",),
+    "graph": ("cuda",), "reduce-overhead": ("cuda",),
+}
+CASTS = {"f32": ("",), "tf32": ("",), "bf16": ("autocast", "bfloat16")}  # ways in which PyTorch has a precision
 MODELS = {  # attention, and whether GIN runs in parallel
     "graph_transformer": ("dense", False),
     "sparse_transformer": ("sparse", False),
@@ -114,6 +117,12 @@ def build(peer, config):
     return Model(config, OneDnnLinear if peer == "onednn" else nn.Linear)
 
 
+def ways(peer, config, batch: Batch, features: Tensor):
+    """The ways of attention that a peer may take."""
+    several = features.is_cuda and len(batch.sizes) > 1 and MODELS[config.model][0] == "dense" and peer != "pyg"
+    return ("padded", "nested") if several else ("",)
+
+
 def program(kind, peer, cast, config, batch: Batch, features: Tensor):
     """A function without arguments that runs `kind` of PROGRAMS once, as `peer` of PEERS does it, where the
     features are, in this way of CASTS: autocast has parameters in float32, bfloat16 has nothing in float32.
@@ -125,23 +134,41 @@ def program(kind, peer, cast, config, batch: Batch, features: Tensor):
     target = (torch.rand(len(batch.sizes), 1) * 2 - 1).to(features.device)
     if cast == "bfloat16":
         model, features, target = model.bfloat16(), features.bfloat16(), target.bfloat16()
+        if features.is_cuda:
+            batch = batch.but(adjacency=(*batch.adjacency[:4], batch.adjacency[4].bfloat16()))
     runs = (lambda: model(features, batch)), (lambda: F.mse_loss(model(features, batch), target))
     if cast == "autocast":
         runs = map(torch.autocast(features.device.type, torch.bfloat16), runs)
-    return timed_program(kind, peer == "compile", model, *runs)
+    mode = {"compile": "default", "reduce-overhead": "reduce-overhead"}.get(peer)
+    run = timed_program(kind, mode, model, *runs, captured=peer == "graph")
+    return capture(run) if peer == "graph" else run
 
 
-def timed_program(kind, compiled, model, infer, loss):
-    """One run of `kind`: `infer` or a step on `loss`, compiled for these inputs alone. AdamW is the fused one, the
-    fastest.
+def capture(run):
+    """Replays of a run as one CUDA graph, after runs in which libraries allocate what they keep."""
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            run()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        run()
+    return graph.replay
+
+
+def timed_program(kind, mode, model, infer, loss, captured=False):
+    """One run of `kind`: `infer` or a step on `loss`, compiled in this mode, if any, for these inputs alone. AdamW is
+    the fused one, the fastest.
     """
     model.train(kind == "step")
     run = infer if kind == "forward" else loss
-    if compiled:
-        run = torch.compile(run, dynamic=False)
+    if mode:
+        run = torch.compile(run, dynamic=False, mode=mode)
     if kind == "forward":
         return torch.inference_mode()(run)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.01, fused=True)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.01, fused=True, capturable=captured)
 
     def step():
         optimizer.zero_grad(set_to_none=True)

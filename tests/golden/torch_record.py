@@ -9,7 +9,7 @@ import json
 import statistics
 from pathlib import Path
 
-OURS = "cpu"
+OURS = ("cpu", "cuda")  # as names of gtmark's devices begin
 SAME = ("work", "preset", "model", "attention", "mpnn", "dtype", "nodes", "degree", "batch", "batching", "layers",
         "hidden", "heads", "ffn", "act", "norm", "pool", "task", "dropout", "attention_dropout", "checkpoint", "graph",
         "pe", "solver", "seed")  # in which rows of the same work agree
@@ -59,11 +59,11 @@ def add(folder: Path, document, rows, libraries, command):
     """
     folder.mkdir(parents=True, exist_ok=True)
     for device, its in rows.items():
-        path = folder / f"{'ours' if device == OURS else device}.json"
+        path = folder / f"{'ours' if device.startswith(OURS) else device}.json"
         before = json.loads(path.read_text())["rows"] if path.exists() else []
         others = [old for old in before if any(old.get(name) != its.get(name) for name in SAME)]
         head = {name: value for name, value in document.items() if name != "rows"}
-        if device != OURS:
+        if not device.startswith(OURS):
             head |= {"devices": [device], "libraries": libraries, "compiler": "", "flags": ""}
         head |= {"command": command, "rows": [*others, its], "fits": [], "calibrations": []}
         path.write_text(json.dumps(head) + "\n")
