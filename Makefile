@@ -366,7 +366,7 @@ on_ptx         := $(foreach t,$(emulator_tests),GTMARK_PTX=build/cuda/obj/tests/
                   GTMARK_PTX=$(cuda) $(addprefix $(BUILD)/emulated/tests/test_cuda_,kernels models) $(counters) GTMARK_PTX=
 endif
 emulated_bench := $(BUILD)/emulated/bench_node_scaling
-emulated_set   := $(emulated_bench) $(BUILD)/emulated/bench_batch_scaling $(BUILD)/emulated/bench_presets
+emulated_set   := $(patsubst %,$(BUILD)/emulated/bench_%,node_scaling batch_scaling presets kernels)
 emulated_lib   := $(BUILD)/emulated/cuda/libgtmark_cuda.so
 emulated_obj   := $(patsubst %,$(BUILD)/emulated/obj/%.o,\
                     $(wildcard tests/emulator/*.cc kernels/cuda/*.c kernels/cuda/*.cu))
@@ -414,6 +414,15 @@ $(BUILD)/tests/test_races: $(races_obj) $(helpers) $(BUILD)/libgtmark.a
 	@mkdir -p $(@D) && $(call say,linking,$@)
 	$(Q)clang -fopenmp -fsanitize=thread $(filter %.o,$^) $(links) $(ARCHER) -o $@
 -include $(races_obj:.o=.d)
+
+# What tests/gpu.sh --carried needs on a machine without compilers: programs that find our library beside them, stripped.
+carried := $(patsubst %,$(BUILD)/carried/bench_%,node_scaling batch_scaling presets kernels) \
+           $(patsubst %,$(BUILD)/carried/tests/test_cuda_%,launch math kernels models bench)
+$(carried): linker    := $(lld) -s
+$(carried): mpi_here  :=
+$(carried): cuda_here := '$(look_in)$$ORIGIN/lib:$$ORIGIN/../lib'
+$(BUILD)/carried/bench_%: $(OBJ)/bench/bench_%.o $(BUILD)/libgtmark.a $(version) ; $(link)
+$(BUILD)/carried/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)/libgtmark.a $(version) ; $(link)
 
 # A benchmark that is slower by a known share, for the gates to find (tests/gates.sh).
 slower := $(BUILD)/tests/slower_bench
@@ -492,6 +501,13 @@ endif
 ##   emulated     what tests/gpu.sh --emulated runs
 .PHONY: emulated
 emulated: $(emulated) $(emulated_set)
+##   gpu-archive  build/gpu.tar.gz: what tests/gpu.sh --carried runs on a machine with a GPU and without a compiler;
+##                CUDA_ARCH=sm_90
+.PHONY: gpu-archive
+gpu-archive: $(if $(cuda),$(carried)) $(or $(cuda),no-cuda)
+	@$(clear); tests/gpu_archive.sh $(BUILD)/carried $(cuda)
+no-cuda:
+	@echo 'gtmark: gpu-archive: built without CUDA (make probe)' >&2; false
 ##   gpu-counters results/gpu_counters.md: what the GPU's kernels do for each op, counted without a GPU (docs/cuda.md)
 .PHONY: gpu-counters
 gpu-counters: $(cuda) $(counters)

@@ -4,7 +4,8 @@
  * every choice of optional operands, with and without accumulation, and reproducible to the bit.
  *
  * Each op is a test; all are skipped without a GPU, and ops without a row always. GTMARK_SMALL=1 omits the
- * larger shapes, as needed under compute-sanitizer; GTMARK_OP=NAME tests one op.
+ * larger shapes, as needed under compute-sanitizer; GTMARK_OP=NAME tests one op, GTMARK_PRECISION=NAME one of
+ * f32, tf32 and bf16.
  */
 #include "bench/audit/audit.h"
 #include "kernels/cuda/plan.h"
@@ -70,9 +71,10 @@ enum {
 
 /* The arithmetic of a row: the type of its operands, and the significant bits of factors. */
 static const struct arithmetic {
+    const char *name;
     enum dtype dtype;
     int bits;
-} arithmetics[] = {{TYPE_f32}, {TYPE_tf32}, {TYPE_bf16}};
+} arithmetics[] = {{"f32", TYPE_f32}, {"tf32", TYPE_tf32}, {"bf16", TYPE_bf16}};
 
 struct op_on_device {
     enum op op;
@@ -303,6 +305,7 @@ static void test_op(void **state)
 {
     static struct sample cases[CASES_MAX];
     const struct op_on_device *on = *state;
+    const char *only = getenv("GTMARK_PRECISION");
     if (!on->device->context || !backend_kernel(on->device->backend, on->op, DTYPE_NONE, NULL))
         skip();
     int checked = 0;
@@ -315,7 +318,8 @@ static void test_op(void **state)
         int variations = operands_cases(&base, all, cases);
         for (int c = 0; c < variations; c++)
             for (size_t a = 0; a < sizeof arithmetics / sizeof *arithmetics; a++)
-                checked += check_sample(&cases[c], arithmetics[a], all, on->device);
+                if (!only || strcmp(only, arithmetics[a].name) == 0)
+                    checked += check_sample(&cases[c], arithmetics[a], all, on->device);
     }
     if (!checked)
         fail_msg("%s: no operands could be made", op_info(on->op)->name);

@@ -188,6 +188,8 @@ class Torch:
             try:
                 made[way] = cls(make(), args)
             except (RuntimeError, NotImplementedError) as error:  # of a library that lacks something, on some GPUs
+                if args.device == "cpu":
+                    raise
                 print(f"{' '.join([name, way]).strip()} left out: {str(error).splitlines()[0]}", file=sys.stderr)
         if len(made) < 2:
             return next(iter(made.values()), None)
