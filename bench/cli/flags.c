@@ -231,8 +231,7 @@ static const struct flag flags[] = {
      CHOICE(count, count_modes)},
     {WHAT, "seed", "N", "seed of graphs, inputs and parameters (default 42)", OTHER(read_seed)},
     {WHAT, "check-budget", "SECONDS",
-     "check a program whole if that takes at most this, else by rows for as long (default 5; 0: all rows)",
-     SECONDS(check.budget)},
+     "check whole within this, else by rows for as long (default 5; 0: all rows)", SECONDS(check.budget)},
     {WHAT, "no-check", NULL, "do not check the results", OFF(check.wanted)},
     {WHAT, "peaks", "HOW",
      "peak rates: measure: calibrate the machine again (default: once, kept in results/local); with --device "

@@ -94,7 +94,10 @@ static bool check_combinations(const struct options *o, struct message *error)
     const struct refusal refusals[] = {
         {o->plan_for == PLAN_FOR_CUDA && !meta, "--plan-for: only with --device meta"},
         {o->launched && !o->device.backend->device, "--no-cuda-graph: only on a GPU, not with this --device"},
-        {o->sampling.energy && !o->device.backend->device, "--energy: only on a GPU, not with this --device"},
+        {o->sampling.energy == ENERGY_NO && !o->device.backend->device,
+         "--energy no: only on a GPU, not with this --device"},
+        {o->sampling.energy == ENERGY_ALL && !o->device.backend->device,
+         "--energy all: only on a GPU, not with this --device"},
         {!meta && (o->links.count > 0 || (o->ceilings.count > 0 && !o->device.backend->device)),
          "--peaks: only with --device meta or a GPU; what else runs is compared with its own machine's"},
         {out->trace && o->action == ACTION_RUN && meta,
