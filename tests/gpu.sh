@@ -14,7 +14,7 @@
 #   start      15  the machine, and the canonical workload with 1000 nodes, in f32, tf32 and bf16
 #   ops        40  every kernel at small shapes against the reference in double, each op in a process of its own
 #   nodes      75  the canonical workload to 50,000 nodes, in f32, tf32 and bf16
-#   products   35  1000 and 2000 nodes in f32: a profile, and the algorithms that cublasLt was asked for
+#   products   35  1000 and 2000 nodes in f32: profiles, with one or eight algorithms of cublasLt and 4 or 32 MiB
 #   pytorch    70  against PyTorch, with 1000 and 5000 nodes, in each precision, with $PYTHON (python3)
 #   compiled   60  against torch.compile with graphs, with 1000 nodes, in tf32 and bf16
 #   batches    50  batches of small graphs, in f32 and bf16
@@ -144,15 +144,22 @@ in_each()
     [ ! "$bad" ]
 }
 
-# How cublasLt was called, and how often, without addresses and times.
+# With as many algorithms to choose from, and MiB of workspace: times, and how cublasLt was called, and how often, without
+# addresses and times.
 products()
 {
-    calls=$work/cublaslt.log
-    own="$own env CUBLASLT_LOG_LEVEL=5 CUBLASLT_LOG_FILE=$calls"
-    measure '' bench_node_scaling --phase step --profile --no-check --no-roofline --cold 0 --energy no \
-        ${gpu:+--nodes 1000,2000 --runs 20} ${emulated:+--nodes 16 --runs 2 $tiny} || return
-    [ ! -s "$calls" ] || sed -E 's/0[xX][0-9a-fA-F]+//g; s/^(\[[^]]*\])*//' "$calls" | sort | uniq -c | sort -rn |
-        head -n 300 | cut -c 1-700
+    bad='' mine=$own calls=$work/cublaslt.log
+    for choice in 1:4 1:32 8:4 8:32; do
+        own="env GTMARK_PRODUCT_ALGORITHMS=${choice%:*} GTMARK_PRODUCT_WORKSPACE=${choice#*:}"
+        own="$own CUBLASLT_LOG_LEVEL=5 CUBLASLT_LOG_FILE=$calls $mine"
+        [ "$plan" ] || echo "algorithms:MiB $choice"
+        measure "-$(echo $choice | tr : -)" bench_node_scaling --phase step --profile --no-check --no-roofline --cold 0 \
+            --energy no ${gpu:+--nodes 1000,2000 --runs 20} ${emulated:+--nodes 16 --runs 2 $tiny} || bad=yes
+        [ ! -s "$calls" ] || sed -E 's/0[xX][0-9a-fA-F]+//g; s/^(\[[^]]*\])*//' "$calls" | sort | uniq -c | sort -rn |
+            head -n 100 | cut -c 1-700
+        rm -f "$calls"
+    done
+    [ ! "$bad" ]
 }
 
 compare()

@@ -11,7 +11,7 @@ out=$house/out
 said=$(tests/gpu.sh --emulated --out "$out")
 check 'it ends well' $? 0
 check 'with every part' "$(echo "$said" | grep -cE '^[a-z]+ +[0-9]+ s  ok')" 15
-for file in start.log ops.log nodes-bf16.jsonl products.jsonl batches-f32.jsonl presets-bf16.jsonl kernels-tf32.jsonl models.log \
+for file in start.log ops.log nodes-bf16.jsonl products-8-32.jsonl batches-f32.jsonl presets-bf16.jsonl kernels-tf32.jsonl models.log \
     sparse.jsonl dense.jsonl; do
     check "$file is in the archive" "$(tar -tzf "$out/results.tar.gz" "results/$file")" "results/$file"
 done

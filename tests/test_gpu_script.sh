@@ -88,7 +88,7 @@ end KILL nodes-bf16 nodes products
 check 'cut in the third file: its row' "$(cat "$out/nodes-bf16.jsonl")" '{"row":1}'
 end KILL kernels-f32 products pytorch kernels
 check 'cut later: all before is packed, its row is loose' "$(cat "$out/kernels-f32.jsonl") $(packed)" \
-    '{"row":1} nodes-bf16.jsonl nodes-f32.jsonl nodes-tf32.jsonl nodes.log ops.log products.jsonl products.log pytorch.log start-f32.jsonl start-tf32.jsonl start.log '
+    '{"row":1} nodes-bf16.jsonl nodes-f32.jsonl nodes-tf32.jsonl nodes.log ops.log products-1-32.jsonl products-1-4.jsonl products-8-32.jsonl products-8-4.jsonl products.log pytorch.log start-f32.jsonl start-tf32.jsonl start.log '
 check 'never more than eight files' "$([ "$(ls "$out" | wc -l)" -le 8 ] && echo yes)" yes
 end TERM dense sparse dense
 check 'ended by a signal: its row is packed' "$(tar -xOzf "$out/results.tar.gz" results/dense.jsonl)" '{"row":1}'
