@@ -82,7 +82,7 @@ done
 programs=build${emulated:+/emulated} bench='' own=''
 # What the emulated device can do in seconds.
 tiny='--hidden 16 --heads 2 --layers 1 --budget 2'
-# What would take seconds of a short budget.
+# Without what would take seconds of a short budget.
 short='--budget 22 --energy no'
 
 # run COMMAND...: runs it, or says it if only the plan is wanted
@@ -231,7 +231,7 @@ run_part()
     models) run $own tests/run.sh ${emulated:+GTMARK_SMALL=1} $(tests_of models) ;;
     sanitizers) sanitize ;;
     sparse) measure '' bench_node_scaling --model gps_sparse \
-        ${gpu:+--layers 1 --hidden 64 --nodes 10k,100k,1M --budget 25 --energy no} ${emulated:+--nodes 16,32 $tiny} ;;
+        ${gpu:+--layers 1 --hidden 64 --nodes 10k,100k,1M $short} ${emulated:+--nodes 16,32 $tiny} ;;
     dense) measure '' bench_node_scaling --model graph_transformer \
         ${gpu:+--layers 1 --nodes 1k,10k,100k --budget 35 --energy no} ${emulated:+--nodes 16,32 $tiny} ;;
     molecules)
@@ -292,7 +292,10 @@ stop()
 # pack: adds the loose results to the archive; at no time is one in neither
 pack()
 {
-    set -- "$out"/*.log "$out"/*.jsonl
+    set --
+    for its in $names; do
+        set -- "$@" "$out/$its.log" "$out/$its.jsonl" "$out/$its"-*.jsonl
+    done
     for file; do
         [ ! -f "$file" ] || cp "$file" "$work/results/"
     done
@@ -356,7 +359,7 @@ if [ "$carried" ]; then
     # NVIDIA's libraries are the machine's: found as on the machine where this was built, or here.
     for libraries in '' "${CUDA_HOME:-/usr/local/cuda}/lib64" /usr/local/cuda*/lib64 \
         "$("${PYTHON:-python3}" -c 'import nvidia; print(*(p + "/cu13/lib" for p in nvidia.__path__))' 2>/dev/null)"; do
-        own="env LD_LIBRARY_PATH=$programs/lib:$libraries"
+        own="env LD_LIBRARY_PATH=$programs/lib${libraries:+:$libraries}"
         ! $own "$programs/bench_kernels" --device cuda --list ops >/dev/null 2>&1 || break
     done
     # PyTorch has libraries of the same names.
