@@ -3,6 +3,7 @@
 #include "analysis/charts/gnuplot.h"
 #include "analysis/charts/style.h"
 #include "analysis/record/plain.h"
+#include "analysis/statistics/allocate.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -32,9 +33,7 @@ void figures_add(struct figures *f, const char *name, const char *style,
     if (f->count > FIGURES_MAX)
         abort();
     snprintf(one->name, sizeof one->name, "%s", name);
-    FILE *out = open_memstream(&one->script, &size);
-    if (!out)
-        abort();
+    FILE *out = open_text(&one->script, &size);
     fputs("reset\nset encoding utf8\nhints = 0\n", out);
     write(out, what);
     fprintf(out, "%s%s", style_frame, style);

@@ -1,6 +1,7 @@
 #include "analysis/charts/frame.h"
 
 #include "analysis/charts/gnuplot.h"
+#include "analysis/statistics/allocate.h"
 #include "analysis/tables/wrap.h"
 
 #include <stdlib.h>
@@ -13,9 +14,7 @@ char *frame_wrap(const char *const *texts, size_t n, int columns, size_t *lines)
 {
     char *wrapped = NULL;
     size_t size;
-    FILE *out = open_memstream(&wrapped, &size);
-    if (!out)
-        abort();
+    FILE *out = open_text(&wrapped, &size);
     for (size_t i = 0; i < n; i++)
         if (texts[i] && *texts[i])
             wrap_within(out, texts[i], columns, 0);

@@ -4,6 +4,8 @@
  */
 #include "analysis/charts/gnuplot.h"
 
+#include "analysis/statistics/allocate.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -50,9 +52,7 @@ static char **utf8_environment(void)
     size_t n = 0, kept = 1;
     while (environ[n])
         n++;
-    char **copy = calloc(n + 2, sizeof *copy);
-    if (!copy)
-        return NULL;
+    char **copy = allocate(n + 2, sizeof *copy);
     copy[0] = "LC_ALL=C.UTF-8";
     for (size_t i = 0; i < n; i++)
         if (strncmp(environ[i], "LC_ALL=", strlen("LC_ALL=")) != 0)
@@ -68,16 +68,15 @@ static const char *current_directory(const char *path)
 
 enum gnuplot_result gnuplot_run(const char *const *scripts, size_t n)
 {
-    pid_t *children = calloc(n + 1, sizeof *children);
-    char **environment = utf8_environment(), *path;
-    enum gnuplot_result result = children && environment ? GNUPLOT_DONE : GNUPLOT_FAILED;
+    pid_t *children = allocate(n + 1, sizeof *children);
+    char **environment = utf8_environment();
+    enum gnuplot_result result = GNUPLOT_DONE;
     for (size_t i = 0; result == GNUPLOT_DONE && i < n; i++) {
-        if (asprintf(&path, "%s%s", current_directory(scripts[i]), scripts[i]) < 0)
-            abort();
+        char *path = format_text("%s%s", current_directory(scripts[i]), scripts[i]);
         result = start(path, environment, &children[i]);
         free(path);
     }
-    for (size_t i = 0; children && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         if (children[i] && wait_for(children[i]) != GNUPLOT_DONE)
             result = GNUPLOT_FAILED;
     free(children);

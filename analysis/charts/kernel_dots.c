@@ -1,6 +1,7 @@
 #include "analysis/charts/kernel_dots.h"
 
 #include "analysis/charts/gnuplot.h"
+#include "analysis/statistics/allocate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,9 +34,7 @@ static int by_percent(const void *a, const void *b)
 /* Numbers the ops from the one furthest from its roofline. */
 static void rank_ops(struct kernel_dots *d)
 {
-    struct ranked *ops = calloc(d->ops + 1, sizeof *ops);
-    if (!ops)
-        abort();
+    struct ranked *ops = allocate(d->ops + 1, sizeof *ops);
     for (size_t i = 0; i < d->count; i++) {
         struct kernel_dot *dot = &d->dots[i];
         struct ranked *op = &ops[dot->line];
@@ -55,10 +54,8 @@ static void rank_ops(struct kernel_dots *d)
 struct kernel_dots kernel_dots_of(const struct rows *rows)
 {
     size_t n = rows_count(rows);
-    struct kernel_dots d = {.op_names = calloc(n + 1, sizeof *d.op_names),
-                            .dots = calloc(n + 1, sizeof *d.dots)};
-    if (!d.op_names || !d.dots)
-        abort();
+    struct kernel_dots d = {.op_names = allocate(n + 1, sizeof *d.op_names),
+                            .dots = allocate(n + 1, sizeof *d.dots)};
     for (size_t i = 0; i < n; i++) {
         const struct row *row = rows_at(rows, i);
         struct kernel_dot dot = {.row = row,

@@ -5,6 +5,7 @@
 #include "analysis/charts/style.h"
 #include "analysis/record/axes.h"
 #include "analysis/record/profile.h"
+#include "analysis/statistics/allocate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -44,11 +45,9 @@ static struct line line_of(const struct rows *rows, const struct field *axis,
 {
     const struct field *beside[AXES_MAX];
     size_t all = rows_count(rows), n = axes_beside(rows, axis, beside),
-           *group = calloc(all + 1, sizeof *group);
-    struct line best = {.axis = axis, .rows = calloc(all + 1, sizeof *best.rows)},
-                next = {.axis = axis, .rows = calloc(all + 1, sizeof *next.rows)};
-    if (!group || !best.rows || !next.rows)
-        abort();
+           *group = allocate(all + 1, sizeof *group);
+    struct line best = {.axis = axis, .rows = allocate(all + 1, sizeof *best.rows)},
+                next = {.axis = axis, .rows = allocate(all + 1, sizeof *next.rows)};
     axes_group(rows, beside, n, group);
     for (size_t g = 0; g < all; g++) {
         next.count = 0;
@@ -197,10 +196,8 @@ static void add_ops(struct figures *f, const struct record *record, const struct
         kind = TIMED_FORWARD;
         l = line_of(record_rows(record), axis, has_forward_profile);
     }
-    struct ops *ops = calloc(l.count + 1, sizeof *ops);
+    struct ops *ops = allocate(l.count + 1, sizeof *ops);
     struct stack s = {.axis = "share of the time", .unit = "%"};
-    if (!ops)
-        abort();
     if (read_ops(&l, ops, kind) >= 2) {
         bool ran = !isnan(ops[0].total.seconds);
         char noun[128];

@@ -8,6 +8,7 @@
 #include "analysis/charts/stack.h"
 #include "analysis/charts/style.h"
 #include "analysis/record/profile.h"
+#include "analysis/statistics/allocate.h"
 
 /* Ops beyond these, the longest, are one bar. */
 enum { OPS_MOST = 10 };
@@ -15,9 +16,7 @@ enum { OPS_MOST = 10 };
 static void add_bar(struct series_set *set, const struct quantity *quantity, const char *name, double seconds)
 {
     struct series *s = &set->series[set->count++];
-    *s = (struct series){.quantity = quantity, .count = 1, .points = calloc(1, sizeof *s->points)};
-    if (!s->points)
-        abort();
+    *s = (struct series){.quantity = quantity, .count = 1, .points = allocate(1, sizeof *s->points)};
     snprintf(s->group, sizeof s->group, "%s", name);
     s->points->at = (struct law_point){.x = 1, .y = seconds, .low = seconds, .high = seconds};
 }
@@ -26,10 +25,8 @@ static void add_bar(struct series_set *set, const struct quantity *quantity, con
 static struct series_set make_bars(struct profile_group *groups, size_t n,
                                    const struct quantity quantities[2])
 {
-    struct series_set set = {0, calloc(2 * OPS_MOST + 2, sizeof *set.series)};
+    struct series_set set = {0, allocate(2 * OPS_MOST + 2, sizeof *set.series)};
     struct profile_group others = {.key = "other ops"};
-    if (!set.series)
-        abort();
     for (size_t i = 0; i < n; i++) {
         if (i >= OPS_MOST) {
             others.seconds += groups[i].seconds;

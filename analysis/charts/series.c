@@ -1,6 +1,8 @@
 /* Points by quantity and group. */
 #include "analysis/charts/series.h"
 
+#include "analysis/statistics/allocate.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,28 +76,13 @@ static bool point_of(const struct row *row, const struct field *axis, const stru
     return true;
 }
 
-/* An array of `size` with room for one more after `n` elements; aborts without memory. */
-static void *with_room(void *array, size_t n, size_t *room, size_t size)
-{
-    if (n < *room)
-        return array;
-    *room = *room ? 2 * *room : 8;
-    array = realloc(array, *room * size);
-    if (!array) {
-        fprintf(stderr, "series: no memory for %zu elements\n", *room);
-        abort();
-    }
-    return array;
-}
-
 /* The series of this quantity and group, added if new. */
-static struct series *find_or_add(struct series_set *set, size_t *room, const struct quantity *q,
-                                  const char *group)
+static struct series *find_or_add(struct series_set *set, const struct quantity *q, const char *group)
 {
     for (size_t i = 0; i < set->count; i++)
         if (set->series[i].quantity == q && strcmp(set->series[i].group, group) == 0)
             return &set->series[i];
-    set->series = with_room(set->series, set->count, room, sizeof *set->series);
+    set->series = grow(set->series, set->count, sizeof *set->series);
     struct series *s = &set->series[set->count++];
     *s = (struct series){.quantity = q};
     snprintf(s->group, sizeof s->group, "%s", group);
@@ -126,8 +113,8 @@ static struct group_axes group_axes_of(const struct rows *rows, const struct fie
     return g;
 }
 
-static void collect(struct series_set *set, size_t *room, const struct source *source,
-                    const struct field *axis, const struct quantity *q, const struct group_axes *g)
+static void collect(struct series_set *set, const struct source *source, const struct field *axis,
+                    const struct quantity *q, const struct group_axes *g)
 {
     const struct field *field = schema_find(q->path);
     for (size_t i = 0; i < rows_count(source->rows); i++) {
@@ -137,13 +124,13 @@ static void collect(struct series_set *set, size_t *room, const struct source *s
         if (!point_of(row, axis, q, field, &p))
             continue;
         group_of(source, row, g->named, g->names, group);
-        struct series *s = find_or_add(set, room, q, group);
+        struct series *s = find_or_add(set, q, group);
         if (s->count == 0 && q->kind == SERIES_TIME) {
             axes_describe_all(row, g->beside, g->others, group);
             const struct fit *fit = fits_get(&g->fits, q->program, axis, group);
             s->law = fit ? fit->law : s->law;
         }
-        s->points = with_room(s->points, s->count, &s->room, sizeof *s->points);
+        s->points = grow(s->points, s->count, sizeof *s->points);
         s->points[s->count++] = p;
     }
 }
@@ -152,16 +139,13 @@ struct series_set series_collect(const struct source *sources, size_t count, con
                                  const struct quantity *quantities, size_t n)
 {
     struct series_set set = {0};
-    size_t room = 0;
     bool timed = n > 0 && quantities[0].kind == SERIES_TIME;
-    struct group_axes *axes = malloc((count + 1) * sizeof *axes);
-    if (!axes)
-        abort();
+    struct group_axes *axes = allocate(count + 1, sizeof *axes);
     for (size_t i = 0; i < count; i++)
         axes[i] = group_axes_of(sources[i].rows, axis, timed);
     for (size_t q = 0; q < n; q++)
         for (size_t i = 0; i < count; i++)
-            collect(&set, &room, &sources[i], axis, &quantities[q], &axes[i]);
+            collect(&set, &sources[i], axis, &quantities[q], &axes[i]);
     for (size_t i = 0; i < count; i++)
         fits_free(&axes[i].fits);
     free(axes);

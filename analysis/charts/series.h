@@ -53,7 +53,7 @@ struct point {
 struct series {
     const struct quantity *quantity;
     char group[AXES_TEXT]; /* source and the other axes' values; "" for one source if none varies */
-    size_t count, room;
+    size_t count;
     struct point *points; /* ascending x, all positive */
     struct law law;       /* of the fit of the times; terms 0: none */
 };

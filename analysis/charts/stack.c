@@ -2,16 +2,15 @@
 
 #include "analysis/charts/chart_text.h"
 #include "analysis/charts/gnuplot.h"
+#include "analysis/statistics/allocate.h"
 
 #include <stdlib.h>
 
 void stack_allocate(struct stack *s, size_t points)
 {
     s->points = points;
-    s->x = calloc(points + 1, sizeof *s->x);
-    s->value = calloc(points + 1, sizeof *s->value);
-    if (!s->x || !s->value)
-        abort();
+    s->x = allocate(points + 1, sizeof *s->x);
+    s->value = allocate(points + 1, sizeof *s->value);
 }
 
 void stack_free(struct stack *s)

@@ -5,6 +5,7 @@
 
 #include "analysis/compare/compare_notes.h"
 #include "analysis/compare/compare_table.h"
+#include "analysis/statistics/allocate.h"
 
 /* What two files measured of a program: the pairs, and the rows of the first file among them. */
 struct measured {
@@ -14,9 +15,7 @@ struct measured {
 
 static struct measured measured_by(const struct comparison *c, size_t base, size_t file, size_t program)
 {
-    struct measured m = {calloc(comparison_lines(c) + 1, sizeof *m.pairs), rows_new_view()};
-    if (!m.pairs)
-        abort();
+    struct measured m = {allocate(comparison_lines(c) + 1, sizeof *m.pairs), rows_new_view()};
     for (size_t line = 0; line < comparison_lines(c) && c->programs[program]; line++) {
         struct pair p = {line, program, file, base};
         if (!comparison_row(c, base, line) || !comparison_row(c, file, line) ||
@@ -39,10 +38,8 @@ static void add_values(struct crossings *all, const struct comparison *c, const 
                        const size_t *group, size_t i, const struct crossing *like)
 {
     struct crossing f = *like;
-    f.points = calloc(rows_count(m->rows), sizeof *f.points);
-    all->list = realloc(all->list, (all->count + 1) * sizeof *all->list);
-    if (!f.points || !all->list)
-        abort();
+    f.points = allocate(rows_count(m->rows), sizeof *f.points);
+    all->list = grow(all->list, all->count, sizeof *all->list);
     for (size_t k = i; k < rows_count(m->rows); k++) {
         struct crossing_point *point = &f.points[f.count];
         if (group[k] != i || !field_number(rows_at(m->rows, k), f.axis, &point->x) || !(point->x > 0))
@@ -64,9 +61,7 @@ static void add_axis(struct crossings *all, const struct comparison *c, const st
 {
     const struct field *beside[AXES_MAX];
     size_t n = axes_beside(m->rows, like->axis, beside),
-           *group = calloc(rows_count(m->rows) + 1, sizeof *group);
-    if (!group)
-        abort();
+           *group = allocate(rows_count(m->rows) + 1, sizeof *group);
     axes_group(m->rows, beside, n, group);
     for (size_t i = 0; i < rows_count(m->rows); i++)
         if (group[i] == i) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/record/profile.h"
+#include "analysis/statistics/allocate.h"
 #include "analysis/tables/units.h"
 
 /* An op in both profiles. */
@@ -64,9 +65,7 @@ static void print_pair(FILE *out, const struct comparison *c, const struct pair 
     const struct rows *rows = c->files[c->lead].rows;
     struct profile_group *from = profile_groups(a, PROFILE_OP, PROFILE_AS_RUN, &before);
     struct profile_group *to = profile_groups(b, PROFILE_OP, PROFILE_AS_RUN, &after);
-    struct change *list = calloc(before + after + 1, sizeof *list);
-    if (!list)
-        abort();
+    struct change *list = allocate(before + after + 1, sizeof *list);
     for (size_t i = 0; i < before; i++)
         change_of(list, &n, from[i].key)->before = from[i].seconds;
     for (size_t i = 0; i < after; i++)

@@ -9,6 +9,8 @@
  */
 #include "analysis/compare/crossing.h"
 
+#include "analysis/statistics/allocate.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,9 +74,7 @@ static struct entry *entries_of(const struct rows *rows, const struct field *axi
 {
     const struct field *agree[AXES_MAX];
     size_t others = c ? axes_of_group(rows, axis, c, agree) : axes_beside(rows, axis, agree);
-    struct entry *entries = malloc((rows_count(rows) + 1) * sizeof *entries);
-    if (!entries)
-        abort();
+    struct entry *entries = allocate(rows_count(rows) + 1, sizeof *entries);
     *n = 0;
     for (size_t i = 0; i < rows_count(rows); i++) {
         struct entry *e = &entries[*n];
@@ -211,14 +211,10 @@ static bool judge_memory(struct crossing *c, int v)
 
 static void add(struct crossings *all, const struct crossing *c)
 {
-    all->list = realloc(all->list, (all->count + 1) * sizeof *all->list);
-    if (!all->list)
-        abort();
+    all->list = grow(all->list, all->count, sizeof *all->list);
     struct crossing *added = &all->list[all->count++];
     *added = *c;
-    added->points = malloc(c->count * sizeof *c->points);
-    if (!added->points)
-        abort();
+    added->points = allocate(c->count, sizeof *c->points);
     memcpy(added->points, c->points, c->count * sizeof *c->points);
 }
 
@@ -248,10 +244,8 @@ static void add_two(struct crossings *all, const struct field *axis, const struc
 {
     size_t first = contest->encodings ? TIMED_ENCODING : 0,
            last = contest->encodings ? TIMED : TIMED_ENCODING;
-    struct crossing c = {.axis = axis, .points = malloc((n + 1) * sizeof *c.points)};
+    struct crossing c = {.axis = axis, .points = allocate(n + 1, sizeof *c.points)};
     char sparse[AXES_TEXT + 8];
-    if (!c.points)
-        abort();
     snprintf(sparse, sizeof sparse, "sparse_%s", a->name);
     bool comparable = strcmp(contest->axis, "op") != 0 || strcmp(sparse, b->name) == 0;
     memcpy(c.name[0], a->name, AXES_TEXT);
@@ -302,9 +296,7 @@ static void add_encodings(struct crossings *all, const struct field *axis, const
 {
     static const char *const runs[] = {
         [TIMED_FORWARD] = "an inference run", [TIMED_STEP] = "a training step"};
-    struct crossing c = {.axis = axis, .points = malloc((n + 1) * sizeof *c.points)};
-    if (!c.points)
-        abort();
+    struct crossing c = {.axis = axis, .points = allocate(n + 1, sizeof *c.points)};
     memcpy(c.group, e->group, AXES_TEXT);
     snprintf(c.name[1], AXES_TEXT, "the encoding");
     for (size_t kind = TIMED_FORWARD; kind <= TIMED_STEP; kind++) {

@@ -5,6 +5,7 @@
 
 #include "analysis/charts/chart_script.h"
 #include "analysis/charts/style.h"
+#include "analysis/statistics/allocate.h"
 
 /* The crossings that are drawn, all over the axis of the first. */
 struct crossing_chart {
@@ -41,9 +42,7 @@ static void set_label(struct crossing_chart *c, size_t i)
 
 static struct series series_of(const struct crossing *c, const struct quantity *q)
 {
-    struct series s = {.quantity = q, .points = calloc(c->count, sizeof *s.points)};
-    if (!s.points)
-        abort();
+    struct series s = {.quantity = q, .points = allocate(c->count, sizeof *s.points)};
     snprintf(s.group, sizeof s.group, "%s", c->group);
     for (size_t i = 0; i < c->count; i++) {
         const struct verdict *v = &c->points[i].verdict;

@@ -5,6 +5,7 @@
 
 #include "analysis/record/axes.h"
 #include "analysis/record/profile.h"
+#include "analysis/statistics/allocate.h"
 #include "analysis/tables/grid.h"
 
 /* In which rows a figure is the same in every run. */
@@ -131,9 +132,7 @@ static void compare_figure(struct exact *e, const struct comparison *c, struct e
     e->less += !alone && d.is < d.was;
     if (d.is == d.was)
         return;
-    e->list = realloc(e->list, (e->count + 1) * sizeof *e->list);
-    if (!e->list)
-        abort();
+    e->list = grow(e->list, e->count, sizeof *e->list);
     if (!alone)
         name_first(&d, comparison_row(c, 0, d.line), comparison_row(c, 1, d.line));
     e->list[e->count++] = d;

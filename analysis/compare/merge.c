@@ -4,6 +4,7 @@
 #include "analysis/compare/match.h"
 #include "analysis/fits/fits.h"
 #include "analysis/record/plain.h"
+#include "analysis/statistics/allocate.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -92,9 +93,7 @@ bool merge_possible(struct record *const *records, char *const *names, size_t co
 /* To be freed. */
 static struct source *find_sources(struct record *const *records, char *const *names, size_t count)
 {
-    struct source *all = calloc(count, sizeof *all);
-    if (!all)
-        abort();
+    struct source *all = allocate(count, sizeof *all);
     for (size_t i = 0; i < count; i++) {
         const struct value *head = record_head(records[i]);
         all[i] = (struct source){records[i], names[i], value_get(head, "shard"), i, i};
@@ -209,9 +208,7 @@ static void judge_copy(const struct rows *all, const struct moved *first, struct
 static void find_copies(struct moved *moved, size_t n, FILE *out, struct merge_found *found)
 {
     struct rows *all = rows_new_view();
-    size_t *order = calloc(n + 1, sizeof *order);
-    if (!order)
-        abort();
+    size_t *order = allocate(n + 1, sizeof *order);
     for (size_t i = 0; i < n; i++) {
         rows_append(all, moved[i].row);
         order[i] = i;
@@ -301,10 +298,8 @@ static void find_missing_parts(const struct source *all, size_t count, size_t sw
 static void find_missing(const struct source *all, size_t count, size_t sweep, const struct moved *moved,
                          size_t n, FILE *out, struct merge_found *found)
 {
-    int64_t rows = 0, there = 0, *numbers = calloc(n + count, sizeof *numbers);
+    int64_t rows = 0, there = 0, *numbers = allocate(n + count, sizeof *numbers);
     size_t before = found->missing;
-    if (!numbers)
-        abort();
     find_missing_parts(all, count, sweep, numbers, out, found);
     for (size_t i = 0; i < n; i++)
         if (moved[i].from->sweep == sweep)

@@ -3,6 +3,7 @@
 #include "analysis/compare/compare_flips.h"
 #include "analysis/compare/compare_table.h"
 #include "analysis/record/result_file.h"
+#include "analysis/statistics/allocate.h"
 #include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"
 
@@ -350,9 +351,7 @@ static void print_rest(FILE *out, const struct overview *o)
     for (size_t i = 0; i < o->sections; i++) {
         char *flips;
         size_t size;
-        FILE *text = open_memstream(&flips, &size);
-        if (!text)
-            abort();
+        FILE *text = open_text(&flips, &size);
         compare_flips(text, &o->section[i].c);
         fclose(text);
         if (size > 0)
@@ -377,10 +376,8 @@ static void print_rest(FILE *out, const struct overview *o)
 bool overview_print(FILE *out, const char *const *paths, size_t count, const char *const *ignored,
                     const char *build, char *error)
 {
-    struct overview *o = calloc(1, sizeof *o);
-    struct section *sections = calloc(count + 1, sizeof *sections);
-    if (!o || !sections)
-        abort();
+    struct overview *o = allocate(1, sizeof *o);
+    struct section *sections = allocate(count + 1, sizeof *sections);
     o->section = sections;
     bool good = load(o, paths, count, ignored, error);
     if (good) {

@@ -7,6 +7,7 @@
 #include "analysis/record/axes.h"
 #include "analysis/record/profile.h"
 #include "analysis/record/row_range.h"
+#include "analysis/statistics/allocate.h"
 #include "analysis/statistics/disturbance.h"
 #include "analysis/tables/units.h"
 
@@ -78,9 +79,7 @@ static struct op *ops_of_profile(const struct profile *p, const struct row *row,
     struct range one = {.low = 1, .lost = row ? row_range(row, kind).lost : 0};
     double apart = fmax(fmax(distinct, 1 + fabs(covered - 1)), 1 / range_floor_within(&one)); /* ignore NAN */
     struct profile_group *groups = profile_groups(p, PROFILE_OP, PROFILE_LONGEST, n);
-    struct op *ops = calloc(*n + 1, sizeof *ops);
-    if (!ops)
-        abort();
+    struct op *ops = allocate(*n + 1, sizeof *ops);
     for (size_t i = 0; i < *n; i++) {
         double seconds = groups[i].seconds, least = isfinite(groups[i].least) ? groups[i].least : 0;
         double lost = seconds - least;
@@ -180,10 +179,8 @@ static struct op *fastest_kernels(const struct rows *rows, size_t *n, size_t *us
 {
     const struct field *axes[AXES_MAX];
     size_t count = rows_count(rows), all = axes_varying(rows, axes), kept = 0, timed = 0;
-    size_t *group = malloc((count + 1) * sizeof *group), *place = calloc(count + 1, sizeof *place);
-    struct op *ops = calloc(count + 1, sizeof *ops);
-    if (!group || !place || !ops)
-        abort();
+    size_t *group = allocate(count + 1, sizeof *group), *place = allocate(count + 1, sizeof *place);
+    struct op *ops = allocate(count + 1, sizeof *ops);
     for (size_t i = 0; i < all; i++)
         if (strcmp(axes[i]->path, "variant") != 0)
             axes[kept++] = axes[i];

@@ -3,6 +3,7 @@
 #include "analysis/compare/crossing.h"
 #include "analysis/findings/sentences.h"
 #include "analysis/record/plain.h"
+#include "analysis/statistics/allocate.h"
 #include "analysis/tables/wrap.h"
 
 #include <math.h>
@@ -78,14 +79,6 @@ void describe_row(const struct rows *rows, const struct row *row, char text[AXES
         describe_size(row, text);
 }
 
-FILE *open_text(char **text, size_t *size)
-{
-    FILE *memory = open_memstream(text, size);
-    if (!memory)
-        abort();
-    return memory;
-}
-
 /* The heaviest sentence of a kind, to be freed; *from: of which record. Null if there is none. */
 static char *heaviest(sentence *kind, const struct facts *facts, size_t n, size_t *from)
 {
@@ -136,9 +129,7 @@ static void write_findings(FILE *out, const struct facts *facts, const char *con
 
 void findings_write(FILE *out, const struct record *const *records, const char *const *names, size_t n)
 {
-    struct facts *facts = calloc(n + 1, sizeof *facts);
-    if (!facts)
-        abort();
+    struct facts *facts = allocate(n + 1, sizeof *facts);
     for (size_t i = 0; i < n; i++) {
         const struct rows *rows = record_rows(records[i]);
         facts[i] = (struct facts){records[i], rows, fits_find(rows)};

@@ -7,6 +7,7 @@
 
 #include "analysis/record/axes.h"
 #include "analysis/record/row_range.h"
+#include "analysis/statistics/allocate.h"
 #include "analysis/tables/units.h"
 
 #include <math.h>
@@ -109,9 +110,7 @@ static double reach_along(const struct rows *rows, const struct row *row, const 
     const struct field *axes[AXES_MAX];
     size_t n = axes_beside(rows, axis, axes);
     *known = 0;
-    struct law_point *points = calloc(rows_count(rows) + 1, sizeof *points);
-    if (!points)
-        abort();
+    struct law_point *points = allocate(rows_count(rows) + 1, sizeof *points);
     for (size_t i = 0; i < rows_count(rows); i++) {
         const struct row *other = rows_at(rows, i);
         double y = count_real(row_program(other, kind)->memory.peak_live);

@@ -6,6 +6,7 @@
 
 #include "analysis/record/axes.h"
 #include "analysis/record/rank_scaling.h"
+#include "analysis/statistics/allocate.h"
 #include "analysis/tables/units.h"
 
 #include <stdlib.h>
@@ -95,9 +96,7 @@ void findings_print_rank_memory(FILE *out, const struct rows *rows, bool weak, d
     const struct field *axes[AXES_MAX];
     char text[AXES_TEXT];
     size_t count = rows_count(rows), n = axes_of_sets(rows, weak, axes);
-    struct rank_place *all = rank_places(rows, weak), *known = malloc((count + 1) * sizeof *known);
-    if (!known)
-        abort();
+    struct rank_place *all = rank_places(rows, weak), *known = allocate(count + 1, sizeof *known);
     for (size_t i = 0, end; i < count; i = end) {
         size_t found = 0;
         for (end = i; end < count && rank_place_same(&all[i], &all[end]); end++) {

@@ -4,6 +4,7 @@
 
 #include "analysis/fits/fits.h"
 #include "analysis/record/record.h"
+#include "analysis/statistics/allocate.h"
 
 #include <stdio.h>
 
@@ -50,9 +51,6 @@ bool sentence_doubts(FILE *out, const struct facts *facts, const char *const *na
 
 /* A line for each work whose time is predicted for several ways. */
 void ways_write(FILE *out, const struct rows *rows);
-
-/* A stream into a text, which is there, to be freed, once it is closed. */
-FILE *open_text(char **text, size_t *size);
 
 /* Whether a text is there, and not empty. */
 bool has_text(const char *text);

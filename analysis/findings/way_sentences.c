@@ -10,6 +10,7 @@
 
 #include "analysis/record/axes.h"
 #include "analysis/record/schema.h"
+#include "analysis/statistics/allocate.h"
 #include "analysis/tables/units.h"
 
 #include <math.h>
@@ -57,10 +58,8 @@ static size_t axes_of_work(const struct rows *rows, const struct field *axes[AXE
 static struct way *ways_of(const struct rows *rows, const struct field *const *axes, size_t n, size_t kind,
                            size_t *count)
 {
-    size_t *work = calloc(rows_count(rows) + 1, sizeof *work);
-    struct way *ways = calloc(rows_count(rows) + 1, sizeof *ways);
-    if (!work || !ways)
-        abort();
+    size_t *work = allocate(rows_count(rows) + 1, sizeof *work);
+    struct way *ways = allocate(rows_count(rows) + 1, sizeof *ways);
     axes_group(rows, axes, n, work);
     *count = 0;
     for (size_t i = 0; i < rows_count(rows); i++) {

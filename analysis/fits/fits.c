@@ -11,6 +11,7 @@
 #include "analysis/fits/fits.h"
 
 #include "analysis/record/schema.h"
+#include "analysis/statistics/allocate.h"
 #include "analysis/statistics/disturbance.h"
 
 #include <math.h>
@@ -79,9 +80,7 @@ bool fit_tells(const struct fit *fit)
 /* The terms of FLOPs and of bytes together: an op takes time for both. 0 if FLOPs have none. */
 static unsigned terms_of(const struct fit *fit)
 {
-    struct law_point *work = malloc(2 * fit->count * sizeof *work);
-    if (!work)
-        abort();
+    struct law_point *work = allocate(2 * fit->count, sizeof *work);
     for (size_t i = 0; i < fit->count; i++) {
         const struct fit_point *p = &fit->points[i];
         work[i] = exact(p->time.x, p->flops);
@@ -114,9 +113,7 @@ static void find_law(struct fit *fit)
     fit->no_law = fit_no_work(fit);
     if (fit->no_law)
         return;
-    struct law_point *times = malloc(fit->count * sizeof *times);
-    if (!times)
-        abort();
+    struct law_point *times = allocate(fit->count, sizeof *times);
     for (size_t i = 0; i < fit->count; i++)
         times[i] = fit->points[i].time;
     fit->terms = terms_of(fit);
@@ -257,9 +254,7 @@ static size_t keep_state(struct entry *entries, size_t n, size_t kind)
 /* Appends the fit of a group's entries, of which those that repeat an x are left out, if it has 2 points. */
 static void add_fit(struct fits *fits, const struct entry *entries, size_t n, struct fit fit)
 {
-    fit.points = malloc((n + 1) * sizeof *fit.points);
-    if (!fit.points)
-        abort();
+    fit.points = allocate(n + 1, sizeof *fit.points);
     fit.by_bytes = true;
     for (size_t i = 0; i < n; i++) {
         if (i && entries[i].point.time.x == entries[i - 1].point.time.x)
@@ -274,9 +269,7 @@ static void add_fit(struct fits *fits, const struct entry *entries, size_t n, st
     }
     find_law(&fit);
     judge_fit(&fit);
-    fits->list = realloc(fits->list, (fits->count + 1) * sizeof *fits->list);
-    if (!fits->list)
-        abort();
+    fits->list = grow(fits->list, fits->count, sizeof *fits->list);
     fits->list[fits->count++] = fit;
 }
 
@@ -285,10 +278,8 @@ static void add_fits(struct fits *fits, const struct rows *rows, const struct fi
 {
     const struct field *beside[AXES_MAX];
     size_t others = axes_beside(rows, axis, beside), count = rows_count(rows), n = 0;
-    size_t *group = malloc((count + 1) * sizeof *group);
-    struct entry *entries = malloc((count + 1) * sizeof *entries);
-    if (!group || !entries)
-        abort();
+    size_t *group = allocate(count + 1, sizeof *group);
+    struct entry *entries = allocate(count + 1, sizeof *entries);
     axes_group(rows, beside, others, group);
     for (size_t i = 0; i < count; i++) {
         struct entry *e = &entries[n];

@@ -2,6 +2,7 @@
 #include "analysis/fits/fits.h"
 
 #include "analysis/record/plain.h"
+#include "analysis/statistics/allocate.h"
 #include "analysis/tables/wrap.h"
 
 #include <math.h>
@@ -61,9 +62,7 @@ static void print_wrapped(const struct fit *fit, void (*print)(const struct fit 
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *memory = open_memstream(&text, &size);
-    if (!memory)
-        abort();
+    FILE *memory = open_text(&text, &size);
     print(fit, memory);
     fclose(memory);
     fprintf(out, "%*s", at, "");

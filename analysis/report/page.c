@@ -12,6 +12,7 @@
 /* page_css and page_js with their hashes, made from page.css and page.js by the Makefile. */
 #include "analysis/record/result_file.h"
 #include "analysis/report/page.inc"
+#include "analysis/statistics/allocate.h"
 
 /* Rows of all tables together, so that a page has at most about 3 MB. */
 enum { ROWS_MOST = 1000 };
@@ -100,11 +101,9 @@ static void put_findings(FILE *out, const struct part *parts, size_t n)
 {
     char *text = NULL;
     size_t size;
-    const struct record **records = calloc(n, sizeof *records);
-    const char **names = calloc(n, sizeof *names);
-    FILE *memory = open_memstream(&text, &size);
-    if (!records || !names || !memory)
-        abort();
+    const struct record **records = allocate(n, sizeof *records);
+    const char **names = allocate(n, sizeof *names);
+    FILE *memory = open_text(&text, &size);
     for (size_t i = 0; i < n; i++) {
         records[i] = parts[i].record;
         names[i] = parts[i].name;
@@ -150,10 +149,8 @@ static void put_part(FILE *out, const struct part *p)
 bool page_write(const void *what, FILE *out)
 {
     const struct page *page = what;
-    struct part *parts = calloc(page->count, sizeof *parts);
+    struct part *parts = allocate(page->count, sizeof *parts);
     size_t common = common_directories(page);
-    if (!parts)
-        abort();
     for (size_t i = 0; i < page->count; i++)
         parts[i] = part_of(page, i, common);
     put_page_head(out, parts, page->count);

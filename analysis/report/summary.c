@@ -5,6 +5,7 @@
 #include "analysis/record/schema.h"
 #include "analysis/report/html.h"
 #include "analysis/report/remarks.h"
+#include "analysis/statistics/allocate.h"
 #include "analysis/tables/units.h"
 
 #include <math.h>
@@ -87,9 +88,7 @@ void summary_measured(FILE *out, const struct part *parts, size_t n)
 static size_t *count_warned(const struct part *parts, size_t n)
 {
     struct remark found[REMARKS_MAX];
-    size_t *rows = calloc(REMARKS * n, sizeof *rows);
-    if (!rows)
-        abort();
+    size_t *rows = allocate(REMARKS * n, sizeof *rows);
     for (size_t k = 0; k < n; k++)
         for (size_t i = 0; i < rows_count(parts[k].rows); i++) {
             size_t remarks = remarks_of(rows_at(parts[k].rows, i), found);

@@ -19,6 +19,7 @@
  */
 #include "analysis/statistics/robust.h"
 
+#include "analysis/statistics/allocate.h"
 #include "analysis/statistics/statistics.h"
 
 #include <math.h>
@@ -28,16 +29,6 @@
 
 #define AUTOCORRELATION_MAX 0.95
 enum { DRIFT_POINTS = 200 };
-
-static void *allocate(size_t count, size_t size)
-{
-    void *memory = calloc(count ? count : 1, size);
-    if (!memory) {
-        fprintf(stderr, "robust statistics: no memory for %zu samples\n", count);
-        abort();
-    }
-    return memory;
-}
 
 /* A sorted copy; the caller frees it. */
 static double *sorted_copy(const double *x, size_t n)

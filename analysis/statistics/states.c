@@ -9,21 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/statistics/allocate.h"
 #include "analysis/statistics/statistics.h"
 
 const char *const probe_parts[PROBE_PARTS] = {"ping", "fma", "sharing"};
 
 static const double gap_over_extent = 3, least_gap = 1.25, least_shared = 1.002;
-
-static void *new_values(size_t count, size_t size)
-{
-    void *memory = calloc(count ? count : 1, size);
-    if (!memory) {
-        fprintf(stderr, "states: no memory for %zu values\n", count);
-        abort();
-    }
-    return memory;
-}
 
 /* The ratio across the quarter of sorted[n] that is nearest to its end, or to its begin. */
 static double extent(const double *sorted, size_t n, bool at_end)
@@ -107,7 +98,7 @@ static void find_unshared(struct states *s, const struct turn *turns, size_t n, 
 struct states states_find(const struct turn *turns, size_t n)
 {
     struct states s = {0};
-    double *values = new_values(2 * n, sizeof *values);
+    double *values = allocate(2 * n, sizeof *values);
     for (int part = 0; part < PROBE_PARTS; part++) {
         size_t count = 0;
         for (size_t i = 0; i < n; i++)
@@ -170,7 +161,7 @@ static bool is_like(double *inside, size_t n, const double *outside, size_t m)
 
 static double *medians_of(const struct turns *t)
 {
-    double *medians = new_values(t->count, sizeof *medians);
+    double *medians = allocate(t->count, sizeof *medians);
     const double *samples = t->samples;
     for (size_t i = 0; i < t->count; samples += t->list[i++].samples)
         medians[i] = summarize(samples, t->list[i].samples).median;
@@ -180,7 +171,7 @@ static double *medians_of(const struct turns *t)
 struct probe states_median(const struct turn *turns, size_t n, const bool *counts)
 {
     struct probe state;
-    double *values = new_values(2 * n, sizeof *values);
+    double *values = allocate(2 * n, sizeof *values);
     for (int part = 0; part < PROBE_PARTS; part++) {
         size_t count = 0;
         for (size_t i = 0; i < n; i++) {
@@ -215,10 +206,10 @@ bool reported_suffices(size_t turns, size_t all)
 struct reported reported_choose(const struct turns *t, const struct states *s)
 {
     const struct turn *best = states_best_filled(s, t->list, t->count);
-    double *all = medians_of(t), *inside = new_values(t->count, sizeof *inside),
-           *outside = new_values(t->count, sizeof *outside);
-    struct reported r = {.medians = new_values(t->count, sizeof *r.medians),
-                         .is_reported = new_values(t->count, sizeof *r.is_reported),
+    double *all = medians_of(t), *inside = allocate(t->count, sizeof *inside),
+           *outside = allocate(t->count, sizeof *outside);
+    struct reported r = {.medians = allocate(t->count, sizeof *r.medians),
+                         .is_reported = allocate(t->count, sizeof *r.is_reported),
                          .stateless = !best};
     for (size_t i = 0; i < t->count; i++) {
         r.is_reported[i] = best && states_holds(s, &t->list[i], best);
@@ -243,8 +234,8 @@ struct reported reported_part(const struct turns *t, const struct reported *whol
 {
     struct reported r = *whole;
     double *all = medians_of(t);
-    r.medians = new_values(t->count, sizeof *r.medians);
-    r.is_reported = new_values(t->count, sizeof *r.is_reported);
+    r.medians = allocate(t->count, sizeof *r.medians);
+    r.is_reported = allocate(t->count, sizeof *r.is_reported);
     r.turns = 0;
     for (size_t i = 0; i < t->count; i++) {
         r.is_reported[i] = whole->is_reported[i];
@@ -265,7 +256,7 @@ double *reported_values(const struct turns *t, const struct reported *r, const d
     size_t all = 0;
     for (size_t i = 0; i < t->count; i++)
         all += t->list[i].samples;
-    double *chosen = new_values(all, sizeof *chosen);
+    double *chosen = allocate(all, sizeof *chosen);
     *n = 0;
     for (size_t i = 0; i < t->count; values += t->list[i++].samples)
         for (size_t k = 0; k < t->list[i].samples && r->is_reported[i]; k++)

@@ -16,6 +16,8 @@
  */
 #include "analysis/statistics/statistics.h"
 
+#include "analysis/statistics/allocate.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,11 +96,7 @@ struct summary summarize(const double *samples, size_t n)
 {
     if (n == 0)
         return (struct summary){0, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0};
-    double *sorted = malloc(2 * n * sizeof *sorted);
-    if (!sorted) {
-        fprintf(stderr, "summarize: no memory for %zu samples\n", n);
-        abort();
-    }
+    double *sorted = allocate(2 * n, sizeof *sorted);
     memcpy(sorted, samples, n * sizeof *sorted);
     qsort(sorted, n, sizeof *sorted, compare_doubles);
 

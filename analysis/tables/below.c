@@ -2,6 +2,7 @@
 
 #include "analysis/record/plain.h"
 #include "analysis/record/row_range.h"
+#include "analysis/statistics/allocate.h"
 #include "analysis/statistics/disturbance.h"
 #include "analysis/tables/wrap.h"
 
@@ -93,9 +94,7 @@ void below_print(struct below *b, FILE *out, int width, bool markdown)
 {
     char *text;
     size_t size;
-    FILE *lines = open_memstream(&text, &size);
-    if (!lines)
-        abort();
+    FILE *lines = open_text(&text, &size);
     notes_print(&b->reasons, lines, width);
     print_ranges(b, lines, width);
     print_conditions(b, lines, width);

@@ -3,6 +3,7 @@
 
 #include "analysis/record/row.h"
 #include "analysis/record/schema.h"
+#include "analysis/statistics/allocate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,9 +34,7 @@ static void write_list(FILE *out, const struct items *items, enum field_type typ
 {
     char *text = NULL;
     size_t size;
-    FILE *memory = open_memstream(&text, &size);
-    if (!memory)
-        abort();
+    FILE *memory = open_text(&text, &size);
     for (size_t i = 0; i < items->count; i++) {
         fputs(i > 0 ? ";" : "", memory);
         if (type == FIELD_REALS)

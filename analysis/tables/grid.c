@@ -1,5 +1,6 @@
 #include "analysis/tables/grid.h"
 
+#include "analysis/statistics/allocate.h"
 #include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"
 
@@ -13,7 +14,7 @@ void grid_add(struct grid *g, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
-    g->cells = realloc(g->cells, (g->count + 1) * sizeof *g->cells);
+    g->cells = grow(g->cells, g->count, sizeof *g->cells);
     if (!g->cells || vasprintf(&g->cells[g->count++], format, values) < 0)
         abort();
     va_end(values);

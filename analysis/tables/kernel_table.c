@@ -1,6 +1,7 @@
 #include "analysis/tables/kernel_table.h"
 
 #include "analysis/record/row_range.h"
+#include "analysis/statistics/allocate.h"
 #include "analysis/tables/grid.h"
 #include "analysis/tables/units.h"
 
@@ -93,9 +94,7 @@ static void compare_kernels(struct timed_kernel *k, size_t n)
 
 static struct timed_kernels kernels_of(const struct table *t, const struct table_line *lines, size_t n)
 {
-    struct timed_kernels all = {calloc(n + 1, sizeof *all.list), n};
-    if (!all.list)
-        abort();
+    struct timed_kernels all = {allocate(n + 1, sizeof *all.list), n};
     for (size_t i = 0; i < n; i++)
         all.list[i] = kernel_of(t, &lines[i], i);
     qsort(all.list, n, sizeof *all.list, by_work_and_index);
@@ -111,9 +110,7 @@ static struct timed_kernels kernels_of(const struct table *t, const struct table
 static struct timed_kernel *sorted(const struct timed_kernels *all, int order(const void *, const void *),
                                    bool has_rank(const struct timed_kernel *), size_t *n)
 {
-    struct timed_kernel *list = malloc((all->count + 1) * sizeof *list);
-    if (!list)
-        abort();
+    struct timed_kernel *list = allocate(all->count + 1, sizeof *list);
     *n = 0;
     for (size_t i = 0; i < all->count; i++)
         if (has_rank(&all->list[i]))

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/record/lines.h"
+#include "analysis/statistics/allocate.h"
 #include "analysis/tables/csv.h"
 #include "analysis/tables/kernel_table.h"
 #include "analysis/tables/profile_table.h"
@@ -36,9 +37,7 @@ void printer_begin(struct printer *p)
 /* Keeps a line for the end. */
 static void keep_line(struct printer *p, const struct table_line *line)
 {
-    p->lines = realloc(p->lines, (p->count + 1) * sizeof *p->lines);
-    if (!p->lines)
-        abort();
+    p->lines = grow(p->lines, p->count, sizeof *p->lines);
     p->lines[p->count++] = *line;
 }
 

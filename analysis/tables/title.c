@@ -2,6 +2,7 @@
 
 #include "analysis/record/axes.h"
 #include "analysis/record/schema.h"
+#include "analysis/statistics/allocate.h"
 #include "analysis/tables/wrap.h"
 
 #include <stdarg.h>
@@ -172,9 +173,7 @@ void title_print(const struct table *t, const struct value *head, const struct t
     size_t size;
     if (n == 0)
         return;
-    struct title title = {.table = t, .lines = lines, .n = n, .out = open_memstream(&text, &size)};
-    if (!title.out)
-        abort();
+    struct title title = {.table = t, .lines = lines, .n = n, .out = open_text(&text, &size)};
     add_benchmark(&title, head);
     add_model(&title);
     add_graph(&title);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/allocate.h"
 #include "analysis/tables/units.h"
 
 /* The axes of a row of default flags, the first line of an axis counts; others have no default. */
@@ -39,9 +40,7 @@ static char *name_time(const struct value *head, const struct row *row, size_t k
     const char *benchmark = "";
     char *name = NULL, axis[AXES_TEXT];
     size_t size;
-    FILE *out = open_memstream(&name, &size);
-    if (!out)
-        abort();
+    FILE *out = open_text(&name, &size);
     value_get_text(head, "benchmark", &benchmark);
     fprintf(out, "%s: %s", benchmark, program_name(kind));
     for (const struct field *f = schema_fields; schema_has(f); f++)

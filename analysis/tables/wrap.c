@@ -1,6 +1,7 @@
 #include "analysis/tables/wrap.h"
 
 #include "analysis/record/plain.h"
+#include "analysis/statistics/allocate.h"
 #include "analysis/tables/units.h"
 
 #include <stdlib.h>
@@ -19,9 +20,7 @@ int screen_width(FILE *out)
 
 static int columns_of(const char *word, size_t length)
 {
-    char *copy = strndup(word, length);
-    if (!copy)
-        abort();
+    char *copy = format_text("%.*s", (int)length, word);
     int columns = (int)units_width(copy);
     free(copy);
     return columns;
@@ -81,9 +80,7 @@ void wrap_phrases(FILE *out, const char *text, int at, int indent)
 FILE *wrap_begin(struct wrap *w, FILE *out)
 {
     *w = (struct wrap){.out = out};
-    w->lines = open_memstream(&w->text, &w->size);
-    if (!w->lines)
-        abort();
+    w->lines = open_text(&w->text, &w->size);
     return w->lines;
 }
 

@@ -1,0 +1,62 @@
+/* Memory and streams into memory that are there: without memory the program ends. */
+#ifndef GTMARK_ANALYSIS_ALLOCATE_H
+#define GTMARK_ANALYSIS_ALLOCATE_H
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Room for n elements, at least one, all 0. */
+static inline void *allocate(size_t n, size_t size)
+{
+    void *list = calloc(n ? n : 1, size);
+    if (!list)
+        abort();
+    return list;
+}
+
+/* A list of n elements with room for one more: twice as much whenever n is a power of 2. */
+static inline void *grow(void *list, size_t n, size_t size)
+{
+    if ((n & (n - 1)) != 0)
+        return list;
+    list = realloc(list, (n ? 2 * n : 1) * size);
+    if (!list)
+        abort();
+    return list;
+}
+
+/* A stream into a text, which is there, to be freed, once it is closed. */
+static inline FILE *open_text(char **text, size_t *size)
+{
+    FILE *memory = open_memstream(text, size);
+    if (!memory)
+        abort();
+    return memory;
+}
+
+/* A text, to be freed. */
+__attribute__((format(printf, 1, 2))) static inline char *format_text(const char *format, ...)
+{
+    char *text;
+    va_list values;
+    va_start(values, format);
+    if (vasprintf(&text, format, values) < 0)
+        abort();
+    va_end(values);
+    return text;
+}
+
+/* Appends to a text, of which at most `size` bytes are kept. */
+__attribute__((format(printf, 3, 4))) static inline void append(char *text, size_t size, const char *format,
+                                                                ...)
+{
+    size_t used = strlen(text);
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text + used, size - used, format, values);
+    va_end(values);
+}
+
+#endif
