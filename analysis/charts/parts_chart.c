@@ -3,8 +3,8 @@
 #include "analysis/charts/series.h"
 #include "analysis/charts/stack.h"
 #include "analysis/charts/style.h"
-#include "analysis/record/axes.h"
 #include "analysis/record/profile.h"
+#include "analysis/record/slices.h"
 #include "analysis/statistics/allocate.h"
 
 #include <math.h>
@@ -26,46 +26,37 @@ static double place_of(const struct row *row, const struct field *axis)
     return x;
 }
 
-/* Inserts a row unless there is one with its value. */
-static void insert(struct line *l, const struct row *row)
+/* The rows of a slice that are ok and have what is wanted, each value once. */
+static void take(struct line *l, const struct slice *slice, bool (*wanted)(const struct row *))
 {
-    double x = place_of(row, l->axis);
-    size_t at = l->count;
-    for (; at > 0 && place_of(l->rows[at - 1], l->axis) >= x; at--)
-        if (place_of(l->rows[at - 1], l->axis) == x)
-            return;
-    memmove(&l->rows[at + 1], &l->rows[at], (l->count - at) * sizeof *l->rows);
-    l->rows[at] = row;
-    l->count++;
+    l->count = 0;
+    for (size_t i = 0; i < slice->count; i++) {
+        const struct row *row = slice->rows[i].row;
+        bool again = l->count > 0 && row_order(l->rows[l->count - 1], row, l->axis) == 0;
+        if (!again && row_is_ok(row) && wanted(row) && series_has_place(row, l->axis))
+            l->rows[l->count++] = row;
+    }
 }
 
-/* The longest of the lines of the rows that are ok and have what is wanted; to be freed. */
+/* The longest of the lines; to be freed. */
 static struct line line_of(const struct rows *rows, const struct field *axis,
                            bool (*wanted)(const struct row *))
 {
-    const struct field *beside[AXES_MAX];
-    size_t all = rows_count(rows), n = axes_beside(rows, axis, beside),
-           *group = allocate(all + 1, sizeof *group);
-    struct line best = {.axis = axis, .rows = allocate(all + 1, sizeof *best.rows)},
-                next = {.axis = axis, .rows = allocate(all + 1, sizeof *next.rows)};
-    axes_group(rows, beside, n, group);
-    for (size_t g = 0; g < all; g++) {
-        next.count = 0;
-        for (size_t i = g; i < all; i++)
-            if (group[i] == g && row_is_ok(rows_at(rows, i)) && wanted(rows_at(rows, i)) &&
-                series_has_place(rows_at(rows, i), axis))
-                insert(&next, rows_at(rows, i));
-        if (next.count > best.count) {
-            struct line other = best;
-            best = next;
-            next = other;
-        }
+    struct line l = {.axis = axis, .rows = allocate(rows_count(rows), sizeof *l.rows)};
+    struct slices slices = slices_of(rows, axis, NULL);
+    const struct slice *best = NULL;
+    size_t most = 0;
+    for (const struct slice *s = slices.list; s < slices.list + slices.count; s++) {
+        take(&l, s, wanted);
+        best = l.count > most ? s : best;
+        most = l.count > most ? l.count : most;
     }
-    if (best.count > 0)
-        axes_describe_all(best.rows[0], beside, n, best.group);
-    free(next.rows);
-    free(group);
-    return best;
+    if (best) {
+        take(&l, best, wanted);
+        slice_name(&slices, best, l.group);
+    }
+    slices_free(&slices);
+    return l;
 }
 
 static void add_stack(struct figures *f, const char *name, struct stack *s, const struct line *l, size_t kind,

@@ -8,8 +8,7 @@
 #include "analysis/charts/gnuplot.h"
 #include "analysis/charts/rank_bars.h"
 #include "analysis/charts/style.h"
-#include "analysis/record/axes.h"
-#include "analysis/record/schema.h"
+#include "analysis/record/slices.h"
 
 struct rank_chart {
     const struct record *record;
@@ -20,10 +19,8 @@ struct rank_chart {
 static void line_name(char text[AXES_TEXT], const struct rank_chart *c, size_t line)
 {
     const struct field *axes[AXES_MAX];
-    size_t n = 0, all = axes_beside(record_rows(c->record), schema_find("ranks.count"), axes);
-    for (size_t i = 0; i < all; i++)
-        if (!c->bars.weak || strcmp(axes[i]->path, c->bars.nodes ? "nodes" : "batch") != 0)
-            axes[n++] = axes[i];
+    const char *const any[] = {!c->bars.weak ? NULL : c->bars.nodes ? "nodes" : "batch", NULL};
+    size_t n = slices_axes(record_rows(c->record), schema_find("ranks.count"), any, axes);
     axes_describe_all(c->bars.base[line], axes, n, text);
 }
 

@@ -1,6 +1,7 @@
 /* Points by quantity and group. */
 #include "analysis/charts/series.h"
 
+#include "analysis/record/slices.h"
 #include "analysis/statistics/allocate.h"
 
 #include <math.h>
@@ -8,30 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Removes axes that a name before them determines, as a model does its attention; returns how many are left.
- */
-static size_t without_determined(const struct rows *rows, const struct field **axes, size_t n)
+/* The paths of axes that a name before them determines, as a model does its attention. */
+static void find_determined(const struct rows *rows, const struct field *const *axes, size_t n,
+                            const char *paths[AXES_MAX])
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++) {
-        bool own = true;
-        for (size_t k = 0; own && k < kept; k++)
-            own = axes[k]->type != FIELD_TEXT || !axes_determine(rows, axes[k], axes[i]);
-        if (own)
-            axes[kept++] = axes[i];
-    }
-    return kept;
-}
-
-/* The source's name and the row's values of the other axes, as in "512 channels, gelu". */
-static void group_of(const struct source *source, const struct row *row, const struct field *const *beside,
-                     size_t n, char group[AXES_TEXT])
-{
-    char values[AXES_TEXT];
-    const char *name = source->name ? source->name : "";
-    axes_describe_all(row, beside, n, values);
-    snprintf(group, AXES_TEXT, "%.*s%s%.*s", AXES_TEXT / 2, name, *name && *values ? ", " : "",
-             AXES_TEXT / 2 - 4, values);
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (axes[k]->type == FIELD_TEXT && axes_determine(rows, axes[k], axes[i])) {
+                paths[count++] = axes[i]->path;
+                break;
+            }
+    paths[count] = NULL;
 }
 
 /* The interval of a time, or of a rate, which has the interval of the time it divides by. */
@@ -76,81 +65,75 @@ static bool point_of(const struct row *row, const struct field *axis, const stru
     return true;
 }
 
-/* The series of this quantity and group, added if new. */
-static struct series *find_or_add(struct series_set *set, const struct quantity *q, const char *group)
-{
-    for (size_t i = 0; i < set->count; i++)
-        if (set->series[i].quantity == q && strcmp(set->series[i].group, group) == 0)
-            return &set->series[i];
-    set->series = grow(set->series, set->count, sizeof *set->series);
-    struct series *s = &set->series[set->count++];
-    *s = (struct series){.quantity = q};
-    snprintf(s->group, sizeof s->group, "%s", group);
-    return s;
-}
-
-static int points_by_x(const void *a, const void *b)
-{
-    double x = ((const struct point *)a)->at.x, y = ((const struct point *)b)->at.x;
-    return (x > y) - (x < y);
-}
-
-/* The axes beside that of the chart, those that name a group, and the fits over it. */
-struct group_axes {
-    const struct field *beside[AXES_MAX], *named[AXES_MAX];
-    size_t others, names;
+/* Rows drawn together, grouped by what has a name of its own, and their fits over the axis. */
+struct drawn {
+    const struct source *source;
+    const struct field *axis, *beside[AXES_MAX];
+    size_t others;
+    struct slices slices;
     struct fits fits;
 };
 
-static struct group_axes group_axes_of(const struct rows *rows, const struct field *axis, bool timed)
+static struct drawn drawn_of(const struct source *source, const struct field *axis, bool timed)
 {
-    struct group_axes g = {0};
-    g.others = axes_beside(rows, axis, g.beside);
-    memcpy(g.named, g.beside, sizeof g.named);
-    g.names = without_determined(rows, g.named, g.others);
+    struct drawn d = {.source = source, .axis = axis};
+    const char *determined[AXES_MAX + 1];
+    d.others = axes_beside(source->rows, axis, d.beside);
+    find_determined(source->rows, d.beside, d.others, determined);
+    d.slices = slices_of(source->rows, axis, determined);
     if (timed)
-        g.fits = fits_find(rows);
-    return g;
+        d.fits = fits_find(source->rows);
+    return d;
 }
 
-static void collect(struct series_set *set, const struct source *source, const struct field *axis,
-                    const struct quantity *q, const struct group_axes *g)
+/* Of the times of the rows in a group with this one. */
+static struct law law_of(const struct drawn *d, const struct row *row, const struct quantity *q)
+{
+    char group[AXES_TEXT];
+    axes_describe_all(row, d->beside, d->others, group);
+    const struct fit *fit = q->kind == SERIES_TIME ? fits_get(&d->fits, q->program, d->axis, group) : NULL;
+    return fit ? fit->law : (struct law){0};
+}
+
+/* Adds the series of a slice, unless no row has a value; named by its source and the values that its rows
+ * share, as in "512 channels, gelu". */
+static void add_series(struct series_set *set, const struct drawn *d, const struct slice *slice,
+                       const struct quantity *q)
 {
     const struct field *field = schema_find(q->path);
-    for (size_t i = 0; i < rows_count(source->rows); i++) {
-        const struct row *row = rows_at(source->rows, i);
-        char group[AXES_TEXT];
-        struct point p;
-        if (!point_of(row, axis, q, field, &p))
-            continue;
-        group_of(source, row, g->named, g->names, group);
-        struct series *s = find_or_add(set, q, group);
-        if (s->count == 0 && q->kind == SERIES_TIME) {
-            axes_describe_all(row, g->beside, g->others, group);
-            const struct fit *fit = fits_get(&g->fits, q->program, axis, group);
-            s->law = fit ? fit->law : s->law;
-        }
-        s->points = grow(s->points, s->count, sizeof *s->points);
-        s->points[s->count++] = p;
+    const char *name = d->source->name ? d->source->name : "";
+    struct series s = {.quantity = q, .points = allocate(slice->count, sizeof *s.points)};
+    char values[AXES_TEXT];
+    for (size_t i = 0; i < slice->count; i++)
+        if (point_of(slice->rows[i].row, d->axis, q, field, &s.points[s.count]) && s.count++ == 0)
+            s.law = law_of(d, slice->rows[i].row, q);
+    if (s.count == 0) {
+        free(s.points);
+        return;
     }
+    slice_name(&d->slices, slice, values);
+    snprintf(s.group, AXES_TEXT, "%.*s%s%.*s", AXES_TEXT / 2, name, *name && *values ? ", " : "",
+             AXES_TEXT / 2 - 4, values);
+    set->series = grow(set->series, set->count, sizeof *set->series);
+    set->series[set->count++] = s;
 }
 
 struct series_set series_collect(const struct source *sources, size_t count, const struct field *axis,
                                  const struct quantity *quantities, size_t n)
 {
     struct series_set set = {0};
-    bool timed = n > 0 && quantities[0].kind == SERIES_TIME;
-    struct group_axes *axes = allocate(count + 1, sizeof *axes);
+    struct drawn *drawn = allocate(count, sizeof *drawn);
     for (size_t i = 0; i < count; i++)
-        axes[i] = group_axes_of(sources[i].rows, axis, timed);
+        drawn[i] = drawn_of(&sources[i], axis, n > 0 && quantities[0].kind == SERIES_TIME);
     for (size_t q = 0; q < n; q++)
         for (size_t i = 0; i < count; i++)
-            collect(&set, &sources[i], axis, &quantities[q], &axes[i]);
-    for (size_t i = 0; i < count; i++)
-        fits_free(&axes[i].fits);
-    free(axes);
-    for (size_t i = 0; i < set.count; i++)
-        qsort(set.series[i].points, set.series[i].count, sizeof *set.series[i].points, points_by_x);
+            for (size_t k = 0; k < drawn[i].slices.count; k++)
+                add_series(&set, &drawn[i], &drawn[i].slices.list[k], &quantities[q]);
+    for (size_t i = 0; i < count; i++) {
+        fits_free(&drawn[i].fits);
+        slices_free(&drawn[i].slices);
+    }
+    free(drawn);
     return set;
 }
 

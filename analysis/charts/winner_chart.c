@@ -3,8 +3,8 @@
 #include "analysis/charts/chart_text.h"
 #include "analysis/charts/gnuplot.h"
 #include "analysis/charts/style.h"
-#include "analysis/record/axes.h"
 #include "analysis/record/row_range.h"
+#include "analysis/record/slices.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,18 +28,9 @@ static size_t index_of_kind(const struct map *m, const char *kind)
     return i;
 }
 
-/* Whether only attention, nodes and degree may differ. */
-static bool is_of_map(const struct row *row, const struct row *first, const struct field *const *axes,
-                      size_t n)
+/* Whether it has a place. */
+static bool is_of_map(const struct row *row)
 {
-    static const char *const free_axes[] = {"attention", "nodes", "degree"};
-    for (size_t i = 0; i < n; i++) {
-        bool may = false;
-        for (size_t k = 0; k < 3; k++)
-            may = may || strcmp(axes[i]->path, free_axes[k]) == 0;
-        if (!may && !row_same(row, first, axes[i]->path))
-            return false;
-    }
     return row->attention && row->nodes != COUNT_ABSENT && !isnan(row->degree);
 }
 
@@ -92,12 +83,12 @@ static struct map_cell judge_cell(const struct map *m, const struct rivals *r)
 }
 
 /* Finds kinds, values and the program. */
-static void survey(const struct rows *rows, struct map *m, const struct field *const *axes, size_t n)
+static void survey(const struct slice *slice, struct map *m)
 {
     m->program = TIMED_FORWARD;
-    for (size_t i = 0; i < rows_count(rows); i++) {
-        const struct row *row = rows_at(rows, i);
-        if (!is_of_map(row, rows_at(rows, 0), axes, n))
+    for (size_t i = 0; i < slice->count; i++) {
+        const struct row *row = slice->rows[i].row;
+        if (!is_of_map(row))
             continue;
         if (index_of_kind(m, row->attention) == m->kinds && m->kinds < WINNERS_MAX)
             m->kind[m->kinds++] = row->attention;
@@ -110,29 +101,33 @@ static void survey(const struct rows *rows, struct map *m, const struct field *c
     sort(m->degree, m->lines);
 }
 
+static void fill_map(const struct slice *slice, struct map *m)
+{
+    struct rivals r[MAP_MAX + 1][MAP_MAX + 1] = {0}; /* the last ones: of values beyond the limits */
+    for (size_t i = 0; i < slice->count; i++) {
+        const struct row *row = slice->rows[i].row;
+        size_t k = is_of_map(row) ? index_of_kind(m, row->attention) : m->kinds;
+        if (k < m->kinds)
+            r[index_of_value(m->nodes, &m->columns, (double)row->nodes)]
+             [index_of_value(m->degree, &m->lines, row->degree)]
+                 .row[k] = row;
+    }
+    for (size_t x = 0; x < m->columns; x++)
+        for (size_t y = 0; y < m->lines; y++)
+            m->cell[x][y] = judge_cell(m, &r[x][y]);
+}
+
 bool map_of(const struct rows *rows, struct map *m)
 {
-    const struct field *axes[AXES_MAX];
-    size_t n = axes_varying(rows, axes);
+    static const char *const any[] = {"attention", "nodes", "degree", NULL};
+    struct slices slices = slices_of(rows, NULL, any);
     *m = (struct map){0};
-    survey(rows, m, axes, n);
-    if (m->kinds < 2 || m->columns < 2 || m->lines < 2)
-        return false;
-    for (size_t x = 0; x < m->columns; x++)
-        for (size_t y = 0; y < m->lines; y++) {
-            struct rivals r = {{NULL}};
-            for (size_t i = 0; i < rows_count(rows); i++) {
-                const struct row *row = rows_at(rows, i);
-                if (!is_of_map(row, rows_at(rows, 0), axes, n) || (double)row->nodes != m->nodes[x] ||
-                    row->degree != m->degree[y])
-                    continue;
-                size_t k = index_of_kind(m, row->attention);
-                if (k < m->kinds)
-                    r.row[k] = row;
-            }
-            m->cell[x][y] = judge_cell(m, &r);
-        }
-    return true;
+    survey(slices.list, m);
+    bool several = m->kinds > 1 && m->columns > 1 && m->lines > 1;
+    if (several)
+        fill_map(slices.list, m);
+    slices_free(&slices);
+    return several;
 }
 
 /* The values of an axis as words. */

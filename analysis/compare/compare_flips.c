@@ -5,6 +5,7 @@
 
 #include "analysis/compare/compare_notes.h"
 #include "analysis/compare/compare_table.h"
+#include "analysis/record/slices.h"
 #include "analysis/statistics/allocate.h"
 
 /* What two files measured of a program: the pairs, and the rows of the first file among them. */
@@ -27,48 +28,37 @@ static struct measured measured_by(const struct comparison *c, size_t base, size
     return m;
 }
 
-static int by_axis_value(const void *a, const void *b)
-{
-    double x = ((const struct crossing_point *)a)->x, y = ((const struct crossing_point *)b)->x;
-    return (x > y) - (x < y);
-}
-
-/* Adds what the rows of one group show, whose first row is `i`, if they are two at least. */
+/* Adds what the rows of a slice show, if they are two at least. */
 static void add_values(struct crossings *all, const struct comparison *c, const struct measured *m,
-                       const size_t *group, size_t i, const struct crossing *like)
+                       const struct slice *slice, const struct crossing *like)
 {
     struct crossing f = *like;
-    f.points = allocate(rows_count(m->rows), sizeof *f.points);
-    all->list = grow(all->list, all->count, sizeof *all->list);
-    for (size_t k = i; k < rows_count(m->rows); k++) {
+    f.points = allocate(slice->count, sizeof *f.points);
+    for (size_t i = 0; i < slice->count; i++) {
         struct crossing_point *point = &f.points[f.count];
-        if (group[k] != i || !field_number(rows_at(m->rows, k), f.axis, &point->x) || !(point->x > 0))
+        if (!field_number(slice->rows[i].row, f.axis, &point->x) || !(point->x > 0))
             continue;
-        point->verdict = comparison_judge(c, &m->pairs[k]);
+        point->verdict = comparison_judge(c, &m->pairs[slice->rows[i].index]);
         f.count++;
     }
-    qsort(f.points, f.count, sizeof *f.points, by_axis_value);
     if (f.count < 2) {
         free(f.points);
         return;
     }
     crossing_judge(&f);
+    all->list = grow(all->list, all->count, sizeof *all->list);
     all->list[all->count++] = f;
 }
 
 static void add_axis(struct crossings *all, const struct comparison *c, const struct measured *m,
                      struct crossing *like)
 {
-    const struct field *beside[AXES_MAX];
-    size_t n = axes_beside(m->rows, like->axis, beside),
-           *group = allocate(rows_count(m->rows) + 1, sizeof *group);
-    axes_group(m->rows, beside, n, group);
-    for (size_t i = 0; i < rows_count(m->rows); i++)
-        if (group[i] == i) {
-            axes_describe_all(rows_at(m->rows, i), beside, n, like->group);
-            add_values(all, c, m, group, i, like);
-        }
-    free(group);
+    struct slices slices = slices_of(m->rows, like->axis, NULL);
+    for (size_t i = 0; i < slices.count; i++) {
+        slice_name(&slices, &slices.list[i], like->group);
+        add_values(all, c, m, &slices.list[i], like);
+    }
+    slices_free(&slices);
 }
 
 static void add_files(struct crossings *all, const struct comparison *c, size_t base, size_t file)

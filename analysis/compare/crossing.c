@@ -9,6 +9,7 @@
  */
 #include "analysis/compare/crossing.h"
 
+#include "analysis/record/slices.h"
 #include "analysis/statistics/allocate.h"
 
 #include <math.h>
@@ -34,14 +35,13 @@ static const struct contest contests[] = {
 struct entry {
     const struct row *row;
     double x;
-    char group[AXES_TEXT], name[AXES_TEXT];
+    char name[AXES_TEXT];
 };
 
 static int by_variant(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
-    int order = strcmp(x->group, y->group);
-    order = order ? order : strcmp(x->name, y->name);
+    int order = strcmp(x->name, y->name);
     return order ? order : (x->x > y->x) - (x->x < y->x);
 }
 
@@ -55,36 +55,30 @@ static bool is_among(const struct contest *c, const struct field *axis)
     return false;
 }
 
-/* The axes in which rows of one group agree; returns how many. */
-static size_t axes_of_group(const struct rows *rows, const struct field *axis, const struct contest *c,
-                            const struct field *agree[AXES_MAX])
+/* The rows along an axis that differ in the variant alone, and in what it determines. Null c: without
+ * variants. */
+static struct slices groups_of(const struct rows *rows, const struct field *axis, const struct contest *c)
 {
-    const struct field *beside[AXES_MAX];
-    const struct field *variant = schema_find(c->axis);
-    size_t n = axes_beside(rows, axis, beside), kept = 0;
-    for (size_t i = 0; i < n; i++)
-        if (!is_among(c, beside[i]) || (beside[i] != variant && !axes_determine(rows, variant, beside[i])))
-            agree[kept++] = beside[i];
-    return kept;
+    const char *any[4] = {c ? c->axis : NULL};
+    for (size_t i = 0, n = 1; c && i < 2 && c->determines[i]; i++)
+        if (axes_determine(rows, schema_find(c->axis), schema_find(c->determines[i])))
+            any[n++] = c->determines[i];
+    return slices_of(rows, axis, any);
 }
 
-/* The rows that have a place on the axis and a variant, sorted; to be freed. Null c: without variants. */
-static struct entry *entries_of(const struct rows *rows, const struct field *axis, const struct contest *c,
+/* The rows of a slice that have a place on the axis and a variant, sorted; to be freed. */
+static struct entry *entries_of(const struct slice *slice, const struct field *axis, const struct contest *c,
                                 size_t *n)
 {
-    const struct field *agree[AXES_MAX];
-    size_t others = c ? axes_of_group(rows, axis, c, agree) : axes_beside(rows, axis, agree);
-    struct entry *entries = allocate(rows_count(rows) + 1, sizeof *entries);
+    struct entry *entries = allocate(slice->count, sizeof *entries);
     *n = 0;
-    for (size_t i = 0; i < rows_count(rows); i++) {
+    for (size_t i = 0; i < slice->count; i++) {
         struct entry *e = &entries[*n];
-        e->row = rows_at(rows, i);
-        *e->name = '\0';
+        *e = (struct entry){.row = slice->rows[i].row};
         if (!field_number(e->row, axis, &e->x) || !(e->x > 0))
             continue;
         if (c)
             axes_describe(e->row, schema_find(c->axis), e->name);
-        axes_describe_all(e->row, agree, others, e->group);
         *n += !c || *e->name;
     }
     qsort(entries, *n, sizeof *entries, by_variant);
@@ -239,18 +233,17 @@ static void collect_points(struct crossing *c, const struct entry *a, size_t n, 
 }
 
 /* What the rows of two variants in one group show: a[n] and b[m]. */
-static void add_two(struct crossings *all, const struct field *axis, const struct contest *contest,
+static void add_two(struct crossings *all, struct crossing c, const struct contest *contest,
                     const struct entry *a, size_t n, const struct entry *b, size_t m)
 {
     size_t first = contest->encodings ? TIMED_ENCODING : 0,
            last = contest->encodings ? TIMED : TIMED_ENCODING;
-    struct crossing c = {.axis = axis, .points = allocate(n + 1, sizeof *c.points)};
     char sparse[AXES_TEXT + 8];
+    c.points = allocate(n + 1, sizeof *c.points);
     snprintf(sparse, sizeof sparse, "sparse_%s", a->name);
     bool comparable = strcmp(contest->axis, "op") != 0 || strcmp(sparse, b->name) == 0;
     memcpy(c.name[0], a->name, AXES_TEXT);
     memcpy(c.name[1], b->name, AXES_TEXT);
-    memcpy(c.group, a->group, AXES_TEXT);
     for (size_t kind = first; comparable && kind < last; kind++) {
         c.program[0] = c.program[1] = kind;
         collect_points(&c, a, n, b, m, true);
@@ -267,37 +260,26 @@ static void add_two(struct crossings *all, const struct field *axis, const struc
     free(c.points);
 }
 
-/* The length of the run of entries with the same group, and with the same name if asked for. */
-static size_t run_of(const struct entry *e, size_t n, bool named)
-{
-    size_t i = 1;
-    while (i < n && strcmp(e[i].group, e->group) == 0 && (!named || strcmp(e[i].name, e->name) == 0))
-        i++;
-    return i;
-}
-
 /* All pairs of variants in one group. */
-static void add_variants(struct crossings *all, const struct field *axis, const struct contest *c,
+static void add_variants(struct crossings *all, struct crossing like, const struct contest *c,
                          const struct entry *e, size_t n)
 {
     size_t start[VARIANTS_MAX + 1] = {0}, variants = 0;
-    while (variants < VARIANTS_MAX && start[variants] < n) {
-        start[variants + 1] = start[variants] + run_of(e + start[variants], n - start[variants], true);
-        variants++;
-    }
+    for (size_t i = 1; i <= n && variants < VARIANTS_MAX; i++)
+        if (i == n || strcmp(e[i].name, e[i - 1].name) != 0)
+            start[++variants] = i;
     for (size_t i = 0; i < variants; i++)
         for (size_t k = i + 1; k < variants; k++)
-            add_two(all, axis, c, e + start[i], start[i + 1] - start[i], e + start[k],
+            add_two(all, like, c, e + start[i], start[i + 1] - start[i], e + start[k],
                     start[k + 1] - start[k]);
 }
 
 /* The encoding of each row against a program of the same row. */
-static void add_encodings(struct crossings *all, const struct field *axis, const struct entry *e, size_t n)
+static void add_encodings(struct crossings *all, struct crossing c, const struct entry *e, size_t n)
 {
     static const char *const runs[] = {
         [TIMED_FORWARD] = "an inference run", [TIMED_STEP] = "a training step"};
-    struct crossing c = {.axis = axis, .points = allocate(n + 1, sizeof *c.points)};
-    memcpy(c.group, e->group, AXES_TEXT);
+    c.points = allocate(n + 1, sizeof *c.points);
     snprintf(c.name[1], AXES_TEXT, "the encoding");
     for (size_t kind = TIMED_FORWARD; kind <= TIMED_STEP; kind++) {
         c.program[0] = kind;
@@ -316,16 +298,19 @@ static void add_encodings(struct crossings *all, const struct field *axis, const
 static void add_contest(struct crossings *all, const struct rows *rows, const struct field *axis,
                         const struct contest *c)
 {
-    size_t n;
-    struct entry *entries = entries_of(rows, axis, c, &n);
-    for (size_t i = 0, length; i < n; i += length) {
-        length = run_of(entries + i, n - i, false);
+    struct slices groups = groups_of(rows, axis, c);
+    for (const struct slice *s = groups.list; s < groups.list + groups.count; s++) {
+        size_t n;
+        struct entry *entries = entries_of(s, axis, c, &n);
+        struct crossing like = {.axis = axis};
+        slice_name(&groups, s, like.group);
         if (c)
-            add_variants(all, axis, c, entries + i, length);
+            add_variants(all, like, c, entries, n);
         else
-            add_encodings(all, axis, entries + i, length);
+            add_encodings(all, like, entries, n);
+        free(entries);
     }
-    free(entries);
+    slices_free(&groups);
 }
 
 /* Whether an axis of variants is determined by the model, which names them already. */

@@ -4,9 +4,9 @@
  */
 #include "analysis/findings/sentences.h"
 
-#include "analysis/record/axes.h"
 #include "analysis/record/profile.h"
 #include "analysis/record/row_range.h"
+#include "analysis/record/slices.h"
 #include "analysis/statistics/allocate.h"
 #include "analysis/statistics/disturbance.h"
 #include "analysis/tables/units.h"
@@ -177,28 +177,25 @@ static void add_kernel(struct op *op, const struct rows *rows, const struct row 
 /* The fastest kernel of each op; none if the roofline's share of one is not known. */
 static struct op *fastest_kernels(const struct rows *rows, size_t *n, size_t *used)
 {
-    const struct field *axes[AXES_MAX];
-    size_t count = rows_count(rows), all = axes_varying(rows, axes), kept = 0, timed = 0;
-    size_t *group = allocate(count + 1, sizeof *group), *place = allocate(count + 1, sizeof *place);
-    struct op *ops = allocate(count + 1, sizeof *ops);
-    for (size_t i = 0; i < all; i++)
-        if (strcmp(axes[i]->path, "variant") != 0)
-            axes[kept++] = axes[i];
-    axes_group(rows, axes, kept, group);
+    static const char *const any[] = {"variant", NULL};
+    struct slices works = slices_of(rows, NULL, any);
+    struct op *ops = allocate(works.count, sizeof *ops);
+    size_t timed = 0;
     *n = *used = 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct row *row = rows_at(rows, i);
-        timed += row_is_ok(row) && row->kernel.time.median > 0;
-        if (!has_share(row, TIMED_KERNEL))
-            continue;
-        size_t at = place[group[i]] ? place[group[i]] - 1 : (*n)++;
-        place[group[i]] = at + 1;
-        add_kernel(&ops[at], rows, row);
-        ++*used;
+    for (const struct slice *s = works.list; s < works.list + works.count; s++) {
+        size_t before = *used;
+        for (size_t i = 0; i < s->count; i++) {
+            const struct row *row = s->rows[i].row;
+            timed += row_is_ok(row) && row->kernel.time.median > 0;
+            if (!has_share(row, TIMED_KERNEL))
+                continue;
+            add_kernel(&ops[*n], rows, row);
+            ++*used;
+        }
+        *n += *used > before;
     }
     *n = *used == timed ? *n : 0;
-    free(group);
-    free(place);
+    slices_free(&works);
     return ops;
 }
 

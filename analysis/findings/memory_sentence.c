@@ -5,8 +5,8 @@
  */
 #include "analysis/findings/sentences.h"
 
-#include "analysis/record/axes.h"
 #include "analysis/record/row_range.h"
+#include "analysis/record/slices.h"
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/units.h"
 
@@ -26,34 +26,23 @@ static bool keeps_all(const struct row *row, size_t kind)
     return row_is_ok(row) && alone && !has_checkpoints(row) && row_program(row, kind)->memory.planned > 0;
 }
 
-static bool differ_in_none(const struct row *a, const struct row *b, const struct field *const *axes,
-                           size_t n)
-{
-    size_t i = 0;
-    while (i < n && row_order(a, b, axes[i]) == 0)
-        i++;
-    return i == n;
-}
-
 /* The row that needs least of those that differ from one in this axis alone; null: none needs less. */
 static const struct row *least_along(const struct rows *rows, const struct row *row, const struct field *axis,
                                      size_t kind, double *least)
 {
-    const struct field *axes[AXES_MAX];
+    struct slices slices = slices_of(rows, NULL, (const char *const[]){axis->path, NULL});
+    const struct slice *slice = slice_with(&slices, row);
     const struct row *best = NULL;
-    size_t n = 0, varying = axes_varying(rows, axes);
     *least = count_real(row_program(row, kind)->memory.planned);
-    for (size_t i = 0; i < varying; i++)
-        if (axes[i] != axis)
-            axes[n++] = axes[i];
-    for (size_t i = 0; i < rows_count(rows); i++) {
-        const struct row *other = rows_at(rows, i);
+    for (size_t i = 0; i < slice->count; i++) {
+        const struct row *other = slice->rows[i].row;
         double bytes = count_real(row_program(other, kind)->memory.planned);
-        if (row_is_ok(other) && bytes > 0 && bytes < *least && differ_in_none(row, other, axes, n)) {
+        if (row_is_ok(other) && bytes > 0 && bytes < *least) {
             best = other;
             *least = bytes;
         }
     }
+    slices_free(&slices);
     return best;
 }
 
@@ -107,19 +96,20 @@ static double reach(const struct law_point *points, size_t n, double bytes)
 static double reach_along(const struct rows *rows, const struct row *row, const struct field *axis,
                           size_t kind, double bytes, size_t *known)
 {
-    const struct field *axes[AXES_MAX];
-    size_t n = axes_beside(rows, axis, axes);
+    struct slices slices = slices_of(rows, axis, NULL);
+    const struct slice *slice = slice_with(&slices, row);
+    struct law_point *points = allocate(slice->count + 1, sizeof *points);
     *known = 0;
-    struct law_point *points = allocate(rows_count(rows) + 1, sizeof *points);
-    for (size_t i = 0; i < rows_count(rows); i++) {
-        const struct row *other = rows_at(rows, i);
+    for (size_t i = 0; i < slice->count; i++) {
+        const struct row *other = slice->rows[i].row;
         double y = count_real(row_program(other, kind)->memory.peak_live);
         points[*known] = (struct law_point){0, y, y, y};
-        *known += keeps_all(other, kind) && y > 0 && differ_in_none(row, other, axes, n) &&
-                  field_number(other, axis, &points[*known].x) && points[*known].x > 0;
+        *known += keeps_all(other, kind) && y > 0 && field_number(other, axis, &points[*known].x) &&
+                  points[*known].x > 0;
     }
     double at = reach(points, *known, bytes);
     free(points);
+    slices_free(&slices);
     return at;
 }
 

@@ -4,8 +4,8 @@
  */
 #include "analysis/findings/findings.h"
 
-#include "analysis/record/axes.h"
 #include "analysis/record/rank_scaling.h"
+#include "analysis/record/slices.h"
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/units.h"
 
@@ -79,23 +79,12 @@ static void say_end(FILE *out, const struct rank_place *p, size_t n)
         fprintf(out, "; ends before %lld ranks (%s)", (long long)p[i].ranks, p[i].row->reason);
 }
 
-/* The axes that vary beside ranks and, with `weak`, sizes; returns how many. */
-static size_t axes_of_sets(const struct rows *rows, bool weak, const struct field *axes[AXES_MAX])
-{
-    size_t n = 0, all = axes_varying(rows, axes);
-    for (size_t i = 0; i < all; i++) {
-        bool size = strcmp(axes[i]->path, "batch") == 0 || strcmp(axes[i]->path, "nodes") == 0;
-        if (strcmp(axes[i]->path, "ranks.count") != 0 && !(weak && size))
-            axes[n++] = axes[i];
-    }
-    return n;
-}
-
 void findings_print_rank_memory(FILE *out, const struct rows *rows, bool weak, double limit)
 {
+    const char *const any[] = {"ranks.count", weak ? "batch" : NULL, "nodes", NULL};
     const struct field *axes[AXES_MAX];
     char text[AXES_TEXT];
-    size_t count = rows_count(rows), n = axes_of_sets(rows, weak, axes);
+    size_t count = rows_count(rows), n = slices_axes(rows, NULL, any, axes);
     struct rank_place *all = rank_places(rows, weak), *known = allocate(count + 1, sizeof *known);
     for (size_t i = 0, end; i < count; i = end) {
         size_t found = 0;

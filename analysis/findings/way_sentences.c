@@ -8,8 +8,7 @@
  */
 #include "analysis/findings/sentences.h"
 
-#include "analysis/record/axes.h"
-#include "analysis/record/schema.h"
+#include "analysis/record/slices.h"
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/units.h"
 
@@ -28,7 +27,7 @@ struct errors {
 
 /* A planned row on several ranks. */
 struct way {
-    size_t row, work; /* work: the same for the same work, on any ranks in any way */
+    size_t work; /* its slice: the same for the same work, on any ranks in any way */
     int64_t ranks;
     const char *name;
     double seconds;
@@ -43,33 +42,19 @@ static int by_work_and_time(const void *a, const void *b)
     return order ? order : strcmp(x->name, y->name);
 }
 
-/* The axes that vary beside ranks, ways and device; returns how many. */
-static size_t axes_of_work(const struct rows *rows, const struct field *axes[AXES_MAX])
-{
-    size_t n = 0, all = axes_beside(rows, schema_find("ranks.count"), axes);
-    for (size_t i = 0; i < all; i++)
-        if (strcmp(axes[i]->path, "ranks.parallel") != 0 && strcmp(axes[i]->path, "device") != 0)
-            axes[n++] = axes[i];
-    return n;
-}
-
 /* The planned rows on several ranks whose time is predicted, by work and ranks, the fastest first; to be
  * freed. */
-static struct way *ways_of(const struct rows *rows, const struct field *const *axes, size_t n, size_t kind,
-                           size_t *count)
+static struct way *ways_of(const struct rows *rows, const struct slices *works, size_t kind, size_t *count)
 {
-    size_t *work = allocate(rows_count(rows) + 1, sizeof *work);
     struct way *ways = allocate(rows_count(rows) + 1, sizeof *ways);
-    axes_group(rows, axes, n, work);
     *count = 0;
     for (size_t i = 0; i < rows_count(rows); i++) {
         const struct row *row = rows_at(rows, i);
         double seconds = row_program(row, kind)->communication.predicted_run;
-        ways[*count] = (struct way){i, work[i], row->ranks.count, row->ranks.parallel, seconds};
+        ways[*count] = (struct way){works->of[i], row->ranks.count, row->ranks.parallel, seconds};
         *count += row_is_ok(row) && row_is_planned(row) && row->ranks.count > 1 && row->ranks.parallel &&
                   !isnan(seconds);
     }
-    free(work);
     qsort(ways, *count, sizeof *ways, by_work_and_time);
     return ways;
 }
@@ -126,10 +111,11 @@ static bool say_leaders(FILE *out, const struct way *ways, size_t n, const struc
 
 static void say_ways(FILE *out, const struct rows *rows, size_t kind)
 {
-    const struct field *axes[AXES_MAX];
-    size_t varying = axes_of_work(rows, axes), n;
+    static const char *const any[] = {"ranks.parallel", "device", NULL};
+    struct slices works = slices_of(rows, schema_find("ranks.count"), any);
+    size_t n;
     struct errors e = errors_of(rows, kind);
-    struct way *ways = ways_of(rows, axes, varying, kind, &n);
+    struct way *ways = ways_of(rows, &works, kind, &n);
     for (size_t i = 0, end; i < n; i = end) {
         char work[AXES_TEXT], *text;
         size_t size;
@@ -138,7 +124,7 @@ static void say_ways(FILE *out, const struct rows *rows, size_t kind)
             end++;
         bool several = say_leaders(memory, ways + i, end - i, &e);
         fclose(memory);
-        axes_describe_all(rows_at(rows, ways[i].row), axes, varying, work);
+        slice_name(&works, &works.list[ways[i].work], work);
         if (several)
             fprintf(out, "%s%s%s%s is predicted to be fastest%s; the error of predicted exchanges is ",
                     kind == TIMED_STEP ? "A training step" : "Inference", *work ? " (" : "", work,
@@ -150,6 +136,7 @@ static void say_ways(FILE *out, const struct rows *rows, size_t kind)
         free(text);
     }
     free(ways);
+    slices_free(&works);
 }
 
 void ways_write(FILE *out, const struct rows *rows)

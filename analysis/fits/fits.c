@@ -10,7 +10,7 @@
  */
 #include "analysis/fits/fits.h"
 
-#include "analysis/record/schema.h"
+#include "analysis/record/slices.h"
 #include "analysis/statistics/allocate.h"
 #include "analysis/statistics/disturbance.h"
 
@@ -196,40 +196,14 @@ static void judge_fit(struct fit *fit)
     }
 }
 
-/* A point, the index of its row, and that of the first row of its group. */
-struct entry {
-    struct fit_point point;
-    size_t row, group;
-    bool usable;
-};
-
-/* By groups, in the order of the rows, and then by x. */
-static int by_group_and_x(const void *a, const void *b)
+static bool in_state_of(const struct fit_point *a, const struct fit_point *b, size_t kind)
 {
-    const struct entry *x = a, *y = b;
-    double p = x->point.time.x, q = y->point.time.x;
-    int order = (x->group > y->group) - (x->group < y->group);
-    order = order ? order : (p > q) - (p < q);
-    return order ? order : (x->row > y->row) - (x->row < y->row);
+    return !row_states_differ(a->row, kind, b->row, kind);
 }
 
-static size_t keep_usable(struct entry *entries, size_t n)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++)
-        if (entries[i].usable)
-            entries[kept++] = entries[i];
-    return kept;
-}
-
-static bool in_state_of(const struct entry *a, const struct entry *b, size_t kind)
-{
-    return !row_states_differ(a->point.row, kind, b->point.row, kind);
-}
-
-/* Keeps the entries in the state of the machine that most are in, judging by the first few, and those whose
+/* Keeps the points in the state of the machine that most are in, judging by the first few, and those whose
  * ranges are of several states; returns how many. */
-static size_t keep_state(struct entry *entries, size_t n, size_t kind)
+static size_t keep_state(struct fit_point *points, size_t n, size_t kind)
 {
     enum { FEW = 16 };
     size_t best = 0, most = 0, kept = 0;
@@ -237,31 +211,41 @@ static size_t keep_state(struct entry *entries, size_t n, size_t kind)
         return 0;
     for (size_t i = 0; i < n && i < FEW; i++) {
         size_t same = 0;
-        for (size_t k = 0; k < n && !entries[i].point.range.extremes; k++)
-            same += !entries[k].point.range.extremes && in_state_of(&entries[i], &entries[k], kind);
+        for (size_t k = 0; k < n && !points[i].range.extremes; k++)
+            same += !points[k].range.extremes && in_state_of(&points[i], &points[k], kind);
         if (same > most) {
             most = same;
             best = i;
         }
     }
-    struct entry chosen = entries[best];
+    struct fit_point chosen = points[best];
     for (size_t i = 0; i < n; i++)
-        if (entries[i].point.range.extremes || in_state_of(&chosen, &entries[i], kind))
-            entries[kept++] = entries[i];
+        if (points[i].range.extremes || in_state_of(&chosen, &points[i], kind))
+            points[kept++] = points[i];
     return kept;
 }
 
-/* Appends the fit of a group's entries, of which those that repeat an x are left out, if it has 2 points. */
-static void add_fit(struct fits *fits, const struct entry *entries, size_t n, struct fit fit)
+/* Adds the fit of a program to these rows, of which those that repeat an x are left out, if it has 2 points.
+ */
+static void add_fit(struct fits *fits, const struct slice *slice, struct fit fit)
 {
-    fit.points = allocate(n + 1, sizeof *fit.points);
+    size_t timed = 0, n = 0;
+    fit.points = allocate(slice->count, sizeof *fit.points);
     fit.by_bytes = true;
+    for (size_t i = 0; i < slice->count; i++) {
+        bool usable = false;
+        timed += read_point(slice->rows[i].row, fit.axis, fit.program, &fit.points[n], &usable);
+        n += usable;
+    }
+    n = keep_state(fit.points, n, fit.program);
+    fit.left_out = timed - n;
     for (size_t i = 0; i < n; i++) {
-        if (i && entries[i].point.time.x == entries[i - 1].point.time.x)
+        const struct fit_point p = fit.points[i];
+        if (fit.count && p.time.x == fit.points[fit.count - 1].time.x)
             continue;
-        fit.points[fit.count++] = entries[i].point;
-        fit.by_bytes = fit.by_bytes && is_bound_by_memory(&entries[i].point);
-        fit.loaded = fit.loaded || entries[i].point.range.lost > DISTURBANCE_HEAVY;
+        fit.points[fit.count++] = p;
+        fit.by_bytes = fit.by_bytes && is_bound_by_memory(&p);
+        fit.loaded = fit.loaded || p.range.lost > DISTURBANCE_HEAVY;
     }
     if (fit.count < 2) {
         free(fit.points);
@@ -273,32 +257,17 @@ static void add_fit(struct fits *fits, const struct entry *entries, size_t n, st
     fits->list[fits->count++] = fit;
 }
 
-/* Adds the fits of a program over an axis. */
-static void add_fits(struct fits *fits, const struct rows *rows, const struct field *axis, size_t kind)
+/* Adds the fits of both programs over an axis. */
+static void add_fits(struct fits *fits, const struct rows *rows, const struct field *axis)
 {
-    const struct field *beside[AXES_MAX];
-    size_t others = axes_beside(rows, axis, beside), count = rows_count(rows), n = 0;
-    size_t *group = allocate(count + 1, sizeof *group);
-    struct entry *entries = allocate(count + 1, sizeof *entries);
-    axes_group(rows, beside, others, group);
-    for (size_t i = 0; i < count; i++) {
-        struct entry *e = &entries[n];
-        e->row = i;
-        e->group = group[i];
-        n += read_point(rows_at(rows, i), axis, kind, &e->point, &e->usable);
-    }
-    qsort(entries, n, sizeof *entries, by_group_and_x);
-    for (size_t i = 0, end; i < n; i = end) {
-        struct fit fit = {.program = kind, .axis = axis};
-        axes_describe_all(entries[i].point.row, beside, others, fit.group);
-        for (end = i + 1; end < n && entries[end].group == entries[i].group;)
-            end++;
-        size_t kept = keep_state(entries + i, keep_usable(entries + i, end - i), kind);
-        fit.left_out = end - i - kept;
-        add_fit(fits, entries + i, kept, fit);
-    }
-    free(group);
-    free(entries);
+    struct slices slices = slices_of(rows, axis, NULL);
+    for (size_t kind = TIMED_FORWARD; kind <= TIMED_STEP; kind++)
+        for (size_t i = 0; i < slices.count; i++) {
+            struct fit fit = {.program = kind, .axis = axis};
+            slice_name(&slices, &slices.list[i], fit.group);
+            add_fit(fits, &slices.list[i], fit);
+        }
+    slices_free(&slices);
 }
 
 struct fits fits_find(const struct rows *rows)
@@ -310,8 +279,7 @@ struct fits fits_find(const struct rows *rows)
         /* Over ranks the work is the same; where ranks grow with a size, it is that of each: see findings. */
         if (numeric[i] == ranks || (axes_vary(rows, ranks) && axes_follows(rows, numeric[i], ranks)))
             continue;
-        add_fits(&fits, rows, numeric[i], TIMED_FORWARD);
-        add_fits(&fits, rows, numeric[i], TIMED_STEP);
+        add_fits(&fits, rows, numeric[i]);
     }
     return fits;
 }

@@ -85,43 +85,6 @@ bool axes_determine(const struct rows *rows, const struct field *axis, const str
     return follows;
 }
 
-/* Axes by which rows are sorted. */
-struct order {
-    const struct rows *rows;
-    const struct field *const *axes;
-    size_t n;
-};
-
-static int order_of(const struct order *o, size_t a, size_t b)
-{
-    int order = 0;
-    for (size_t i = 0; i < o->n && order == 0; i++)
-        order = row_order(rows_at(o->rows, a), rows_at(o->rows, b), o->axes[i]);
-    return order;
-}
-
-static int by_axes_and_index(const void *a, const void *b, void *of)
-{
-    size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    int order = order_of(of, x, y);
-    return order ? order : (x > y) - (x < y);
-}
-
-void axes_group(const struct rows *rows, const struct field *const *axes, size_t n, size_t *group)
-{
-    struct order order = {rows, axes, n};
-    size_t count = rows_count(rows), *sorted = malloc((count + 1) * sizeof *sorted);
-    if (!sorted)
-        abort();
-    for (size_t i = 0; i < count; i++)
-        sorted[i] = i;
-    qsort_r(sorted, count, sizeof *sorted, by_axes_and_index, &order);
-    for (size_t i = 0; i < count; i++)
-        group[sorted[i]] =
-            i > 0 && order_of(&order, sorted[i - 1], sorted[i]) == 0 ? group[sorted[i - 1]] : sorted[i];
-    free(sorted);
-}
-
 size_t axes_beside(const struct rows *rows, const struct field *axis, const struct field *beside[AXES_MAX])
 {
     const struct field *varying[AXES_MAX];

@@ -37,9 +37,6 @@ bool axes_determine(const struct rows *rows, const struct field *axis, const str
  */
 size_t axes_beside(const struct rows *rows, const struct field *axis, const struct field *beside[AXES_MAX]);
 
-/* Puts into group[] for each row the index of the first one with the same values of axes[n]. */
-void axes_group(const struct rows *rows, const struct field *const *axes, size_t n, size_t *group);
-
 /* The axis's symbol in formulas, "N"; "x" if it has none or is null. */
 const char *axes_symbol(const struct field *axis);
 

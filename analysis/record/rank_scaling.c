@@ -1,20 +1,7 @@
 #include "analysis/record/rank_scaling.h"
 
-#include "analysis/record/axes.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-static void group_but_ranks(const struct rows *rows, size_t *group)
-{
-    const struct field *axes[AXES_MAX];
-    size_t all = axes_varying(rows, axes), n = 0;
-    for (size_t i = 0; i < all; i++)
-        if (strcmp(axes[i]->path, "ranks.count") != 0 && strcmp(axes[i]->path, "batch") != 0 &&
-            strcmp(axes[i]->path, "nodes") != 0)
-            axes[n++] = axes[i];
-    axes_group(rows, axes, n, group);
-}
+#include "analysis/record/slices.h"
+#include "analysis/statistics/allocate.h"
 
 /* Nodes for each rank are its own only if ranks divide them. */
 static bool divides_nodes(const struct row *row)
@@ -56,15 +43,14 @@ static int64_t known(int64_t count)
 
 struct rank_place *rank_places(const struct rows *rows, bool weak)
 {
-    size_t n = rows_count(rows), *group = malloc((n + 1) * sizeof *group);
-    struct rank_place *places = malloc((n + 1) * sizeof *places);
-    if (!group || !places)
-        abort();
-    group_but_ranks(rows, group);
+    static const char *const any[] = {"ranks.count", "batch", "nodes", NULL};
+    size_t n = rows_count(rows);
+    struct rank_place *places = allocate(n, sizeof *places);
+    struct slices slices = slices_of(rows, NULL, any);
     for (size_t i = 0; i < n; i++) {
         const struct row *row = rows_at(rows, i);
         struct rank_place p = {.row = row,
-                               .group = group[i],
+                               .group = slices.of[i],
                                .index = i,
                                .ranks = known(row->ranks.count),
                                .graphs = (double)known(row->batch),
@@ -74,7 +60,7 @@ struct rank_place *rank_places(const struct rows *rows, bool weak)
         places[i] = p;
     }
     qsort(places, n, sizeof *places, by_rank_place);
-    free(group);
+    slices_free(&slices);
     return places;
 }
 
@@ -119,9 +105,7 @@ struct scaling *scalings_find(const struct rows *rows, size_t *n)
 {
     size_t count = rows_count(rows);
     struct rank_place *places = rank_places(rows, false);
-    struct scaling *all = malloc((count + 1) * sizeof *all);
-    if (!all)
-        abort();
+    struct scaling *all = allocate(count + 1, sizeof *all);
     *n = 0;
     for (size_t i = 0; i < count; i++)
         *n += find_base(places, count, &places[i], &all[*n]);
