@@ -5,13 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/compare/compare_chart.h"
-#include "analysis/compare/compare_flips.h"
-#include "analysis/compare/compare_json.h"
-#include "analysis/compare/compare_notes.h"
-#include "analysis/compare/compare_profile.h"
-#include "analysis/compare/compare_table.h"
-#include "analysis/compare/overview.h"
+#include "analysis/compare/compare.h"
 #include "analysis/record/plain.h"
 #include "analysis/tables/wrap.h"
 #include "bench/base/build.h"

@@ -3,7 +3,7 @@
 #include <limits.h>
 
 #include "analysis/charts/charts.h"
-#include "analysis/compare/crossing_chart.h"
+#include "analysis/compare/crossing.h"
 #include "analysis/record/plain.h"
 #include "analysis/record/result_file.h"
 #include "bench/base/paths.h"
@@ -19,7 +19,7 @@ static int plot(void *options, int count, char **files, struct message *error)
     paths_prefix(files[0], prefix);
     const char *beside = count == 2 ? files[1] : prefix;
     struct figures figures = {0};
-    crossing_chart_add(&figures, record);
+    crossing_chart_add(&figures, record, NULL);
     charts_add(&figures, record, NULL);
     enum chart_result result = figures_draw(&figures, beside, error->text);
     if (result == CHART_DRAWN) {

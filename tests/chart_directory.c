@@ -1,6 +1,5 @@
 #include "tests/chart_directory.h"
 
-#include "analysis/charts/chart.h"
 #include "tests/test.h"
 #include "tests/test_analysis_rows.h"
 
@@ -62,11 +61,10 @@ static enum chart_result draw_all(struct figures *f, const char *prefix, char *m
     return result;
 }
 
-enum chart_result draw_added(void (*add)(struct figures *f, const struct record *record),
-                             const struct record *record, const char *prefix, char *message)
+enum chart_result draw_added(chart_adder *add, const struct record *record, const char *prefix, char *message)
 {
     struct figures f = {0};
-    add(&f, record);
+    add(&f, record, NULL);
     return draw_all(&f, prefix, message);
 }
 

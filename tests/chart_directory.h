@@ -2,7 +2,7 @@
 #ifndef GTMARK_TESTS_CHART_DIRECTORY_H
 #define GTMARK_TESTS_CHART_DIRECTORY_H
 
-#include "analysis/charts/figure.h"
+#include "analysis/charts/charts.h"
 #include "analysis/record/record.h"
 #include "analysis/record/row.h"
 #include "analysis/record/schema.h"
@@ -21,8 +21,8 @@ int remove_directory(void **state);
 int hide_gnuplot(void **state);
 
 /* Draws what `add` adds, or chart_add over an axis. */
-enum chart_result draw_added(void (*add)(struct figures *f, const struct record *record),
-                             const struct record *record, const char *prefix, char *message);
+enum chart_result draw_added(chart_adder *add, const struct record *record, const char *prefix,
+                             char *message);
 enum chart_result draw_charts(const struct record *record, const struct field *axis, const char *prefix,
                               char *message);
 

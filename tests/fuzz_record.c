@@ -10,12 +10,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "analysis/compare/compare_table.h"
+#include "analysis/compare/compare.h"
 #include "analysis/fits/fits.h"
 #include "analysis/record/result_file.h"
 #include "analysis/tables/csv.h"
 #include "analysis/tables/table.h"
-#include "analysis/tables/title.h"
 #include "bench/sweep/gates.h"
 #include "tests/fuzz.h"
 

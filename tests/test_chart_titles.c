@@ -1,7 +1,7 @@
 /* Titles of charts, which say what is drawn, and what is left out. */
+#include "analysis/charts/charts.h"
+#include "analysis/charts/figure.h"
 #include "analysis/charts/frame.h"
-#include "analysis/charts/profile_chart.h"
-#include "analysis/charts/style.h"
 #include "analysis/record/axes.h"
 #include "analysis/record/profile.h"
 #include "tests/chart_directory.h"

@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "analysis/compare/crossing_chart.h"
+#include "analysis/compare/crossing.h"
 #include "bench/sweep/bisect.h"
 #include "tests/chart_directory.h"
 #include "tests/events.h"

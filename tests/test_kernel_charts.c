@@ -1,5 +1,5 @@
 /* Charts of ops: percentages and the roofline. */
-#include "analysis/charts/kernel_chart.h"
+#include "analysis/charts/kernel_dots.h"
 #include "tests/chart_directory.h"
 #include "tests/test.h"
 #include "tests/test_analysis_rows.h"

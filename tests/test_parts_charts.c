@@ -1,25 +1,19 @@
 /* Charts of parts of the time, of the fastest attention, and the lines of memory. */
 #include <math.h>
 
-#include "analysis/charts/parts_chart.h"
+#include "analysis/charts/charts.h"
 #include "analysis/charts/winner_chart.h"
 #include "analysis/record/profile.h"
 #include "tests/chart_directory.h"
 #include "tests/test.h"
 #include "tests/test_analysis_rows.h"
 
-static void add_parts(struct figures *f, const struct record *record)
-{
-    parts_chart_add(f, record, NULL);
-}
-
 /* Whether the charts of the record have one of this name; *script: its text, to be freed. */
-static bool has_figure(void (*add)(struct figures *f, const struct record *record),
-                       const struct record *record, const char *name, char **script)
+static bool has_figure(chart_adder *add, const struct record *record, const char *name, char **script)
 {
     struct figures f = {0};
     *script = NULL;
-    add(&f, record);
+    add(&f, record, NULL);
     for (size_t i = 0; i < f.count; i++)
         if (strcmp(f.list[i].name, name) == 0)
             *script = strdup(f.list[i].script);
@@ -50,7 +44,7 @@ static void test_ops(void **state)
             struct row *row = i < 2 ? good_row(200 - 100 * i) : failed_row(300, "failed", "planted");
             set_profile(row, shares[i], ran);
             add_row(record, row);
-            assert_true(has_figure(add_parts, record, "ops", &script) == (i > 0));
+            assert_true(has_figure(parts_chart_add, record, "ops", &script) == (i > 0));
             if (i < 2)
                 free(script);
         }
@@ -74,7 +68,7 @@ static void test_phases(void **state)
         row->step.backward.time.median = 0.05 * i;
         row->step.optimizer.time.median = 0.01;
         add_row(record, row);
-        assert_true(has_figure(add_parts, record, "phases", &script) == (i > 1));
+        assert_true(has_figure(parts_chart_add, record, "phases", &script) == (i > 1));
         if (i < 2)
             free(script);
     }
@@ -99,11 +93,6 @@ static struct row *rival(const char *attention, int nodes, double degree, double
     return row;
 }
 
-static void add_winner(struct figures *f, const struct record *record)
-{
-    winner_chart_add(f, record);
-}
-
 static void test_winner(void **state)
 {
     (void)state;
@@ -124,7 +113,7 @@ static void test_winner(void **state)
         if (i == CELLS - 1)
             set_time(row, "step.time", cells[i].dense, 3);
         add_row(record, row);
-        assert_false(has_figure(add_winner, record, "winner", &script)); /* dense alone */
+        assert_false(has_figure(winner_chart_add, record, "winner", &script)); /* dense alone */
     }
     for (size_t i = 0; i < CELLS; i++)
         if (!isnan(cells[i].sparse))
@@ -137,7 +126,7 @@ static void test_winner(void **state)
         assert_int_equal(c->winner, cells[i].winner);
         assert_true(isnan(cells[i].factor) ? isnan(c->factor) : fabs(c->factor / cells[i].factor - 1) < 0.01);
     }
-    assert_true(has_figure(add_winner, record, "winner", &script));
+    assert_true(has_figure(winner_chart_add, record, "winner", &script));
     assert_in(script, "The fastest attention in a training step, by nodes and degree");
     assert_in(script, "0 0 1 \"2x\"\n0 1 2 \"1.5x\"\n1 0 0 \"open\"\n1 1 2 \"alone\"\n");
     free(script);

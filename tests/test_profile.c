@@ -2,7 +2,7 @@
  */
 #include <math.h>
 
-#include "analysis/compare/compare_profile.h"
+#include "analysis/compare/compare.h"
 #include "analysis/tables/profile_table.h"
 #include "bench/show/profile.h"
 #include "tests/records.h"

@@ -2,9 +2,9 @@
  * Charts of what ranks do with their time: shares computed by hand, for strong and weak scaling, measured and
  * predicted.
  */
+#include "analysis/charts/charts.h"
+#include "analysis/charts/figure.h"
 #include "analysis/charts/rank_bars.h"
-#include "analysis/charts/rank_chart.h"
-#include "analysis/charts/style.h"
 #include "tests/chart_directory.h"
 #include "tests/test.h"
 #include "tests/test_analysis_rows.h"

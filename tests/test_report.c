@@ -8,7 +8,6 @@
 #include "analysis/record/result_file.h"
 #include "analysis/report/html.h"
 #include "analysis/report/page.h"
-#include "analysis/report/svg.h"
 #include "tests/program.h"
 #include "tests/test.h"
 #include "tests/test_analysis_rows.h"

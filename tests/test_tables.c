@@ -1,6 +1,5 @@
 /* Tables of rows: columns, the check and what is said below, on screens of several widths and as Markdown. */
 #include "analysis/tables/choice.h"
-#include "analysis/tables/kernel_table.h"
 #include "analysis/tables/table.h"
 #include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"

@@ -1,7 +1,7 @@
 /* Charts: their quantities and words. */
 #include "analysis/charts/chart.h"
 
-#include "analysis/charts/style.h"
+#include "analysis/charts/figure.h"
 #include "analysis/record/axes.h"
 #include "analysis/record/record.h"
 
@@ -99,11 +99,14 @@ void chart_add_all(struct figures *f, const struct chart *charts, size_t n, cons
 void chart_add(struct figures *f, const struct record *record, const struct field *axis)
 {
     const struct source source = {.rows = record_rows(record)};
+    bool kernels = rows_count(source.rows) > 0 && rows_at(source.rows, 0)->op;
     const struct drawing d = {.sources = &source,
                               .count = 1,
                               .rows = source.rows,
                               .record = record,
                               .axis = axis ? axis : axes_default(source.rows)};
+    if (kernels && rows_count(source.rows) > BARS_MAX && !axes_vary(source.rows, d.axis))
+        return;
     bool batches = strcmp(d.axis->path, "batch") == 0; /* otherwise throughput says what time says */
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (batches || kinds[i].quantities[0].kind != SERIES_RATE)

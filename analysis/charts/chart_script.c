@@ -1,9 +1,10 @@
 /* Chart scripts. */
-#include "analysis/charts/chart_script.h"
+#include "analysis/charts/chart.h"
 
 #include "analysis/charts/chart_text.h"
 #include "analysis/charts/frame.h"
 #include "analysis/charts/gnuplot.h"
+#include "analysis/statistics/allocate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,23 +14,20 @@
 static void not_drawn(char text[CHART_TEXT], const struct series_set *set, size_t drawn)
 {
     enum { NAMED = 6 };
-    size_t used = 0;
     text[0] = '\0';
     for (size_t i = drawn; i < set->count && i < drawn + NAMED; i++) {
         char label[CHART_TEXT];
         chart_label(label, &set->series[i]);
-        used +=
-            (size_t)snprintf(text + used, CHART_TEXT - used, "%s%.150s", used ? "; " : "not drawn: ", label);
+        append(text, CHART_TEXT, "%s%.150s", *text ? "; " : "not drawn: ", label);
     }
     if (set->count > drawn + NAMED)
-        snprintf(text + used, CHART_TEXT - used, "; and %zu more", set->count - drawn - NAMED);
+        append(text, CHART_TEXT, "; and %zu more", set->count - drawn - NAMED);
 }
 
 /* "not measured: step, resident": what is known exactly and might have been measured too. */
 static void not_measured(char text[CHART_TEXT], const struct chart_data *d)
 {
     bool any[CHART_QUANTITIES] = {false};
-    size_t used = 0;
     for (size_t i = 0; i < d->set.count; i++)
         for (size_t q = 0; q < d->chart->count; q++)
             any[q] = any[q] || d->set.series[i].quantity == &d->chart->quantities[q];
@@ -37,8 +35,7 @@ static void not_measured(char text[CHART_TEXT], const struct chart_data *d)
     for (size_t q = 1; q < d->chart->count; q++) {
         const struct quantity *quantity = &d->chart->quantities[q];
         if (quantity->kind == SERIES_MEASURED && any[q - 1] && !any[q] && !strstr(d->equal, quantity->label))
-            used += (size_t)snprintf(text + used, CHART_TEXT - used, "%s%s",
-                                     used ? "; " : "not measured: ", quantity->label);
+            append(text, CHART_TEXT, "%s%s", *text ? "; " : "not measured: ", quantity->label);
     }
 }
 
@@ -64,18 +61,16 @@ static void notes_of(char text[CHART_TEXT], const struct chart_data *d, size_t d
 
 static void write_frame(FILE *out, const struct chart_data *d, size_t drawn, bool bars, size_t height)
 {
-    char title[CHART_TEXT], machine[CHART_TEXT], work[CHART_TEXT], notes[CHART_TEXT], others[CHART_TEXT],
-        missing[CHART_TEXT];
+    char title[CHART_TEXT], notes[CHART_TEXT], others[CHART_TEXT], missing[CHART_TEXT];
     struct frame f = {.title = d->chart->title ? d->chart->title : title,
-                      .subtitle = machine,
                       .axis = d->chart->axis,
-                      .notes = {notes, missing, others, work},
+                      .record = d->drawing->record,
+                      .rows = d->drawing->rows,
+                      .notes = {notes, missing, others},
                       .height = height};
     gnuplot_put_text(out, "unit", d->chart->quantities[0].kind == SERIES_RATE ? "" : d->chart->unit);
     fprintf(out, "binary = %d\n", d->chart->base == UNITS_BINARY);
     chart_title(title, d->chart, &d->set, d->drawing->axis);
-    chart_machine(machine, d->drawing->record, d->drawing->rows);
-    chart_work(work, d->drawing->rows);
     notes_of(notes, d, drawn, bars);
     not_drawn(others, &d->set, drawn);
     not_measured(missing, d);
@@ -259,10 +254,10 @@ void chart_drop_duplicates(struct chart_data *d)
 {
     for (size_t q = 0; q < d->chart->count; q++) {
         const struct quantity *quantity = &d->chart->quantities[q];
-        size_t kept = 0, used = strlen(d->equal);
+        size_t kept = 0;
         if (!is_equal_in_all(&d->set, quantity))
             continue;
-        snprintf(d->equal + used, CHART_TEXT - used, "%s%s", used ? ", " : "", quantity->label);
+        append(d->equal, CHART_TEXT, "%s%s", *d->equal ? ", " : "", quantity->label);
         for (size_t i = 0; i < d->set.count; i++)
             if (d->set.series[i].quantity == quantity)
                 free(d->set.series[i].points);

@@ -4,20 +4,10 @@
 #include "analysis/record/processor.h"
 #include "analysis/record/record.h"
 #include "analysis/record/row.h"
+#include "analysis/statistics/allocate.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Appends to a text, truncated to CHART_TEXT. */
-__attribute__((format(printf, 2, 3))) static void append_text(char text[CHART_TEXT], const char *format, ...)
-{
-    size_t used = strlen(text);
-    va_list values;
-    va_start(values, format);
-    vsnprintf(text + used, CHART_TEXT - used, format, values);
-    va_end(values);
-}
 
 void chart_value(char text[UNITS_TEXT], double y, const struct chart *c)
 {
@@ -37,7 +27,7 @@ void chart_label(char text[CHART_TEXT], const struct series *s)
     const struct quantity *q = s->quantity;
     snprintf(text, CHART_TEXT, "%s%s%s", q->label, *q->label && *s->group ? ", " : "", s->group);
     if (!*text)
-        append_text(text, "%s", q->subject);
+        append(text, CHART_TEXT, "%s", q->subject);
 }
 
 static const struct row *first_ok(const struct rows *rows)
@@ -63,7 +53,7 @@ static void append_constant(char text[CHART_TEXT], const struct row *row, const 
     char value[AXES_TEXT];
     axes_describe(row, axis, value);
     if (!is_absence(row, axis, value))
-        append_text(text, "%s%s", *text ? ", " : "", value);
+        append(text, CHART_TEXT, "%s%s", *text ? ", " : "", value);
 }
 
 /* Axes that identify the machine and the program rather than a size. */
@@ -76,7 +66,7 @@ void chart_machine(char text[CHART_TEXT], const struct record *record, const str
     if (record) {
         char processor[PROCESSOR_TEXT];
         processor_text(record_head(record), processor);
-        append_text(text, "%s", processor);
+        append(text, CHART_TEXT, "%s", processor);
     }
     for (size_t i = 0; i < IDENTITY; i++)
         if (!axes_vary(rows, schema_find(identity[i])))
@@ -107,12 +97,12 @@ void chart_title(char text[CHART_TEXT], const struct chart *c, const struct seri
     for (size_t i = 0; i < set->count; i++) {
         const char *subject = set->series[i].quantity->subject, *joint = i > 0 ? " and" : "";
         if (i == 0 || strcmp(subject, set->series[i - 1].quantity->subject) != 0)
-            append_text(text, "%s of %s", joint, subject);
+            append(text, CHART_TEXT, "%s of %s", joint, subject);
     }
     if (!series_has_one_x(set))
-        append_text(text, " over %s", axes_title(axis));
+        append(text, CHART_TEXT, " over %s", axes_title(axis));
     else
-        append_text(text, ", %s", at);
+        append(text, CHART_TEXT, ", %s", at);
 }
 
 void chart_left_out(char text[CHART_TEXT], const struct rows *rows, const struct field *axis, bool encodings)
@@ -131,11 +121,11 @@ void chart_left_out(char text[CHART_TEXT], const struct rows *rows, const struct
             status = "no place on a logarithmic scale";
         axes_describe(row, axis, value);
         if (others++ < NAMED)
-            append_text(text, "%s%s (%s)", *text ? ", " : "left out: ", value, status);
+            append(text, CHART_TEXT, "%s%s (%s)", *text ? ", " : "left out: ", value, status);
     }
     if (others > NAMED)
-        append_text(text, " and %zu more", others - NAMED);
+        append(text, CHART_TEXT, " and %zu more", others - NAMED);
     if (unsolved > 0)
-        append_text(text, "%s%zu encoding%s with all vectors in the null space, so that no solver ran",
-                    *text ? "; " : "left out: ", unsolved, unsolved == 1 ? "" : "s");
+        append(text, CHART_TEXT, "%s%zu encoding%s with all vectors in the null space, so that no solver ran",
+               *text ? "; " : "left out: ", unsolved, unsolved == 1 ? "" : "s");
 }

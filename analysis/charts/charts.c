@@ -1,25 +1,13 @@
 #include "analysis/charts/charts.h"
 
-#include "analysis/charts/chart.h"
-#include "analysis/charts/kernel_chart.h"
-#include "analysis/charts/parts_chart.h"
-#include "analysis/charts/profile_chart.h"
-#include "analysis/charts/rank_chart.h"
-#include "analysis/charts/winner_chart.h"
-#include "analysis/record/axes.h"
+static chart_adder *const kinds[] = {kernel_chart_add, rank_chart_add,  winner_chart_add,
+                                     chart_add,        parts_chart_add, profile_chart_add};
+enum { KINDS = sizeof kinds / sizeof *kinds };
 
 void charts_add(struct figures *f, const struct record *record, const struct field *axis)
 {
     const struct rows *rows = record_rows(record);
-    bool kernels = rows_count(rows) > 0 && rows_at(rows, 0)->op;
-    if (rows_count(rows) == 1 && !kernels)
-        profile_chart_add(f, record);
-    kernel_chart_add(f, record);
-    rank_chart_add(f, record);
-    winner_chart_add(f, record);
-    if (!kernels || rows_count(rows) <= BARS_MAX || axes_vary(rows, axis ? axis : axes_default(rows)))
-        chart_add(f, record, axis);
-    parts_chart_add(f, record, axis);
-    if (rows_count(rows) > 1)
-        profile_chart_add(f, record);
+    bool one = rows_count(rows) == 1 && !rows_at(rows, 0)->op; /* of which the profile says most */
+    for (size_t i = 0; i < KINDS; i++)
+        kinds[one ? (i + KINDS - 1) % KINDS : i](f, record, axis);
 }

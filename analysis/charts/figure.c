@@ -1,7 +1,6 @@
 #include "analysis/charts/figure.h"
 
 #include "analysis/charts/gnuplot.h"
-#include "analysis/charts/style.h"
 #include "analysis/record/plain.h"
 #include "analysis/statistics/allocate.h"
 
@@ -101,12 +100,11 @@ static bool are_whole(const struct figures *f, const char *prefix, char path[PAT
 /* "charts: PREFIX_{time,memory}.svg, .png" */
 static void name_files(char *message, const struct figures *f, const char *prefix)
 {
-    size_t used = (size_t)snprintf(message, MESSAGE_SIZE, "chart%s: %.400s_%s", f->count > 1 ? "s" : "",
-                                   prefix, f->count > 1 ? "{" : "");
+    snprintf(message, MESSAGE_SIZE, "chart%s: %.400s_%s", f->count > 1 ? "s" : "", prefix,
+             f->count > 1 ? "{" : "");
     for (size_t i = 0; i < f->count; i++)
-        used +=
-            (size_t)snprintf(message + used, MESSAGE_SIZE - used, "%s%s", i > 0 ? "," : "", f->list[i].name);
-    snprintf(message + used, MESSAGE_SIZE - used, "%s.svg, .png", f->count > 1 ? "}" : "");
+        append(message, MESSAGE_SIZE, "%s%s", i > 0 ? "," : "", f->list[i].name);
+    append(message, MESSAGE_SIZE, "%s.svg, .png", f->count > 1 ? "}" : "");
 }
 
 enum chart_result figures_draw(const struct figures *f, const char *prefix, char *message)

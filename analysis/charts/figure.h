@@ -13,6 +13,18 @@ enum chart_result { CHART_DRAWN, CHART_SKIPPED, CHART_FAILED };
 /* Of one record; and those that a run draws by itself, the first. */
 enum { FIGURES_MAX = 20, FIGURES_OF_RUN = 3 };
 
+/*
+ * The styles of charts: gnuplot commands, the files of analysis/plots as strings. They are part of the
+ * programs, so that a program that was copied or installed has them, and gnuplot runs no file that happens to
+ * lie near one.
+ */
+/* At the beginning and at the end of every chart's script, which draws files or SVG for a page; between them
+ * one of the others. */
+extern const char style_frame[], style_draw[], style_page[];
+
+extern const char style_bars[], style_percent[], style_ranks[], style_roofline[], style_scaling[],
+    style_stack[], style_map[];
+
 struct figure {
     char name[32]; /* suffix of the file names */
     char *script;
@@ -23,7 +35,7 @@ struct figures {
     struct figure list[FIGURES_MAX];
 };
 
-/* Adds one: `write` writes the texts and data of `what`, the style is one of style.h. */
+/* Adds one: `write` writes the texts and data of `what`, the style is one of those. */
 void figures_add(struct figures *f, const char *name, const char *style,
                  void (*write)(FILE *out, const void *what), const void *what);
 void figures_free(struct figures *f);

@@ -1,4 +1,4 @@
-#include "analysis/charts/frame.h"
+#include "analysis/charts/chart_text.h"
 
 #include "analysis/charts/gnuplot.h"
 #include "analysis/statistics/allocate.h"
@@ -52,9 +52,14 @@ static void put_title(FILE *out, const char *title)
 
 void frame_write(FILE *out, const struct frame *f)
 {
+    char machine[CHART_TEXT], work[CHART_TEXT];
+    const char *notes[NOTES_MAX + 1] = {[NOTES_MAX] = work};
+    memcpy(notes, f->notes, sizeof f->notes);
+    chart_machine(machine, f->record, f->rows);
+    chart_work(work, f->rows);
     put_title(out, f->title);
-    put_wrapped(out, "subtitle", &f->subtitle, 1, SUBTITLE_COLUMNS);
-    put_wrapped(out, "note", f->notes, NOTES_MAX, NOTE_COLUMNS);
+    put_wrapped(out, "subtitle", &(const char *){machine}, 1, SUBTITLE_COLUMNS);
+    put_wrapped(out, "note", notes, NOTES_MAX + 1, NOTE_COLUMNS);
     gnuplot_put_text(out, "ytitle", f->axis);
     fprintf(out, "area = %zu\n", f->height);
 }

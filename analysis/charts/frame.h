@@ -1,22 +1,20 @@
-/*
- * What surrounds the plot of every chart: a title, the machine, the name of the axis, a legend, and notes
- * below.
- */
+/* What surrounds the plot of every chart: a title, the machine, the name of the axis, and notes below. */
 #ifndef GTMARK_ANALYSIS_FRAME_H
 #define GTMARK_ANALYSIS_FRAME_H
 
-#include <stddef.h>
-#include <stdio.h>
+#include "analysis/record/record.h"
 
 enum {
     CHART_TEXT = 2048,
-    NOTES_MAX = 4,
+    NOTES_MAX = 3,
     FRAME_COLUMNS = 98 /* letters of ordinary size that a chart is wide */
 };
 
 struct frame {
-    const char *title, *subtitle, *axis;
-    const char *notes[NOTES_MAX]; /* below; null or "": none */
+    const char *title, *axis;
+    const struct record *record;  /* whose machine is named; null: none */
+    const struct rows *rows;      /* whose work is told below */
+    const char *notes[NOTES_MAX]; /* above that; null or "": none */
     size_t height; /* of the plot with its ticks and the name of the x axis, in pixels of the SVG */
 };
 

@@ -2,11 +2,11 @@
  * A dot plot (Cleveland and McGill, "Graphical perception", JASA 79, 1984) on a logarithmic scale: positions
  * along a common scale are compared most accurately, and ops without FLOPs can be shown too.
  */
-#include "analysis/charts/kernel_chart.h"
+#include "analysis/charts/kernel_dots.h"
 
 #include "analysis/charts/chart_text.h"
+#include "analysis/charts/figure.h"
 #include "analysis/charts/gnuplot.h"
-#include "analysis/charts/style.h"
 #include "analysis/record/record.h"
 
 #include <math.h>
@@ -72,8 +72,8 @@ static void write_percent(FILE *out, const void *what)
     const struct kernel_chart *c = what;
     const struct kernel_dots *d = &c->dots;
     const struct rows *rows = record_rows(c->record);
-    char title[128] = "Kernels and the percentage of their roofline that they reach", machine[CHART_TEXT],
-         work[CHART_TEXT], notes[CHART_TEXT], left_out[CHART_TEXT], others[64] = "";
+    char title[128] = "Kernels and the percentage of their roofline that they reach", notes[CHART_TEXT],
+         left_out[CHART_TEXT], others[64] = "";
     size_t ops = d->ops < KERNELS_NAMED ? d->ops : KERNELS_NAMED;
     write_percentages(out, d, false);
     bool cold = write_percentages(out, d, true) > 0;
@@ -87,8 +87,6 @@ static void write_percent(FILE *out, const void *what)
     if (ops < d->ops)
         snprintf(title, sizeof title,
                  "The %zu of %zu ops whose default kernels are furthest from their roofline", ops, d->ops);
-    chart_machine(machine, c->record, rows);
-    chart_work(work, rows);
     chart_left_out(left_out, rows, schema_find("op"), false);
     if (d->others > 0)
         snprintf(others, sizeof others, "not drawn: %zu row%s without a percentage", d->others,
@@ -98,14 +96,16 @@ static void write_percent(FILE *out, const void *what)
              most > roof ? "; above 100 %: the calibration is too low, or data stayed in a faster cache" : "",
              *left_out ? "; " : "", left_out);
     frame_write(out, &(struct frame){.title = title,
-                                     .subtitle = machine,
                                      .axis = "percentage of the calibrated roofline",
-                                     .notes = {notes, others, work},
+                                     .record = c->record,
+                                     .rows = rows,
+                                     .notes = {notes, others},
                                      .height = ops * PIXELS + 60});
 }
 
-void kernel_chart_add(struct figures *f, const struct record *record)
+void kernel_chart_add(struct figures *f, const struct record *record, const struct field *axis)
 {
+    (void)axis;
     struct kernel_chart c = {.record = record, .dots = kernel_dots_of(record_rows(record))};
     if (c.dots.count > 0)
         figures_add(f, "percent", style_percent, write_percent, &c);

@@ -2,11 +2,7 @@
 #ifndef GTMARK_ANALYSIS_KERNEL_DOTS_H
 #define GTMARK_ANALYSIS_KERNEL_DOTS_H
 
-#include "analysis/record/row.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
+#include "analysis/charts/charts.h"
 
 enum { KERNEL_VARIANTS_MAX = 8, KERNELS_NAMED = 20 };
 
@@ -42,5 +38,17 @@ void kernel_dot_put_hint(FILE *out, const struct kernel_dot *dot, double x, doub
 /* Writes the variants as label[i], i = 1 .. variants, "" for one without dots on the first `lines`; the array
  * has room for more. */
 void kernel_dots_write_variants(FILE *out, const struct kernel_dots *d, size_t lines, size_t more);
+
+/* The charts of them. */
+struct kernel_chart {
+    const struct record *record;
+    struct kernel_dots dots;
+};
+
+/* The script of "roofline", for plots/roofline.gp; `what` is a struct kernel_chart. */
+void roofline_chart_write(FILE *out, const void *what);
+
+/* Whether the record has the roofs. */
+bool roofline_chart_possible(const struct kernel_chart *c);
 
 #endif

@@ -1,8 +1,8 @@
-#include "analysis/charts/parts_chart.h"
+#include "analysis/charts/charts.h"
 
+#include "analysis/charts/figure.h"
 #include "analysis/charts/series.h"
 #include "analysis/charts/stack.h"
-#include "analysis/charts/style.h"
 #include "analysis/record/profile.h"
 #include "analysis/record/slices.h"
 #include "analysis/statistics/allocate.h"

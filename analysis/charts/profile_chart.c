@@ -1,12 +1,12 @@
-#include "analysis/charts/profile_chart.h"
+#include "analysis/charts/charts.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/charts/chart_script.h"
+#include "analysis/charts/chart.h"
+#include "analysis/charts/figure.h"
 #include "analysis/charts/stack.h"
-#include "analysis/charts/style.h"
 #include "analysis/record/profile.h"
 #include "analysis/statistics/allocate.h"
 
@@ -166,8 +166,9 @@ static const struct row *fullest_of(const struct rows *rows, size_t kind, struct
     return found;
 }
 
-void profile_chart_add(struct figures *f, const struct record *record)
+void profile_chart_add(struct figures *f, const struct record *record, const struct field *axis)
 {
+    (void)axis;
     static const size_t programs[] = {TIMED_STEP, TIMED_FORWARD};
     const struct rows *rows = record_rows(record);
     struct profile p;

@@ -1,14 +1,15 @@
-#include "analysis/charts/rank_chart.h"
+#include "analysis/charts/charts.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "analysis/charts/chart_text.h"
+#include "analysis/charts/figure.h"
 #include "analysis/charts/frame.h"
 #include "analysis/charts/gnuplot.h"
 #include "analysis/charts/rank_bars.h"
-#include "analysis/charts/style.h"
 #include "analysis/record/slices.h"
+#include "analysis/statistics/allocate.h"
 
 struct rank_chart {
     const struct record *record;
@@ -132,21 +133,19 @@ static void doubts_of(char text[CHART_TEXT], const struct rank_bars *b)
         shared = shared || b->bar[i].shared;
         highest = fmax(highest, b->bar[i].high); /* fmax ignores NAN */
     }
-    int used = snprintf(text, CHART_TEXT, "%s", shared ? "shared: more threads than cores" : "");
+    snprintf(text, CHART_TEXT, "%s", shared ? "shared: more threads than cores" : "");
     if (highest > limit)
-        used += snprintf(text + used, CHART_TEXT - (size_t)used,
-                         "%sintervals are cut; the widest reaches %.3g %%", used ? "; " : "", 100 * highest);
+        append(text, CHART_TEXT, "%sintervals are cut; the widest reaches %.3g %%", *text ? "; " : "",
+               100 * highest);
     if (b->others)
-        snprintf(text + used, CHART_TEXT - (size_t)used, "%snot drawn: %zu more rows", used ? "; " : "",
-                 b->others);
+        append(text, CHART_TEXT, "%snot drawn: %zu more rows", *text ? "; " : "", b->others);
 }
 
 static void write_frame_of(FILE *out, const struct rank_chart *c)
 {
     const struct rank_bars *b = &c->bars;
     const struct rows *rows = record_rows(c->record);
-    char title[128], machine[CHART_TEXT], note[CHART_TEXT], work[CHART_TEXT], left_out[CHART_TEXT],
-        doubts[CHART_TEXT];
+    char title[128], note[CHART_TEXT], left_out[CHART_TEXT], doubts[CHART_TEXT];
     snprintf(title, sizeof title, "%s scaling of %s over ranks%s", b->weak ? "Weak" : "Strong",
              b->program == TIMED_STEP ? "a training step" : "inference",
              !b->weak   ? ""
@@ -154,13 +153,12 @@ static void write_frame_of(FILE *out, const struct rank_chart *c)
                         : ", with as many times the graphs");
     note_of(note, b);
     doubts_of(doubts, b);
-    chart_machine(machine, c->record, rows);
-    chart_work(work, rows);
     chart_left_out(left_out, rows, schema_find("ranks.count"), false);
     frame_write(out, &(struct frame){.title = title,
-                                     .subtitle = machine,
                                      .axis = "share of the ranks' time",
-                                     .notes = {note, doubts, left_out, work},
+                                     .record = c->record,
+                                     .rows = rows,
+                                     .notes = {note, doubts, left_out},
                                      .height = 400});
 }
 
@@ -194,8 +192,9 @@ static void write_rank_chart(FILE *out, const void *what)
     fputs("END\n", out);
 }
 
-void rank_chart_add(struct figures *f, const struct record *record)
+void rank_chart_add(struct figures *f, const struct record *record, const struct field *axis)
 {
+    (void)axis;
     const struct rows *rows = record_rows(record);
     for (int weak = 0; weak < 2; weak++) {
         struct rank_chart c = {record, rank_bars_of(rows, TIMED_STEP, weak)};

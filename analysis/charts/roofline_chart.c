@@ -3,11 +3,12 @@
  * each level of memory, min(peak, intensity x bandwidth). The names of the ops furthest from their roofline
  * stand at the right, with lines to their default kernels.
  */
-#include "analysis/charts/kernel_chart.h"
+#include "analysis/charts/kernel_dots.h"
 
 #include "analysis/charts/chart_text.h"
 #include "analysis/charts/gnuplot.h"
 #include "analysis/record/record.h"
+#include "analysis/statistics/allocate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -184,25 +185,23 @@ static void write_roofs(FILE *out, const struct roofs *roofs, const struct view 
 static void roofline_notes(char text[CHART_TEXT], const struct kernel_dots *d, size_t named)
 {
     size_t drawn = 0;
-    int used = snprintf(text, CHART_TEXT, "warm medians; lines: calibrated roofs; named: ");
+    snprintf(text, CHART_TEXT, "warm medians; lines: calibrated roofs; named: ");
     for (size_t i = 0; i < d->count; i++)
         drawn += has_place(&d->dots[i]);
-    used += snprintf(text + used, CHART_TEXT - (size_t)used,
-                     "the %zu default kernels furthest from their roofline%s", named,
-                     kernel_dots_noisy(d) ? "; pale: wide range" : "");
+    append(text, CHART_TEXT, "the %zu default kernels furthest from their roofline%s", named,
+           kernel_dots_noisy(d) ? "; pale: wide range" : "");
     if (drawn < d->count)
-        snprintf(text + used, CHART_TEXT - (size_t)used, "; not drawn: %zu of %zu kernels, without FLOPs",
-                 d->count - drawn, d->count);
+        append(text, CHART_TEXT, "; not drawn: %zu of %zu kernels, without FLOPs", d->count - drawn,
+               d->count);
 }
 
 void roofline_chart_write(FILE *out, const void *what)
 {
     const struct kernel_chart *c = what;
     const struct kernel_dots *d = &c->dots;
-    const struct rows *rows = record_rows(c->record);
     struct roofs roofs = roofs_of(c);
     struct view v = view_of(d, &roofs);
-    char machine[CHART_TEXT], work[CHART_TEXT], notes[CHART_TEXT], others[160] = "";
+    char notes[CHART_TEXT], others[160] = "";
     fprintf(out, "set xrange [%.6g:%.6g]\nset yrange [%.6g:%.6g]\n", v.x0, v.x1, v.y0, v.y1);
     write_kernels(out, d);
     roofline_notes(notes, d, write_dot_names(out, d, &v));
@@ -212,11 +211,10 @@ void roofline_chart_write(FILE *out, const void *what)
                  roofs.kernels, d->count);
     kernel_dots_write_variants(out, d, d->ops, roofs.count);
     write_roofs(out, &roofs, &v, d->variants);
-    chart_machine(machine, c->record, rows);
-    chart_work(work, rows);
     frame_write(out, &(struct frame){.title = "Roofline of the kernels: GFLOP/s over FLOP/B",
-                                     .subtitle = machine,
                                      .axis = "GFLOP/s",
-                                     .notes = {notes, others, work},
+                                     .record = c->record,
+                                     .rows = record_rows(c->record),
+                                     .notes = {notes, others},
                                      .height = 560});
 }

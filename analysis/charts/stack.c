@@ -1,6 +1,5 @@
 #include "analysis/charts/stack.h"
 
-#include "analysis/charts/chart_text.h"
 #include "analysis/charts/gnuplot.h"
 #include "analysis/statistics/allocate.h"
 
@@ -35,7 +34,6 @@ static void write_values(FILE *out, const struct stack *s)
 void stack_write(FILE *out, const void *what)
 {
     const struct stack *s = what;
-    char machine[CHART_TEXT], work[CHART_TEXT];
     fprintf(out, "array label[%zu]\n", s->parts);
     for (size_t p = 0; p < s->parts; p++)
         gnuplot_put_element(out, "label", p + 1, s->label[p] ? s->label[p] : "");
@@ -44,11 +42,10 @@ void stack_write(FILE *out, const void *what)
     gnuplot_put_text(out, "unit", s->unit);
     gnuplot_put_text(out, "xtitle", s->x_axis);
     write_values(out, s);
-    chart_machine(machine, s->record, s->rows);
-    chart_work(work, s->rows);
     frame_write(out, &(struct frame){.title = s->title,
-                                     .subtitle = machine,
                                      .axis = s->axis,
-                                     .notes = {s->notes[0], s->notes[1], work},
+                                     .record = s->record,
+                                     .rows = s->rows,
+                                     .notes = {s->notes[0], s->notes[1]},
                                      .height = 400});
 }

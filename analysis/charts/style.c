@@ -1,4 +1,4 @@
-#include "analysis/charts/style.h"
+#include "analysis/charts/figure.h"
 
 /* Made from analysis/plots by the Makefile. */
 #include "analysis/charts/styles.inc"

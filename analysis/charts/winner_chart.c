@@ -1,8 +1,8 @@
 #include "analysis/charts/winner_chart.h"
 
 #include "analysis/charts/chart_text.h"
+#include "analysis/charts/figure.h"
 #include "analysis/charts/gnuplot.h"
-#include "analysis/charts/style.h"
 #include "analysis/record/row_range.h"
 #include "analysis/record/slices.h"
 
@@ -166,29 +166,28 @@ static void write_map(FILE *out, const void *what)
 {
     const struct winner_chart *c = what;
     const struct map *m = c->map;
-    char title[128], machine[CHART_TEXT], work[CHART_TEXT];
+    char title[128];
     fprintf(out, "array label[%zu]\n", m->kinds);
     for (size_t k = 0; k < m->kinds; k++)
         gnuplot_put_element(out, "label", k + 1, m->kind[k]);
     put_values(out, "nodes", m->nodes, m->columns);
     put_values(out, "degrees", m->degree, m->lines);
     put_map(out, m);
-    chart_machine(machine, c->record, record_rows(c->record));
-    chart_work(work, record_rows(c->record));
     snprintf(title, sizeof title, "The fastest attention in %s, by nodes and degree",
              m->program == TIMED_STEP ? "a training step" : "inference");
     frame_write(out,
                 &(struct frame){.title = title,
-                                .subtitle = machine,
                                 .axis = "degree",
+                                .record = c->record,
+                                .rows = record_rows(c->record),
                                 .notes = {"number: how much longer the next one takes; open: inconclusive; "
-                                          "alone: the others need more memory",
-                                          work},
+                                          "alone: the others need more memory"},
                                 .height = 56 + 44 * m->lines});
 }
 
-void winner_chart_add(struct figures *f, const struct record *record)
+void winner_chart_add(struct figures *f, const struct record *record, const struct field *axis)
 {
+    (void)axis;
     struct map m;
     if (rows_count(record_rows(record)) > 0 && map_of(record_rows(record), &m))
         figures_add(f, "winner", style_map, write_map, &(struct winner_chart){record, &m});

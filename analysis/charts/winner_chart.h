@@ -2,8 +2,7 @@
 #ifndef GTMARK_ANALYSIS_WINNER_CHART_H
 #define GTMARK_ANALYSIS_WINNER_CHART_H
 
-#include "analysis/charts/figure.h"
-#include "analysis/record/record.h"
+#include "analysis/charts/charts.h"
 
 enum { WINNERS_MAX = 8, MAP_MAX = 16 }; /* kinds of attention; values of nodes and of degree */
 
@@ -26,8 +25,5 @@ struct map {
 /* Of the rows that differ from the first one in attention, nodes and degree only. False unless each of these
  * has several values. */
 bool map_of(const struct rows *rows, struct map *m);
-
-/* Adds "winner", if there is a map. */
-void winner_chart_add(struct figures *f, const struct record *record);
 
 #endif

@@ -1,8 +1,6 @@
-#include "analysis/compare/compare_chart.h"
+#include "analysis/compare/compare.h"
 
-#include "analysis/compare/compare_flips.h"
-#include "analysis/compare/compare_notes.h"
-#include "analysis/compare/crossing_chart.h"
+#include "analysis/compare/crossing.h"
 
 #include <math.h>
 

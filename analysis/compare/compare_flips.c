@@ -1,10 +1,8 @@
-#include "analysis/compare/compare_flips.h"
+#include "analysis/compare/compare.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/compare/compare_notes.h"
-#include "analysis/compare/compare_table.h"
 #include "analysis/record/slices.h"
 #include "analysis/statistics/allocate.h"
 

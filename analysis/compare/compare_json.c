@@ -1,6 +1,5 @@
-#include "analysis/compare/compare_json.h"
+#include "analysis/compare/compare.h"
 
-#include "analysis/compare/compare_notes.h"
 #include "analysis/record/schema.h"
 
 #include <math.h>

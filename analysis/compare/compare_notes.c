@@ -1,12 +1,9 @@
-#include "analysis/compare/compare_notes.h"
+#include "analysis/compare/compare.h"
 
-#include "analysis/compare/compare_profile.h"
-#include "analysis/compare/compare_table.h"
 #include "analysis/record/axes.h"
 #include "analysis/record/result_file.h"
+#include "analysis/statistics/allocate.h"
 #include "analysis/tables/wrap.h"
-
-#include <string.h>
 
 /* Fields of the record that say how the rows were made. */
 static const char *const context[] = {"benchmark",   "host.instruction_set", "host.cores",
@@ -192,15 +189,13 @@ static bool is_unchecked(const struct comparison *c, size_t file, size_t i, char
 static bool is_alone(const struct comparison *c, size_t file, size_t i, char *text)
 {
     const struct row *row = rows_at(c->files[file].rows, i);
-    size_t used = 0;
     text[0] = '\0';
-    for (size_t f = 0; f < c->count && used < MESSAGE_SIZE; f++) {
+    for (size_t f = 0; f < c->count; f++) {
         char why[AXES_TEXT];
         if (f == file || (file > 0 && f > 0) || match_find(&c->rule, c->files[f].rows, row) != MATCH_NONE)
             continue;
         match_explain(&c->rule, c->files[f].rows, row, why);
-        used += (size_t)snprintf(text + used, MESSAGE_SIZE - used, "%snot in %c (%s)", used ? "; " : "",
-                                 c->files[f].letter, why);
+        append(text, MESSAGE_SIZE, "%snot in %c (%s)", *text ? "; " : "", c->files[f].letter, why);
     }
     return *text && !comparison_repeats(c, file, i);
 }

@@ -1,5 +1,4 @@
-#include "analysis/compare/compare_profile.h"
-#include "analysis/compare/compare_table.h"
+#include "analysis/compare/compare.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "analysis/compare/compare_table.h"
+#include "analysis/compare/compare.h"
 
 #include "analysis/record/axes.h"
 #include "analysis/tables/columns.h"

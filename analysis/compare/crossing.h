@@ -5,7 +5,7 @@
 #ifndef GTMARK_ANALYSIS_CROSSING_H
 #define GTMARK_ANALYSIS_CROSSING_H
 
-#include "analysis/record/axes.h"
+#include "analysis/charts/chart.h"
 #include "analysis/record/row_range.h"
 
 /*
@@ -63,5 +63,13 @@ bool crossing_is_settled(const struct crossing *c);
 
 /* Writes one sentence, without a newline. */
 void crossing_print(FILE *out, const struct crossing *c);
+
+/* Adds a chart of the ratio over the axis of the first of the crossings, of every one along it or of those
+ * found. d: all but the axis. */
+void crossing_chart_draw(struct figures *f, const char *name, const struct crossings *all, bool every,
+                         const struct drawing *d);
+
+/* Adds "crossover" if the record has a crossing. */
+chart_adder crossing_chart_add;
 
 #endif

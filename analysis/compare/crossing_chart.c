@@ -1,10 +1,10 @@
-#include "analysis/compare/crossing_chart.h"
+#include "analysis/compare/crossing.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/charts/chart_script.h"
-#include "analysis/charts/style.h"
+#include "analysis/charts/chart.h"
+#include "analysis/charts/figure.h"
 #include "analysis/statistics/allocate.h"
 
 /* The crossings that are drawn, all over the axis of the first. */
@@ -30,13 +30,13 @@ static void set_label(struct crossing_chart *c, size_t i)
 {
     const struct crossing *one = c->list[i];
     char *label = c->label[i];
-    int used = snprintf(label, sizeof c->label[i], "%s: %s / %s", program_name(one->program[0]), one->name[1],
-                        one->name[0]);
     char value[32], at[AXES_TEXT];
     snprintf(value, sizeof value, "%.3g", one->at);
     axes_describe_value(one->axis, value, at);
+    snprintf(label, sizeof c->label[i], "%s: %s / %s", program_name(one->program[0]), one->name[1],
+             one->name[0]);
     if (one->kind == CROSSING_FOUND)
-        snprintf(label + used, sizeof c->label[i] - (size_t)used, ": 1 at about %.100s", at);
+        append(label, sizeof c->label[i], ": 1 at about %.100s", at);
     c->quantities[i] = (struct quantity){.label = label, .subject = label, .kind = SERIES_RATE};
 }
 
@@ -104,8 +104,9 @@ void crossing_chart_draw(struct figures *f, const char *name, const struct cross
         free(series[i].points);
 }
 
-void crossing_chart_add(struct figures *f, const struct record *record)
+void crossing_chart_add(struct figures *f, const struct record *record, const struct field *axis)
 {
+    (void)axis;
     struct crossings all = crossings_find(record_rows(record));
     const struct drawing drawing = {.rows = record_rows(record), .record = record};
     crossing_chart_draw(f, "crossover", &all, false, &drawing);

@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #include "analysis/compare/comparison.h"
-#include "analysis/tables/cells.h"
+#include "analysis/tables/grid.h"
 #include "analysis/tables/units.h"
 
 enum { EXACT_ENTRY = 160 };

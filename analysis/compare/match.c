@@ -1,9 +1,7 @@
 /* The distance of two rows is the number of axes in which they differ. */
 #include "analysis/compare/match.h"
 
-#include "analysis/record/row.h"
-
-#include <string.h>
+#include "analysis/statistics/allocate.h"
 
 static bool contains(const char *const *paths, const char *path)
 {
@@ -80,11 +78,10 @@ static void add_difference(char text[AXES_TEXT], const struct row *row, const st
                            const struct field *axis)
 {
     char is[AXES_TEXT], should[AXES_TEXT];
-    size_t used = strlen(text);
     axes_text(row, axis, is);
     axes_text(other, axis, should);
-    snprintf(text + used, AXES_TEXT - used, "%s%s %s, not %s", used ? "; " : "", axis->path,
-             *is ? is : "null", *should ? should : "null");
+    append(text, AXES_TEXT, "%s%s %s, not %s", *text ? "; " : "", axis->path, *is ? is : "null",
+           *should ? should : "null");
 }
 
 /* Whether one of the two lacks the axis. */

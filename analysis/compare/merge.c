@@ -109,16 +109,14 @@ static struct source *find_sources(struct record *const *records, char *const *n
  */
 static void name_origin(const struct source *all, size_t count, size_t i, char text[ORIGIN_TEXT])
 {
-    size_t used = 0;
     text[0] = '\0';
     for (size_t part = 0; part < IDENTITY; part++) {
         const struct value *head = record_head(all[i].record);
         bool differs = false;
         for (size_t k = 0; k < count; k++)
             differs = differs || !identities_agree_in(head, record_head(all[k].record), part);
-        if (differs && used < ORIGIN_TEXT)
-            used += (size_t)snprintf(text + used, ORIGIN_TEXT - used, "%s%s", used ? ", " : "",
-                                     identity_of(head, part));
+        if (differs)
+            append(text, ORIGIN_TEXT, "%s%s", *text ? ", " : "", identity_of(head, part));
     }
 }
 

@@ -1,7 +1,5 @@
-#include "analysis/compare/overview.h"
+#include "analysis/compare/compare.h"
 
-#include "analysis/compare/compare_flips.h"
-#include "analysis/compare/compare_table.h"
 #include "analysis/record/result_file.h"
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/units.h"
@@ -83,10 +81,9 @@ static size_t host_of(struct overview *o, const struct compared *file)
     }
     value_get_text(record_head(file->record), "commit", &version);
     char short_version[DIGITS + 1];
-    size_t used = strlen(host->versions);
     snprintf(short_version, sizeof short_version, "%s", version);
     if (!strstr(host->versions, short_version))
-        snprintf(host->versions + used, VERSIONS_TEXT - used, "%s%s", used ? ", " : "", short_version);
+        append(host->versions, VERSIONS_TEXT, "%s%s", *host->versions ? ", " : "", short_version);
     return h;
 }
 

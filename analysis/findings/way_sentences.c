@@ -75,9 +75,9 @@ static struct errors errors_of(const struct rows *rows, size_t kind)
 static void leaders_of(const struct way *ways, size_t n, const struct errors *e, char text[AXES_TEXT])
 {
     double worst = ways->seconds * fmax(same, (1 + e->high) / (1 + e->low));
-    size_t used = 0;
+    text[0] = '\0';
     for (size_t i = 0; i < n && (i == 0 || e->low <= -1 || ways[i].seconds < worst); i++)
-        used += (size_t)snprintf(text + used, AXES_TEXT - used, "%s%.20s", i ? " or " : "", ways[i].name);
+        append(text, AXES_TEXT, "%s%.20s", i ? " or " : "", ways[i].name);
 }
 
 /* "with data on 2 to 4 ranks, with ulysses on 8 ranks (2.00 ms)", of the ways of one work; false, with

@@ -2,9 +2,8 @@
 #include "analysis/report/parts.h"
 
 #include "analysis/charts/charts.h"
-#include "analysis/compare/crossing_chart.h"
+#include "analysis/compare/crossing.h"
 #include "analysis/report/html.h"
-#include "analysis/report/svg.h"
 
 #include <stdlib.h>
 
@@ -12,7 +11,7 @@ void part_charts(FILE *out, const struct part *p)
 {
     char name[32], *svg[FIGURES_MAX];
     struct figures f = {0};
-    crossing_chart_add(&f, p->record);
+    crossing_chart_add(&f, p->record, NULL);
     charts_add(&f, p->record, NULL);
     figures_keep(&f, FIGURES_OF_RUN);
     enum chart_result result = figures_svg(&f, svg);

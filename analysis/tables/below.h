@@ -3,10 +3,32 @@
 #define GTMARK_ANALYSIS_BELOW_H
 
 #include "analysis/record/row.h"
-#include "analysis/tables/notes.h"
 
 #include <stdint.h>
 #include <stdio.h>
+
+/* Distinct texts, and of which rows each is. */
+struct note {
+    char *text,
+        *rows; /* "5000 nodes; 10000 nodes": the first NOTES_ROWS of them; empty: of no row in particular */
+    size_t count; /* of rows */
+};
+
+enum { NOTES_ROWS = 4 };
+
+/* In the order in which they were added. */
+struct notes {
+    struct note *list;
+    size_t count;
+};
+
+/* Adds a text, if it is new, and to its rows the one that is called `row`; "" or null: none in particular. */
+void notes_add(struct notes *n, const char *text, const char *row);
+
+/* Prints "text (rows)", a line each, and forgets them. */
+void notes_print(struct notes *n, FILE *out, int width);
+
+void notes_free(struct notes *n);
 
 struct below {
     struct notes reasons; /* of rows that are not ok, or unchecked */

@@ -1,7 +1,7 @@
 #include "analysis/tables/columns.h"
 
+#include "analysis/record/row_range.h"
 #include "analysis/record/schema.h"
-#include "analysis/tables/cells.h"
 #include "analysis/tables/units.h"
 
 #include <math.h>
@@ -35,9 +35,16 @@ static void format_samples(struct table_cell *cell, const struct row *row, const
         snprintf(cell->text, CELL_TEXT, "%zu values", field_items(row, c->field)->count);
 }
 
+/* The median and, unless `brief`, its 95 % interval, if it has one. */
 static void format_time(struct table_cell *cell, const struct row *row, const struct column *c)
 {
-    cell_time(cell->text, CELL_TEXT, row, c->program, cell->brief);
+    struct range r = row_range(row, c->program);
+    bool range = !cell->brief && r.turns > 1;
+    char text[UNITS_TEXT];
+    if (isnan(r.median))
+        return;
+    units_format_interval(text, r.median, range ? r.low : NAN, range ? r.high : NAN, "s");
+    snprintf(cell->text, CELL_TEXT, "%s%s", row_noisy(row, c->program) ? "~" : "", text);
 }
 
 static void format_small(struct table_cell *cell, const struct row *row, const struct column *c)

@@ -3,7 +3,7 @@
 #define GTMARK_ANALYSIS_COLUMNS_H
 
 #include "analysis/record/row.h"
-#include "analysis/tables/notes.h"
+#include "analysis/tables/below.h"
 
 enum { CELL_TEXT = 2 * MESSAGE_SIZE };
 

@@ -1,5 +1,6 @@
 #include "analysis/tables/grid.h"
 
+#include "analysis/record/plain.h"
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"
@@ -7,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { HIDDEN = -1 };
 
@@ -18,6 +20,55 @@ void grid_add(struct grid *g, const char *format, ...)
     if (!g->cells || vasprintf(&g->cells[g->count++], format, values) < 0)
         abort();
     va_end(values);
+}
+
+/* The best of a line begins with a star. On a terminal it is bold too. */
+static const char *weight_of(FILE *out, const char *text, const char *code)
+{
+    return text[0] == '*' && isatty(fileno(out)) ? code : "";
+}
+
+/* Text from outside may contain line breaks, and in Markdown the bar that ends a cell. */
+static void put_text(FILE *out, enum table_style style, const char *text)
+{
+    for (size_t length; *text; text += length) {
+        length = strcspn(text, "|\r\n");
+        plain_put_part(out, text, length);
+        for (; text[length] && strchr("|\r\n", text[length]); length++)
+            fputs(text[length] != '|' ? " " : style == TABLE_MARKDOWN ? "\\|" : "|", out);
+    }
+}
+
+/* Writes a cell; on a terminal right-aligned in `width` columns, or wider if the text is, and bold if it
+ * begins with a star. */
+static void cell_put(FILE *out, enum table_style style, const char *text, int width, bool first)
+{
+    if (style == TABLE_MARKDOWN) {
+        fputs(first ? "| " : " ", out);
+        put_text(out, style, text);
+        fputs(" |", out);
+        return;
+    }
+    int padding = width - (int)units_width(text);
+    fprintf(out, "%s%*s%s", first ? "" : "  ", padding > 0 ? padding : 0, "",
+            weight_of(out, text, "\033[1m"));
+    put_text(out, style, text);
+    fputs(weight_of(out, text, "\033[0m"), out);
+}
+
+/* Writes the last cell of a line and ends it; on a terminal left-aligned, `at` columns from the left, and
+ * wrapped, with `phrases` by wrap_phrases. */
+static void cell_put_last(FILE *out, enum table_style style, const char *text, int at, bool first,
+                          bool phrases)
+{
+    enum { INDENT = 8 };
+    if (style == TABLE_MARKDOWN) {
+        cell_put(out, style, text, 0, first);
+        putc('\n', out);
+        return;
+    }
+    fputs(first ? "" : "  ", out);
+    (phrases ? wrap_phrases : wrap_text)(out, text, at, INDENT);
 }
 
 /* The width of a column, or HIDDEN if it is empty. */

@@ -5,7 +5,11 @@
 #ifndef GTMARK_ANALYSIS_GRID_H
 #define GTMARK_ANALYSIS_GRID_H
 
-#include "analysis/tables/cells.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum table_style { TABLE_TERMINAL, TABLE_MARKDOWN };
 
 enum { GRID_COLUMNS = 64 }; /* at most */
 

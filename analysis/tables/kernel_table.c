@@ -1,4 +1,4 @@
-#include "analysis/tables/kernel_table.h"
+#include "analysis/tables/table.h"
 
 #include "analysis/record/row_range.h"
 #include "analysis/statistics/allocate.h"

@@ -5,9 +5,8 @@
 #include "analysis/record/lines.h"
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/csv.h"
-#include "analysis/tables/kernel_table.h"
 #include "analysis/tables/profile_table.h"
-#include "analysis/tables/title.h"
+#include "analysis/tables/table.h"
 #include "analysis/tables/tracked.h"
 
 const char *const format_names[] = {"table", "md",    "csv", "csv-full", "csv-profile",

@@ -1,5 +1,6 @@
 #include "analysis/tables/table.h"
 
+#include "analysis/statistics/allocate.h"
 #include "analysis/tables/columns.h"
 #include "analysis/tables/grid.h"
 #include "analysis/tables/spare.h"
@@ -110,12 +111,10 @@ static void add_all_lines(struct table *t, const struct table_line *lines, size_
 /* Names the columns that were left out. */
 static void print_spared(const struct table *t, const size_t *spared, size_t n)
 {
-    char text[CELL_TEXT];
-    int used = snprintf(text, sizeof text, "not shown:");
+    char text[CELL_TEXT] = "not shown:";
     for (size_t i = 0; i < n; i++)
-        used += snprintf(text + used, sizeof text - (size_t)used, "%s %s", i ? "," : "",
-                         t->columns[spared[i] - t->axes_count]);
-    snprintf(text + used, sizeof text - (size_t)used, " (--columns)");
+        append(text, CELL_TEXT, "%s %s", i ? "," : "", t->columns[spared[i] - t->axes_count]);
+    append(text, CELL_TEXT, " (--columns)");
     if (n > 0)
         wrap_within(t->out, text, table_width(t), 4);
 }

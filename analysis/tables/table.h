@@ -9,12 +9,14 @@
 #include "analysis/record/axes.h"
 #include "analysis/record/row.h"
 #include "analysis/tables/below.h"
-#include "analysis/tables/cells.h"
+#include "analysis/tables/grid.h"
 
 #include <stddef.h>
 #include <stdio.h>
 
 enum { TABLE_COLUMNS = 40 }; /* at most, beside the axes and the check */
+
+enum { KERNEL_TABLE_MOST = 20 }; /* rows of each part of a table of kernels */
 
 struct table {
     FILE *out;
@@ -45,6 +47,21 @@ int table_width(const struct table *t);
 /* Prints the lines without empty columns and those for which there is no room; where even the others do not
  * fit, times are without their intervals. */
 void table_print(struct table *t, const struct table_line *lines, size_t n);
+
+/*
+ * Of many rows of kernels those that are worth a look: rows that are not ok, and of the default kernels, the
+ * first of each op, those with the least share of their roofline; then the kernels that are slower than the
+ * reference and the default ones that are slower than another of their op, with 95 % intervals apart. All
+ * rows if they are few, or none has a share.
+ */
+void kernel_table_print(struct table *t, const struct table_line *lines, size_t n);
+
+/*
+ * Prints "node scaling: gps, 6 layers, hidden size 256, dense attention + gin, er degree 5; 2 threads,
+ * avx512": the benchmark, the model, other axes that are not at their default, and where it ran. Nothing
+ * without rows.
+ */
+void title_print(const struct table *t, const struct value *head, const struct table_line *lines, size_t n);
 
 /* Prints what is to be said of the lines printed so far. */
 void table_below(struct table *t);

@@ -1,4 +1,4 @@
-#include "analysis/tables/title.h"
+#include "analysis/tables/table.h"
 
 #include "analysis/record/axes.h"
 #include "analysis/record/schema.h"

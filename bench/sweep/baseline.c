@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "analysis/compare/compare_notes.h"
+#include "analysis/compare/compare.h"
 #include "bench/sweep/gate_pairs.h"
 
 _Static_assert(PROGRAMS + 1 == TIMED && (int)PROGRAM_FORWARD == TIMED_FORWARD &&

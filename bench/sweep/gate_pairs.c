@@ -1,6 +1,6 @@
 #include "bench/sweep/gate_pairs.h"
 
-#include "analysis/compare/compare_notes.h"
+#include "analysis/compare/compare.h"
 
 /* Prints a line if there are any; returns the number of misses. */
 static size_t say(FILE *out, size_t count, bool miss, const char *what)

@@ -11,8 +11,7 @@
 #include <string.h>
 
 #include "analysis/charts/charts.h"
-#include "analysis/charts/profile_chart.h"
-#include "analysis/compare/crossing_chart.h"
+#include "analysis/compare/crossing.h"
 #include "analysis/findings/findings.h"
 #include "analysis/record/file.h"
 #include "analysis/record/plain.h"
@@ -106,11 +105,11 @@ static bool draw_rows(const struct report *r)
     bool swept = axis_info(own)->kind <= AXIS_NUMBER && r->options->axes[own].count > 1;
     paths_prefix(r->path, prefix);
     if (r->options->bench->whole || (!r->options->kernels && r->options->plan.count == 1)) {
-        profile_chart_add(&f, r->record);
+        profile_chart_add(&f, r->record, NULL);
         if (f.count == 0)
             return true;
     } else {
-        crossing_chart_add(&f, r->record);
+        crossing_chart_add(&f, r->record, NULL);
         charts_add(&f, r->record, swept ? schema_find(axis_info(own)->field) : NULL);
     }
     figures_keep(&f, FIGURES_OF_RUN);

@@ -5,7 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "analysis/tables/title.h"
+#include "analysis/tables/table.h"
 #include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"
 #include "bench/base/progress.h"
