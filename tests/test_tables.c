@@ -1,5 +1,4 @@
 /* Tables of rows: columns, the check and what is said below, on screens of several widths and as Markdown. */
-#include "analysis/tables/choice.h"
 #include "analysis/tables/table.h"
 #include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"

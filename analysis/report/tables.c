@@ -9,41 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns beside the axes (analysis/tables/columns.h); those without a value in any row are left out. */
-static const struct {
-    const char *name, *title; /* null: the column's own */
-} candidates[] = {{"forward", NULL},
-                  {"forward.gflops", NULL},
-                  {"forward.roofline.percent", NULL},
-                  {"forward.throughput", NULL},
-                  {"forward.memory.planned", NULL},
-                  {"step", NULL},
-                  {"step.gflops", NULL},
-                  {"step.roofline.percent", NULL},
-                  {"step.throughput", NULL},
-                  {"step.memory.planned", NULL},
-                  {"step.memory.resident", "resident"},
-                  {"step.flops.analytic", NULL},
-                  {"step.flops", NULL},
-                  {"kernel", NULL},
-                  {"kernel.rate", NULL},
-                  {"kernel.roofline.percent", NULL},
-                  {"kernel.roofline.bound", NULL},
-                  {"kernel.cold.median", NULL},
-                  {"kernel.flops", NULL},
-                  {"encoding", NULL},
-                  {"encoding.method", NULL},
-                  {"encoding.peak", NULL},
-                  {"encoding.storage", NULL},
-                  {"encoding.residual", NULL},
-                  {"encoding.break_even_step", NULL},
-                  {"graph.padding_waste", NULL},
-                  {"error.norm", NULL}};
-enum { CANDIDATES = sizeof candidates / sizeof *candidates };
-
 struct result_table {
     const struct part *part;
-    struct column columns[CANDIDATES];
+    struct column columns[COLUMNS_MAX];
     size_t count;
     struct notes notes;
 };
@@ -152,12 +120,10 @@ static void put_result_heads(FILE *out, const struct result_table *t)
 void part_rows(FILE *out, const struct part *p)
 {
     struct result_table t = {.part = p};
-    for (size_t i = 0; i < CANDIDATES; i++) {
-        struct column c = column_named(candidates[i].name);
-        c.title = candidates[i].title ? candidates[i].title : c.title;
-        if (c.path && has_value(p, &c))
-            t.columns[t.count++] = c;
-    }
+    size_t n = columns_chosen(IN_PAGE, TIMED, t.columns);
+    for (size_t i = 0; i < n; i++)
+        if (has_value(p, &t.columns[i]))
+            t.columns[t.count++] = t.columns[i];
     fputs("<h3>Rows</h3>\n<div class=\"wide\" tabindex=\"0\"><table class=\"rows\">", out);
     put_result_heads(out, &t);
     fputs("<tbody>\n", out);

@@ -1,45 +1,6 @@
-#include "analysis/tables/choice.h"
-
+/* The columns of a table, and the fields of CSV, if none were asked for. */
 #include "analysis/tables/columns.h"
-
-#include <stdio.h>
-#include <string.h>
-
-/* P is the program that the question is mostly about. */
-static const char *const of_encodings[] = {"encoding",          "encoding.method",          "encoding.peak",
-                                           "encoding.residual", "encoding.break_even_step", NULL};
-static const char *const measured[] = {"forward",
-                                       "step",
-
-                                       "kernel",
-                                       "P.throughput",
-                                       "kernel.rate",
-                                       "P.gflops",
-                                       "P.roofline.percent",
-                                       "P.memory.planned",
-                                       "graph.padding_waste",
-                                       "kernel.bound.ratio",
-                                       "kernel.cold.median",
-                                       "P.flops",
-                                       NULL};
-static const char *const planned_only[] = {"forward.predicted.time",
-                                           "step.predicted.time",
-                                           "kernel.predicted.time",
-                                           "P.flops.analytic",
-                                           "P.bytes",
-                                           "P.intensity",
-                                           "P.memory.planned",
-                                           "encoding.bound.flops",
-                                           "encoding.storage",
-                                           NULL};
-static const char *const of_ranks[] = {"step.communication.bytes",
-                                       "step.communication.time",
-                                       "step.communication.predicted",
-                                       "step.communication.exposed",
-                                       "step.communication.predicted_run",
-                                       "ranks.imbalance",
-                                       "ranks.memory",
-                                       NULL};
+#include "analysis/tables/table.h"
 
 static bool has_axis(const struct table *t, const char *path)
 {
@@ -49,48 +10,61 @@ static bool has_axis(const struct table *t, const char *path)
     return false;
 }
 
-/* Whether the axes are about batches, or how work is shared out. */
-static bool is_of_batches(const struct table *t)
+void table_choose(struct table *t, const bool timed[TIMED], bool planned)
 {
-    return has_axis(t, "batch") || has_axis(t, "batching") || has_axis(t, "preset") ||
-           has_axis(t, "ranks.count") || has_axis(t, "ranks.parallel");
+    struct column list[COLUMNS_MAX];
+    bool presets = has_axis(t, "preset"), batches = has_axis(t, "batch") || has_axis(t, "batching") ||
+                                                    presets || has_axis(t, "ranks.count") ||
+                                                    has_axis(t, "ranks.parallel");
+    size_t lead = timed[TIMED_STEP] ? TIMED_STEP : timed[TIMED_FORWARD] ? TIMED_FORWARD : TIMED_KERNEL;
+    unsigned where = (planned ? IN_PLAN : IN_TABLE) | (presets ? IN_PRESETS : planned ? 0 : IN_ENCODINGS);
+    size_t n = columns_chosen(where, lead, list);
+    for (size_t i = 0; i < n; i++)
+        if (batches || !(list[i].where & OF_BATCHES))
+            table_add(t, (const char *[]){list[i].path, NULL});
 }
 
-static size_t lead_of(const bool timed[TIMED])
-{
-    return timed[TIMED_STEP] ? TIMED_STEP : timed[TIMED_FORWARD] ? TIMED_FORWARD : TIMED_KERNEL;
-}
-
-/* The column of a program that a name with P stands for; null: there is none. */
-static const char *resolve_column(const char *name, size_t program)
+static void add_field(struct csv_fields *p, const char *group, const char *name)
 {
     char path[SCHEMA_PATH];
-    if (strncmp(name, "P.", 2) != 0)
-        return name;
-    snprintf(path, sizeof path, "%s%s", program_name(program), name + 1);
-    return column_named(path).path;
+    snprintf(path, sizeof path, "%s%s", group, name);
+    const struct field *f = schema_find(path);
+    for (size_t i = 0; f && i < p->count; i++)
+        if (p->list[i] == f)
+            return;
+    if (f)
+        p->list[p->count++] = f;
 }
 
-static void choose_columns(struct table *t, const char *const *names, size_t lead)
+/* Its field, or those that it summarises. */
+static void add_column(struct csv_fields *p, const struct column *c)
 {
-    bool batches = is_of_batches(t);
-    for (; *names; names++) {
-        bool of_batches = strcmp(*names, "P.throughput") == 0 || strcmp(*names, "graph.padding_waste") == 0;
-        bool is_rate = lead == TIMED_KERNEL && strcmp(*names, "P.gflops") == 0; /* kernel.rate says it */
-        const char *column = resolve_column(*names, lead);
-        if (column && (batches || !of_batches) && !is_rate)
-            table_add(t, (const char *[]){column, NULL});
+    static const char *const of_times[] = {".time.median", ".time.range_low", ".time.range_high",
+                                           ".time.noisy"};
+    for (size_t i = 0; i < sizeof of_times / sizeof *of_times && column_is_time(c); i++)
+        add_field(p, c->path, of_times[i]);
+    if (c->field || column_is_time(c))
+        return add_field(p, c->path, "");
+    add_field(p, c->path, ".executed");
+    if (strcmp(c->path, "kernel.rate") == 0) {
+        add_field(p, "kernel", ".gflops");
+        add_field(p, "kernel", ".bandwidth");
     }
 }
 
-void table_choose(struct table *t, const bool timed[TIMED], bool planned)
+struct csv_fields table_csv(const struct table *t, const bool timed[TIMED])
 {
-    static const char *const of_presets[] = {"batch", "nodes", NULL};
-    size_t lead = lead_of(timed);
-    if (has_axis(t, "preset"))
-        table_add(t, of_presets);
-    else if (!planned)
-        table_add(t, of_encodings);
-    choose_columns(t, planned ? planned_only : measured, lead);
-    table_add(t, of_ranks);
+    struct csv_fields p = {.count = 0};
+    struct column list[COLUMNS_MAX];
+    size_t n = t->all ? t->count : columns_chosen(IN_CSV, TIMED, list);
+    for (size_t i = 0; i < n && t->all; i++)
+        list[i] = column_named(t->columns[i]);
+    add_field(&p, "status", "");
+    add_field(&p, "reason", "");
+    for (size_t i = 0; i < t->axes_count; i++)
+        add_field(&p, t->axes[i]->path, "");
+    for (size_t i = 0; i < n; i++)
+        if (t->all || list[i].program == TIMED || timed[list[i].program])
+            add_column(&p, &list[i]);
+    return p;
 }

@@ -198,81 +198,77 @@ static void format_bounded(struct table_cell *cell, const struct row *row, const
     snprintf(cell->text, CELL_TEXT, "%.*f %s", units_decimals(rate), rate, memory ? "GB/s" : "GFLOP/s");
 }
 
-/* Columns that are not shown as their type and unit say. */
-static const struct {
-    const char *title;
-    void (*format)(struct table_cell *cell, const struct row *row, const struct column *c);
-    const char *path;
-} columns[] = {
-    {"edges", format_count, "graph.edges"},
-    {"inference", format_time, "forward"},
-    {"GFLOP/s", format_rate, "forward.gflops"},
-    {"graphs/s", format_rate, "forward.throughput"},
-    {"nodes/s", format_rate, "forward.nodes_per_second"},
-    {"edges/s", format_rate, "forward.edges_per_second"},
-    {"training step", format_time, "step"},
-    {"GFLOP/s", format_rate, "step.gflops"},
-    {"graphs/s", format_rate, "step.throughput"},
-    {"memory", format_bytes, "step.memory.planned"},
-    {"FLOPs", format_flops, "step.flops.analytic"},
-    {"FLOPs", format_flops, "forward.flops.analytic"},
-    {"FLOPs", format_flops, "kernel.flops.analytic"},
-    {"bytes", format_bytes, "forward.bytes"},
-    {"bytes", format_bytes, "step.bytes"},
-    {"bytes", format_bytes, "kernel.bytes"},
-    {"FLOP/B", format_rate, "forward.intensity"},
-    {"FLOP/B", format_rate, "step.intensity"},
-    {"memory", format_bytes, "forward.memory.planned"},
-    {"memory", format_bytes, "kernel.memory.planned"},
-    {"inference >=", format_seconds, "forward.predicted.time"},
-    {"step >=", format_seconds, "step.predicted.time"},
-    {"time >=", format_seconds, "kernel.predicted.time"},
-    {"encoding <=", format_bound, "encoding.bound.flops"},
-    {"cpu", format_cpu, "forward.time.cpu"},
-    {"cpu", format_cpu, "step.time.cpu"},
-    {"cpu", format_cpu, "kernel.time.cpu"},
-    {"executed", format_executed, "forward.flops"},
-    {"executed", format_executed, "step.flops"},
-    {"executed", format_executed, "kernel.flops"},
-    {"encoding", format_time, "encoding"},
-    {"method", format_method, "encoding.method"},
-    {"peak", format_bytes, "encoding.peak"},
-    {"storage", format_bytes, "encoding.storage"},
-    {"solved", format_count, "encoding.iterated"},
-    {"residual", format_small, "encoding.residual"},
-    {"pays after", format_count, "encoding.break_even_step"},
-    {"padding", format_share, "graph.padding_waste"},
-    {"time", format_time, "kernel"},
-    {"rate", format_bounded, "kernel.rate"},
-    {"cold", format_seconds, "kernel.cold.median"},
-    {"GFLOP/s", format_rate, "kernel.gflops"},
-    {"GB/s", format_rate, "kernel.bandwidth"},
-    {"FLOP/B", format_rate, "kernel.intensity"},
-    {"bound", format_text, "kernel.roofline.bound"},
-    {"roof", format_roof, "forward.roofline.percent"},
-    {"roof", format_roof, "step.roofline.percent"},
-    {"roof", format_roof, "kernel.roofline.percent"},
-    {"/ bound", format_times, "forward.bound.ratio"},
-    {"/ bound", format_times, "step.bound.ratio"},
-    {"/ bound", format_times, "kernel.bound.ratio"},
-    {"cold roof", format_cold_roof, "kernel.cold.percent"},
-    {"error", format_small, "error.norm"},
-    {"sent", format_bytes, "step.communication.bytes"},
-    {"exchange", format_seconds, "step.communication.time"},
-    {"predicted", format_seconds, "step.communication.predicted"},
-    {"exposed", format_seconds, "step.communication.exposed"},
-    {"at least", format_seconds, "step.communication.predicted_run"},
-    {"imbalance", format_real, "ranks.imbalance"},
-    {"rank mem", format_bytes, "ranks.memory"},
+/*
+ * The columns, in the order of tables. P is any program that a column of its own does not name. Columns that
+ * are not here are shown as the type and unit of their field say. Last is how late a column gives way where
+ * the screen is narrow, 1 the first; 0: never.
+ */
+#define COLUMN(...)                                                                                          \
+    {                                                                                                        \
+        __VA_ARGS__, TIMED, NULL                                                                             \
+    }
+static const struct column columns[] = {
+    COLUMN("batch", "batch", format_count, IN_PRESETS, 0),
+    COLUMN("nodes", "nodes", format_count, IN_PRESETS | IN_CSV, 0),
+    COLUMN("device", "device", format_text, IN_CSV, 0),
+    COLUMN("threads", "threads", format_count, IN_CSV, 0),
+    COLUMN("graph.edges", "edges", format_count, IN_CSV, 0),
+    COLUMN("encoding", "encoding", format_time, IN_ENCODINGS | IN_CSV | IN_PAGE, 0),
+    COLUMN("encoding.method", "method", format_method, IN_ENCODINGS | IN_PAGE, 20),
+    COLUMN("encoding.peak", "peak", format_bytes, IN_ENCODINGS | IN_CSV | IN_PAGE, 16),
+    COLUMN("encoding.residual", "residual", format_small, IN_ENCODINGS | IN_CSV | IN_PAGE, 4),
+    COLUMN("encoding.break_even_step", "pays after", format_count, IN_ENCODINGS | IN_PAGE, 17),
+    COLUMN("encoding.iterated", "solved", format_count, 0, 0),
+    COLUMN("forward", "inference", format_time, IN_TABLE | IN_CSV | IN_PAGE, 19),
+    COLUMN("step", "training step", format_time, IN_TABLE | IN_CSV | IN_PAGE, 0),
+    COLUMN("kernel", "time", format_time, IN_TABLE | IN_CSV | IN_PAGE, 0),
+    COLUMN("forward.predicted.time", "inference >=", format_seconds, IN_PLAN, 0),
+    COLUMN("step.predicted.time", "step >=", format_seconds, IN_PLAN, 0),
+    COLUMN("kernel.predicted.time", "time >=", format_seconds, IN_PLAN, 0),
+    COLUMN("kernel.throughput", "graphs/s", format_rate, IN_TABLE | OF_LEAD | OF_BATCHES, 15),
+    COLUMN("P.throughput", "graphs/s", format_rate, IN_TABLE | OF_LEAD | OF_BATCHES | IN_CSV | IN_PAGE, 15),
+    COLUMN("P.nodes_per_second", "nodes/s", format_rate, 0, 0),
+    COLUMN("P.edges_per_second", "edges/s", format_rate, 0, 0),
+    COLUMN("kernel.rate", "rate", format_bounded, IN_TABLE | IN_PAGE, 21),
+    COLUMN("kernel.gflops", "GFLOP/s", format_rate, IN_CSV, 8), /* rate says it */
+    COLUMN("P.gflops", "GFLOP/s", format_rate, IN_TABLE | OF_LEAD | IN_CSV | IN_PAGE, 8),
+    COLUMN("P.bandwidth", "GB/s", format_rate, IN_CSV, 0),
+    COLUMN("P.roofline.percent", "roof", format_roof, IN_TABLE | OF_LEAD | IN_CSV | IN_PAGE, 9),
+    COLUMN("kernel.roofline.bound", "bound", format_text, IN_PAGE, 0),
+    COLUMN("step.flops.analytic", "FLOPs", format_flops, IN_PLAN | OF_LEAD | IN_CSV | IN_PAGE, 0),
+    COLUMN("P.flops.analytic", "FLOPs", format_flops, IN_PLAN | OF_LEAD | IN_CSV, 0),
+    COLUMN("P.bytes", "bytes", format_bytes, IN_PLAN | OF_LEAD, 6),
+    COLUMN("P.intensity", "FLOP/B", format_rate, IN_PLAN | OF_LEAD, 5),
+    COLUMN("P.memory.planned", "memory", format_bytes, IN_TABLE | IN_PLAN | OF_LEAD | IN_CSV | IN_PAGE, 7),
+    COLUMN("step.memory.resident", "resident", format_bytes, IN_PAGE, 0),
+    COLUMN("graph.padding_waste", "padding", format_share, IN_TABLE | OF_BATCHES | IN_PAGE, 1),
+    COLUMN("kernel.bound.ratio", "/ bound", format_times, IN_TABLE, 3),
+    COLUMN("P.bound.ratio", "/ bound", format_times, 0, 0),
+    COLUMN("kernel.cold.median", "cold", format_seconds, IN_TABLE | IN_CSV | IN_PAGE, 2),
+    COLUMN("kernel.cold.percent", "cold roof", format_cold_roof, 0, 0),
+    COLUMN("P.flops.executed", "FLOPs executed", format_flops, IN_CSV, 0),
+    COLUMN("forward.flops", "executed", format_executed, IN_TABLE | OF_LEAD, 18),
+    COLUMN("step.flops", "executed", format_executed, IN_TABLE | OF_LEAD | IN_PAGE, 18),
+    COLUMN("kernel.flops", "executed", format_executed, IN_TABLE | OF_LEAD | IN_PAGE, 18),
+    COLUMN("P.time.cpu", "cpu", format_cpu, 0, 0),
+    COLUMN("encoding.bound.flops", "encoding <=", format_bound, IN_PLAN, 0),
+    COLUMN("encoding.storage", "storage", format_bytes, IN_PLAN | IN_PAGE, 0),
+    COLUMN("step.communication.bytes", "sent", format_bytes, IN_TABLE | IN_PLAN, 0),
+    COLUMN("step.communication.time", "exchange", format_seconds, IN_TABLE | IN_PLAN, 14),
+    COLUMN("step.communication.predicted", "predicted", format_seconds, IN_TABLE | IN_PLAN, 13),
+    COLUMN("step.communication.exposed", "exposed", format_seconds, IN_TABLE | IN_PLAN, 11),
+    COLUMN("step.communication.predicted_run", "at least", format_seconds, IN_TABLE | IN_PLAN, 12),
+    COLUMN("ranks.imbalance", "imbalance", format_real, IN_TABLE | IN_PLAN, 10),
+    COLUMN("ranks.memory", "rank mem", format_bytes, IN_TABLE | IN_PLAN, 0),
+    COLUMN("error.norm", "error", format_small, IN_CSV | IN_PAGE, 0),
 };
-
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
 /* How a field is shown by its type and unit. */
 static struct column plain_column(const struct field *f)
 {
     bool real = f->type == FIELD_REAL, count = f->type == FIELD_COUNT;
-    struct column c = {.title = f->path, .format = format_text, .path = f->path, .field = f};
+    struct column c = {.title = f->path, .format = format_text, .path = f->path};
     if (is_list(f->type))
         c.format = format_samples;
     else if (count || real)
@@ -285,26 +281,82 @@ static struct column plain_column(const struct field *f)
     return c;
 }
 
+static bool is_of_any(const struct column *c)
+{
+    return strncmp(c->path, "P.", 2) == 0;
+}
+
+/* The one of this name; null: none. */
+static const struct column *kind_named(const char *name)
+{
+    const char *rest = strchr(name, '.');
+    bool program = false;
+    for (size_t p = 0; p < TIMED_ENCODING; p++)
+        program = program || schema_is_under(name, program_name(p));
+    for (size_t i = 0; i < COLUMNS; i++)
+        if (strcmp(columns[i].path, name) == 0 ||
+            (program && rest && is_of_any(&columns[i]) && strcmp(columns[i].path + 1, rest) == 0))
+            return &columns[i];
+    return NULL;
+}
+
 struct column column_named(const char *name)
 {
     const struct field *f = schema_find(name);
-    struct column c = f ? plain_column(f) : (struct column){.path = NULL};
-    for (size_t i = 0; i < COLUMNS; i++)
-        if (strcmp(columns[i].path, name) == 0) {
-            c.title = columns[i].title;
-            c.format = columns[i].format;
-            c.path = columns[i].path;
-        }
+    const struct column *kind = kind_named(name);
+    struct column c = kind ? *kind : f ? plain_column(f) : (struct column){.path = NULL};
+    c.path = f ? f->path : c.path;
+    c.field = f;
+    c.program = TIMED;
     for (size_t p = 0; p < TIMED; p++)
         if (schema_is_under(name, program_name(p)))
             c.program = p;
     return c;
 }
 
+/* What stands for any program as it is of one; path null if another column is that. */
+static struct column of_program(const struct column *kind, size_t program)
+{
+    char path[SCHEMA_PATH];
+    snprintf(path, sizeof path, "%s%s", program_name(program), kind->path + 1);
+    return kind_named(path) == kind ? column_named(path) : (struct column){.path = NULL};
+}
+
+/* By program, the encoding first, what is of none last. */
+static int place_of(const struct column *c)
+{
+    static const int places[] = {
+        [TIMED_ENCODING] = 0, [TIMED_FORWARD] = 1, [TIMED_STEP] = 2, [TIMED_KERNEL] = 3, [TIMED] = 4};
+    return places[c->program];
+}
+
+size_t columns_chosen(unsigned where, size_t lead, struct column list[COLUMNS_MAX])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < COLUMNS; i++)
+        for (size_t p = 0; p < (is_of_any(&columns[i]) ? TIMED_ENCODING : 1); p++) {
+            struct column c =
+                is_of_any(&columns[i]) ? of_program(&columns[i], p) : column_named(columns[i].path);
+            bool other = lead < TIMED && c.where & OF_LEAD && c.program != lead;
+            if (!c.path || !(c.where & where) || other)
+                continue;
+            size_t at = n++;
+            for (; lead == TIMED && at > 0 && place_of(&list[at - 1]) > place_of(&c); at--)
+                list[at] = list[at - 1];
+            list[at] = c;
+        }
+    return n;
+}
+
+bool column_is_time(const struct column *c)
+{
+    return c->format == format_time;
+}
+
 const char *column_summary(size_t i)
 {
     for (size_t c = 0; c < COLUMNS; c++)
-        if (!schema_find(columns[c].path) && i-- == 0)
+        if (!is_of_any(&columns[c]) && !schema_find(columns[c].path) && i-- == 0)
             return columns[c].path;
     return NULL;
 }
@@ -319,6 +371,6 @@ bool column_number(const struct column *c, const struct row *row, double *value)
 {
     if (c->field)
         return field_number(row, c->field, value);
-    *value = c->format == format_time ? row_timed(row, c->program)->median : NAN;
+    *value = column_is_time(c) ? row_timed(row, c->program)->median : NAN;
     return !isnan(*value);
 }

@@ -14,11 +14,29 @@ struct table_cell {
     bool brief; /* times without their intervals */
 };
 
+/* Where a column is by default, if rows have it: in tables of what was measured, beside presets or encodings,
+ * and of what is only planned, in CSV, and on pages. In tables some only where the axes are about batches or
+ * how work is shared out, and some only of the program that the question is mostly about. */
+enum {
+    IN_TABLE = 1,
+    IN_PRESETS = 2,
+    IN_ENCODINGS = 4,
+    IN_PLAN = 8,
+    IN_CSV = 16,
+    IN_PAGE = 32,
+    OF_BATCHES = 64,
+    OF_LEAD = 128
+};
+
+enum { COLUMNS_MAX = 160, COLUMNS_YIELD = 21 };
+
 struct column {
-    const char *title;
+    const char *path, *title;
     void (*format)(struct table_cell *cell, const struct row *row, const struct column *c);
-    const char *path;
-    size_t program;            /* whose, if the name says one */
+    unsigned where;
+    unsigned
+        yields; /* how late it gives way where the screen is narrow, 1 first, COLUMNS_YIELD last; 0: never */
+    size_t program;            /* whose, if the name says one; else TIMED */
     const struct field *field; /* null: a summary */
 };
 
@@ -29,6 +47,13 @@ struct column {
  * kernel.
  */
 struct column column_named(const char *name);
+
+/* Those that are in one of these places, in the order of tables and of this program, if they are OF_LEAD;
+ * TIMED: of all programs, one after the other. Returns how many. */
+size_t columns_chosen(unsigned where, size_t lead, struct column list[COLUMNS_MAX]);
+
+/* Whether it is the time of a program. */
+bool column_is_time(const struct column *c);
 
 /* The i-th summary; null past the last. */
 const char *column_summary(size_t i);

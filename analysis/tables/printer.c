@@ -26,7 +26,7 @@ static const struct field *const *csv_list(const struct printer *p)
 void printer_begin(struct printer *p)
 {
     p->table.style = p->format == FORMAT_MARKDOWN ? TABLE_MARKDOWN : TABLE_TERMINAL;
-    p->csv = csv_columns_of(&p->table, p->timed);
+    p->csv = table_csv(&p->table, p->timed);
     if (p->format == FORMAT_CSV || p->format == FORMAT_CSV_FULL)
         csv_header(p->table.out, csv_list(p), p->csv.count);
     else if (p->format == FORMAT_CSV_PROFILE)

@@ -6,7 +6,6 @@
 #define GTMARK_ANALYSIS_PRINTER_H
 
 #include "analysis/record/record.h"
-#include "analysis/tables/csv_columns.h"
 #include "analysis/tables/table.h"
 
 enum format {
@@ -27,10 +26,10 @@ struct printer {
     enum format format;
     const struct record *record;
     struct table table;
-    bool timed[TIMED];      /* what rows can have, by program_name */
-    bool kernels;           /* the table has only kernels that are worth a look */
-    struct csv_columns csv; /* of FORMAT_CSV */
-    bool has_head;          /* of JSON lines */
+    bool timed[TIMED];     /* what rows can have, by program_name */
+    bool kernels;          /* the table has only kernels that are worth a look */
+    struct csv_fields csv; /* of FORMAT_CSV */
+    bool has_head;         /* of JSON lines */
     struct table_line *lines;
     size_t count;
 };

@@ -3,7 +3,6 @@
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/columns.h"
 #include "analysis/tables/grid.h"
-#include "analysis/tables/spare.h"
 #include "analysis/tables/wrap.h"
 
 #include <math.h>
@@ -122,11 +121,15 @@ static void print_spared(const struct table *t, const size_t *spared, size_t n)
 void table_print(struct table *t, const struct table_line *lines, size_t n)
 {
     size_t spares[TABLE_COLUMNS];
+    unsigned yields[TABLE_COLUMNS];
     struct grid g = {
         .columns = t->axes_count + t->count + 1, .spare = spares, .all = t->all, .width = table_width(t)};
-    g.spares = t->all ? 0 : spare_columns(t->columns, t->count, spares);
-    for (size_t i = 0; i < g.spares; i++)
-        spares[i] += t->axes_count;
+    for (size_t i = 0; i < t->count; i++)
+        yields[i] = t->all ? 0 : column_named(t->columns[i]).yields;
+    for (unsigned next = 1; next <= COLUMNS_YIELD; next++)
+        for (size_t i = 0; i < t->count; i++)
+            if (yields[i] == next)
+                spares[g.spares++] = t->axes_count + i;
     add_all_lines(t, lines, n, false, &g);
     if (t->style == TABLE_TERMINAL && !t->all && !grid_can_fit(&g)) {
         grid_clear(&g);

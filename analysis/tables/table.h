@@ -37,6 +37,20 @@ struct table_line {
     bool kept; /* of an earlier run */
 };
 
+/*
+ * Adds the columns if none were asked for: times, then of the training step, if it was timed, or else of
+ * inference the rate, the share of the roofline, the memory and so on. `timed`: what rows can have, by
+ * program_name; planned: nothing was run. Columns that no row has are left out when the table is printed.
+ */
+void table_choose(struct table *t, const bool timed[TIMED], bool planned);
+
+/* The fields of --format csv: of the columns that were asked for, else the main ones. */
+struct csv_fields {
+    size_t count;
+    const struct field *list[2 * AXES_MAX + 4 * TABLE_COLUMNS];
+};
+struct csv_fields table_csv(const struct table *t, const bool timed[TIMED]);
+
 /* Adds columns, null-terminated, that the table has not yet; those that no row has are left out in the end.
  */
 void table_add(struct table *t, const char *const *columns);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analysis/fits/fits.h"
-#include "analysis/tables/choice.h"
+#include "analysis/tables/table.h"
 #include "analysis/tables/model_table.h"
 
 /* --- which rows */

@@ -1,6 +1,6 @@
 #include "bench/sweep/report_columns.h"
 
-#include "analysis/tables/choice.h"
+#include "analysis/tables/table.h"
 
 #include <string.h>
 
