@@ -91,8 +91,7 @@ static void name_columns(struct grid *g, const struct comparison *c, const struc
     grid_add(g, "program");
     for (size_t f = 0; f < c->count; f++)
         grid_add(g, "%c%s%s", c->files[f].letter, *c->files[f].brand ? " " : "", c->files[f].brand);
-    grid_add(g, "B / A");
-    grid_add(g, "verdict");
+    grid_add_texts(g, "B / A", "verdict", NULL);
 }
 
 static void put_program_line(struct grid *g, enum table_style style, const struct comparison *c,
@@ -103,19 +102,14 @@ static void put_program_line(struct grid *g, enum table_style style, const struc
     char axes_of_line[AXES_TEXT], name[2 * AXES_TEXT];
     axes_describe_all(comparison_any(c, p->line), axes, n, axes_of_line);
     snprintf(name, sizeof name, "%s%s%s", axes_of_line, *axes_of_line ? ", " : "", program);
-    for (size_t i = 0; i < n; i++) {
-        char text[AXES_TEXT];
-        axes_text(comparison_any(c, p->line), axes[i], text);
-        grid_add(g, "%s", *text ? text : "-");
-    }
+    grid_add_axes(g, comparison_any(c, p->line), axes, n);
     grid_add(g, "%s", program);
     for (size_t f = 0; f < c->count; f++)
         add_time(g, style, c, p, f);
     if (c->count == 2)
         add_verdict(g, c, p, name, reasons);
     else
-        for (int i = 0; i < AFTER; i++)
-            grid_add(g, "-");
+        grid_add_texts(g, "-", "-", NULL);
 }
 
 void compare_table(FILE *out, enum table_style style, const struct comparison *c)

@@ -204,11 +204,7 @@ static void add_count(struct grid *table, const struct exact_difference *d, int6
 static void put_exact(struct grid *table, const struct row *row, const struct field *const *axes,
                       size_t axes_count, const struct exact_difference *d)
 {
-    for (size_t i = 0; i < axes_count; i++) {
-        char text[AXES_TEXT];
-        axes_text(row, axes[i], text);
-        grid_add(table, "%s", *text ? text : "-");
-    }
+    grid_add_axes(table, row, axes, axes_count);
     grid_add(table, "%s.%s", program_name(d->program), d->figure);
     add_count(table, d, d->was);
     add_count(table, d, d->is);
@@ -226,10 +222,7 @@ void exact_table(FILE *out, enum table_style style, const struct comparison *c, 
     struct grid table = {.columns = n + 4};
     for (size_t i = 0; i < n; i++)
         grid_add(&table, "%s", axes[i]->path);
-    grid_add(&table, "figure");
-    grid_add(&table, "A");
-    grid_add(&table, "B");
-    grid_add(&table, "first entry that grew");
+    grid_add_texts(&table, "figure", "A", "B", "first entry that grew", NULL);
     for (size_t i = 0; i < found->count; i++)
         put_exact(&table, comparison_row(c, 1, found->list[i].line), axes, n, &found->list[i]);
     grid_print(&table, style, out);

@@ -3,7 +3,7 @@
 
 #include "analysis/charts/charts.h"
 #include "analysis/compare/crossing.h"
-#include "analysis/report/html.h"
+#include "analysis/tables/html.h"
 
 #include <stdlib.h>
 

@@ -2,11 +2,9 @@
 #include "analysis/report/parts.h"
 
 #include "analysis/record/processor.h"
-#include "analysis/report/html.h"
-#include "analysis/tables/units.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "analysis/statistics/allocate.h"
+#include "analysis/tables/grid.h"
+#include "analysis/tables/html.h"
 
 /* What distinguishes machines and builds, by name in the head. */
 static const char *const facts[] = {"host", "devices", "libraries", "compiler", "flags", "commit"};
@@ -77,28 +75,29 @@ static void put_bandwidths(FILE *out, const struct value *calibration)
 
 static void put_ceilings(FILE *out, const struct value *calibrations)
 {
-    size_t n = 0;
-    if (value_size(calibrations) == 0)
-        return;
-    fputs(
-        "<div class=\"wide\" tabindex=\"0\"><table><caption>Ceilings of the roofline, as "
-        "measured</caption><thead><tr><th "
-        "class=\"n\">threads</th>"
-        "<th>measured</th><th class=\"n\">peak, GFLOP/s</th><th>bandwidths, GB/s</th></tr></thead><tbody>\n",
-        out);
+    struct grid g = {.columns = 4, .class = "ceilings"};
+    size_t n = 0, size;
+    grid_add_texts(&g, "threads", "measured", "peak, GFLOP/s", "bandwidths, GB/s", NULL);
     for (struct walk w = value_walk(calibrations); walk_next(&w) && n++ < 16;) {
         int64_t threads = 0;
         double peak = 0;
         const char *time = "";
+        char *bandwidths;
         value_get_count(w.value, "threads", &threads);
         value_get_real(w.value, "peak", &peak);
         value_get_text(w.value, "time", &time);
-        html(out, "<tr><td class=\"n\">%lld</td><td>%s</td><td class=\"n\">%.4g</td><td>", (long long)threads,
-             time, peak);
-        put_bandwidths(out, w.value);
-        fputs("</td></tr>\n", out);
+        FILE *text = open_text(&bandwidths, &size);
+        put_bandwidths(text, w.value);
+        fclose(text);
+        grid_add(&g, "%lld", (long long)threads);
+        grid_add(&g, "%s", time);
+        grid_add(&g, "%.4g", peak);
+        grid_add_markup(&g, "t", bandwidths);
     }
-    fputs("</tbody></table></div>\n", out);
+    if (n > 0)
+        fputs("<h4>Ceilings of the roofline, as measured</h4>\n", out);
+    grid_print(&g, TABLE_HTML, out);
+    grid_free(&g);
 }
 
 /* The first part of each machine stands for the others. */

@@ -3,8 +3,8 @@
 #include "analysis/charts/chart_text.h"
 #include "analysis/findings/findings.h"
 #include "analysis/record/processor.h"
-#include "analysis/report/html.h"
 #include "analysis/report/parts.h"
+#include "analysis/tables/html.h"
 
 #include <stdlib.h>
 #include <string.h>

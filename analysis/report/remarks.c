@@ -1,4 +1,4 @@
-#include "analysis/report/remarks.h"
+#include "analysis/report/parts.h"
 
 #include "analysis/statistics/disturbance.h"
 #include "analysis/statistics/robust.h"

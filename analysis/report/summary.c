@@ -3,9 +3,8 @@
 
 #include "analysis/charts/chart_text.h"
 #include "analysis/record/schema.h"
-#include "analysis/report/html.h"
-#include "analysis/report/remarks.h"
 #include "analysis/statistics/allocate.h"
+#include "analysis/tables/html.h"
 #include "analysis/tables/units.h"
 
 #include <math.h>

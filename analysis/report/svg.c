@@ -2,10 +2,9 @@
  * gnuplot 5.4 gives every plot a title, "gnuplot_plot_1", gives all charts the same ids, leaves hints to a
  * script in its handlers' quotes, and escapes only part of what XML wants escaped in texts.
  */
-#include "analysis/report/html.h"
+#include "analysis/report/parts.h"
 
-#include <stdbool.h>
-#include <string.h>
+#include "analysis/tables/html.h"
 
 static const char hint[] = "<g onmousemove=\"gnuplot_svg.showHypertext(evt,'",
                   hint_end[] = "')\" onmouseout=";

@@ -2,24 +2,62 @@
 
 #include "analysis/record/plain.h"
 #include "analysis/statistics/allocate.h"
-#include "analysis/tables/units.h"
+#include "analysis/tables/html.h"
 #include "analysis/tables/wrap.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { HIDDEN = -1 };
 
 void grid_add(struct grid *g, const char *format, ...)
 {
+    char *text;
     va_list values;
     va_start(values, format);
-    g->cells = grow(g->cells, g->count, sizeof *g->cells);
-    if (!g->cells || vasprintf(&g->cells[g->count++], format, values) < 0)
+    if (vasprintf(&text, format, values) < 0)
         abort();
     va_end(values);
+    grid_add_markup(g, NULL, text);
+}
+
+void grid_add_markup(struct grid *g, const char *class, char *markup)
+{
+    g->cells = grow(g->cells, g->count, sizeof *g->cells);
+    g->cells[g->count++] = (struct grid_cell){markup, class, NAN};
+}
+
+void grid_number(struct grid *g, double number)
+{
+    g->cells[g->count - 1].number = number;
+}
+
+void grid_add_texts(struct grid *g, ...)
+{
+    va_list texts;
+    va_start(texts, g);
+    for (const char *text; (text = va_arg(texts, const char *));)
+        grid_add(g, "%s", text);
+    va_end(texts);
+}
+
+void grid_add_axes(struct grid *g, const struct row *row, const struct field *const *axes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        char text[AXES_TEXT];
+        double number = NAN;
+        axes_text(row, axes[i], text);
+        grid_add(g, "%s", *text ? text : "-");
+        field_number(row, axes[i], &number);
+        grid_number(g, number);
+    }
+}
+
+void grid_add_value(struct grid *g, double value, enum unit_base base, const char *unit)
+{
+    char text[UNITS_TEXT];
+    units_format(text, value, base, unit);
+    grid_add(g, "%s", isfinite(value) ? text : "-");
 }
 
 /* The best of a line begins with a star. On a terminal it is bold too. */
@@ -77,9 +115,9 @@ static int width_of(const struct grid *g, size_t column)
     int width = 0;
     bool says = g->all;
     for (size_t i = column; i < g->count; i += g->columns) {
-        int cell = (int)units_width(g->cells[i]);
+        int cell = (int)units_width(g->cells[i].text);
         width = cell > width ? cell : width;
-        says = says || (i >= g->columns && strcmp(g->cells[i], "-") != 0);
+        says = says || (i >= g->columns && strcmp(g->cells[i].text, "-") != 0);
     }
     return says ? width : HIDDEN;
 }
@@ -94,22 +132,22 @@ static int line_width(const struct grid *g, const int *widths)
     return sum;
 }
 
-static void print_line(const struct grid *g, char *const *cells, const int *widths, enum table_style style,
-                       FILE *out)
+static void print_line(const struct grid *g, const struct grid_cell *cells, const int *widths,
+                       enum table_style style, FILE *out)
 {
     bool first = true;
     int at = 0;
     size_t columns = g->columns;
     for (size_t i = 0; i + 1 < columns; i++)
         if (widths[i] != HIDDEN) {
-            cell_put(out, style, cells[i], widths[i], first);
+            cell_put(out, style, cells[i].text, widths[i], first);
             at += widths[i] + 2;
             first = false;
         }
     if (widths[columns - 1] == HIDDEN)
         putc('\n', out);
     else
-        cell_put_last(out, style, cells[columns - 1], at, first, g->phrases);
+        cell_put_last(out, style, cells[columns - 1].text, at, first, g->phrases);
 }
 
 /* Hides spare columns until a line fits, and shows again, of the last one first, what fits after all. Moves
@@ -132,21 +170,59 @@ static size_t make_fit(const struct grid *g, int *widths, int screen)
     return spared;
 }
 
+/* Whether the column of a cell has numbers, by its first line that has something. */
+static bool is_number(const struct grid *g, size_t cell)
+{
+    size_t i = g->columns + cell % g->columns;
+    while (i + g->columns < g->count && strcmp(g->cells[i].text, "-") == 0)
+        i += g->columns;
+    return strchr("0123456789+-~*", *g->cells[i].text);
+}
+
+static void put_html_cell(const struct grid *g, size_t i, FILE *out)
+{
+    const struct grid_cell *c = &g->cells[i];
+    const char *tag = i < g->columns ? "th" : "td";
+    if (c->class)
+        fprintf(out, "<%s class=\"%s\">%s</%s>", tag, c->class, c->text, tag);
+    else if (i >= g->columns && strcmp(c->text, "-") == 0)
+        fputs("<td class=\"none\">–</td>", out);
+    else if (!isnan(c->number))
+        html(out, "<td class=\"n\" data-v=\"%.9g\">%s</td>", c->number, c->text);
+    else
+        html(out, "<%s class=\"%s\">%s</%s>", tag, is_number(g, i) ? "n" : "t", c->text, tag);
+}
+
+static void print_html(const struct grid *g, const int *widths, FILE *out)
+{
+    fprintf(out, "<div class=\"wide\" tabindex=\"0\"><table class=\"%s\"><thead>\n", g->class);
+    for (size_t i = 0; i < g->count; i++) {
+        fputs(i % g->columns == 0 ? "<tr>" : "", out);
+        if (widths[i % g->columns] != HIDDEN)
+            put_html_cell(g, i, out);
+        if ((i + 1) % g->columns == 0)
+            fputs(i < g->columns ? "</tr></thead><tbody>\n" : "</tr>\n", out);
+    }
+    fputs("</tbody></table></div>\n", out);
+}
+
 size_t grid_print(const struct grid *g, enum table_style style, FILE *out)
 {
     size_t n = g->columns, spared = 0;
     int screen = g->width ? g->width : screen_width(out);
     int widths[GRID_COLUMNS];
-    char *rule[GRID_COLUMNS];
+    struct grid_cell rule[GRID_COLUMNS];
     if (g->count <= n)
         return 0;
     for (size_t i = 0; i < n; i++) {
         widths[i] = width_of(g, i);
-        rule[i] = (char *)(i + 1 < n ? "--:" : ":--");
+        rule[i] = (struct grid_cell){.text = (char *)(i + 1 < n ? "--:" : ":--")};
     }
     if (style == TABLE_TERMINAL)
         spared = make_fit(g, widths, screen);
-    for (size_t i = 0; i < g->count; i += n) {
+    if (style == TABLE_HTML)
+        print_html(g, widths, out);
+    for (size_t i = 0; i < g->count && style != TABLE_HTML; i += n) {
         print_line(g, g->cells + i, widths, style, out);
         if (i == 0 && style == TABLE_MARKDOWN)
             print_line(g, rule, widths, style, out);
@@ -167,7 +243,7 @@ bool grid_can_fit(const struct grid *g)
 void grid_clear(struct grid *g)
 {
     for (size_t i = 0; i < g->count; i++)
-        free(g->cells[i]);
+        free(g->cells[i].text);
     free(g->cells);
     g->cells = NULL;
     g->count = 0;

@@ -1,29 +1,44 @@
 /*
- * Tables that are printed as a whole: columns are as wide as their cells, and left out if they are empty. On
- * a terminal lines fit on the screen (wrap.h).
+ * Tables that are printed as a whole, in any style: columns are as wide as their cells, and left out if they
+ * are empty. On a terminal lines fit on the screen (wrap.h).
  */
 #ifndef GTMARK_ANALYSIS_GRID_H
 #define GTMARK_ANALYSIS_GRID_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
+#include "analysis/record/axes.h"
+#include "analysis/tables/units.h"
 
-enum table_style { TABLE_TERMINAL, TABLE_MARKDOWN };
+enum table_style { TABLE_TERMINAL, TABLE_MARKDOWN, TABLE_HTML };
 
 enum { GRID_COLUMNS = 64 }; /* at most */
 
 struct grid {
     size_t columns, count; /* columns, and cells of all lines */
-    char **cells;          /* line by line; the first line is the titles */
+    struct grid_cell {
+        char *text;
+        const char *class; /* of a cell of HTML whose text is markup; else null */
+        double number;     /* by which HTML is sorted; NAN: by its text */
+    } * cells;             /* line by line; the first line is the titles */
     size_t *spare, spares; /* columns that give way, in this order, until the lines fit: see grid_print */
     int width;             /* of the screen; 0: that of the stream */
     bool all;              /* show empty columns too */
     bool phrases;          /* wrap the last column by wrap_phrases */
+    const char *class;     /* of the table in HTML */
 };
 
 /* The next cell. The first line has to be complete, `columns` cells, before the others. */
 void grid_add(struct grid *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Some of them, null-terminated; the values of axes; a value with its unit, or "-" if it is not finite. */
+void grid_add_texts(struct grid *g, ...) __attribute__((sentinel));
+void grid_add_axes(struct grid *g, const struct row *row, const struct field *const *axes, size_t n);
+void grid_add_value(struct grid *g, double value, enum unit_base base, const char *unit);
+
+/* A cell of HTML, of markup, which is freed with the grid. */
+void grid_add_markup(struct grid *g, const char *class, char *markup);
+
+/* The number of the last cell. */
+void grid_number(struct grid *g, double number);
 
 /*
  * Prints the lines, the last column left-aligned and on a terminal wrapped, without columns whose cells below

@@ -168,15 +168,10 @@ static void print_slower(struct table *t, const struct timed_kernel *slower, siz
              "kernels slower than the reference, and defaults slower than another, %zu of %zu",
              n < KERNEL_TABLE_MOST ? n : KERNEL_TABLE_MOST, n);
     put_part_title(t, title);
-    static const char *const titles[] = {"op", "kernel", "time", "slower than", "by"};
-    for (size_t i = 0; i < g.columns; i++)
-        grid_add(&g, "%s", titles[i]);
+    grid_add_texts(&g, "op", "kernel", "time", "slower than", "by", NULL);
     for (size_t i = 0; i < n && i < KERNEL_TABLE_MOST; i++) {
-        char time[UNITS_TEXT];
-        units_format(time, slower[i].median, UNITS_SI, "s");
-        grid_add(&g, "%s", slower[i].work);
-        grid_add(&g, "%s", slower[i].variant);
-        grid_add(&g, "%s", time);
+        grid_add_texts(&g, slower[i].work, slower[i].variant, NULL);
+        grid_add_value(&g, slower[i].median, UNITS_SI, "s");
         grid_add(&g, "%s", slower[i].faster->variant);
         grid_add(&g, "%.2fx", times_slower(&slower[i]));
     }

@@ -1,4 +1,4 @@
-#include "analysis/tables/model_table.h"
+#include "analysis/tables/profile_table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -124,9 +124,7 @@ static void add_quantity(struct grid *g, const struct quantity *q, size_t n)
 {
     grid_add(g, "%-*s", OP_WIDTH, q->title);
     for (size_t i = 0; i < n; i++) {
-        char text[UNITS_TEXT];
-        units_format(text, q->value[i], q->base, q->unit);
-        grid_add(g, "%s", isfinite(q->value[i]) ? text : "-");
+        grid_add_value(g, q->value[i], q->base, q->unit);
         add_share(g, q->share[i]);
         add_share(g, n > 1 ? NAN : q->roof[i]);
     }
@@ -137,9 +135,7 @@ static void add_titles(struct grid *g, const char *title, const struct model *mo
 {
     grid_add(g, "%-*s", OP_WIDTH, title);
     for (size_t i = 0; i < n; i++) {
-        grid_add(g, "%s", models[i].name);
-        grid_add(g, "share");
-        grid_add(g, "of its roofline");
+        grid_add_texts(g, models[i].name, "share", "of its roofline", NULL);
     }
     grid_add(g, "-");
 }

@@ -9,6 +9,7 @@
 #include "analysis/record/axes.h"
 #include "analysis/tables/csv.h"
 #include "analysis/tables/grid.h"
+#include "analysis/tables/html.h"
 #include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"
 
@@ -23,14 +24,6 @@ static void add_percent(struct grid *table, double part, double whole)
         grid_add(table, "%.*f %%", percent < 99.95 ? 1 : 0, percent);
     else
         grid_add(table, "-");
-}
-
-/* A value with its unit; NAN: not known. */
-static void add_with_unit(struct grid *table, double value, enum unit_base base, const char *unit)
-{
-    char text[UNITS_TEXT];
-    units_format(text, value, base, unit);
-    grid_add(table, "%s", isfinite(value) ? text : "-");
 }
 
 static void add_rate(struct grid *table, double rate)
@@ -49,16 +42,16 @@ static void add_group(struct grid *table, const struct profile_group *g, const s
     double of_plan = planned ? 1 : NAN;
     grid_add(table, "%-*s", width, g->key);
     grid_add(table, "%d", g->calls);
-    add_with_unit(table, g->seconds, UNITS_SI, "s");
+    grid_add_value(table, g->seconds, UNITS_SI, "s");
     add_percent(table, g->seconds, total->seconds);
-    add_with_unit(table, flops, UNITS_SI, "FLOP");
+    grid_add_value(table, flops, UNITS_SI, "FLOP");
     add_percent(table, of_plan * flops, (double)total->flops);
-    add_with_unit(table, of_plan * bytes, UNITS_BINARY, "B");
+    grid_add_value(table, of_plan * bytes, UNITS_BINARY, "B");
     add_percent(table, of_plan * bytes, (double)total->bytes);
     add_rate(table, flops / g->seconds / 1e9);
     add_rate(table, bytes / g->seconds / 1e9);
     add_rate(table, flops / bytes);
-    add_with_unit(table, of_plan * g->least, UNITS_SI, "s");
+    grid_add_value(table, of_plan * g->least, UNITS_SI, "s");
     add_percent(table, of_plan * g->least, total->least);
     add_percent(table, g->least, g->seconds);
     grid_add(table, "%s", isnan(g->least) ? "-" : g->memory > g->least / 2 ? "memory" : "compute");
@@ -72,17 +65,20 @@ struct heading {
     size_t most;
 };
 
-static void print_table(const struct profile *p, const struct heading *heading, FILE *out)
+/* Returns how many groups there are. */
+static size_t print_table(const struct profile *p, const struct heading *heading, enum table_style style,
+                          FILE *out)
 {
-    size_t count;
+    size_t all;
     struct profile_group total = profile_total(p),
-                         *groups = profile_groups(p, heading->key, heading->order, &count);
+                         *groups = profile_groups(p, heading->key, heading->order, &all);
     struct grid grid = {.columns = COLUMNS,
+                        .class = "profile",
                         .spare = p->runs > 0 ? (size_t[]){INTENSITY, WORK, CALLS}
                                              : (size_t[]){CALLS, INTENSITY, BOUND},
                         .spares = 3};
     int width = (int)strlen(heading->text);
-    count = count < heading->most ? count : heading->most;
+    size_t count = all < heading->most ? all : heading->most;
     for (size_t i = 0; i < count; i++)
         width = (int)strlen(groups[i].key) > width ? (int)strlen(groups[i].key) : width;
     grid_add(&grid, "%-*s", width, heading->text);
@@ -91,9 +87,22 @@ static void print_table(const struct profile *p, const struct heading *heading, 
     for (size_t i = 0; i < count; i++)
         add_group(&grid, &groups[i], &total, width);
     putc('\n', out);
-    grid_print(&grid, TABLE_TERMINAL, out);
+    grid_print(&grid, style, out);
     grid_free(&grid);
     free(groups);
+    return all;
+}
+
+void profile_print_page(const struct profile *p, FILE *out)
+{
+    enum { SHOWN = 16 };
+    static const struct heading headings[] = {{"op", PROFILE_OP, PROFILE_LONGEST, SHOWN},
+                                              {"part of a layer, op", PROFILE_PART, PROFILE_LONGEST, SHOWN}};
+    for (size_t i = 0; i < sizeof headings / sizeof *headings; i++) {
+        size_t all = print_table(p, &headings[i], TABLE_HTML, out);
+        if (all > SHOWN)
+            html(out, "<p class=\"note\">and %zu more in the file</p>\n", all - SHOWN);
+    }
 }
 
 /* The lines above the tables. */
@@ -143,7 +152,7 @@ void profile_print(const struct profile *p, const char *title, FILE *out)
     print_total(p, title, out);
     for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
         if (headings[i].most > 0)
-            print_table(p, &headings[i], out);
+            print_table(p, &headings[i], TABLE_TERMINAL, out);
 }
 
 /* --- sections */
@@ -155,16 +164,14 @@ void profile_print_sections(const struct row *row, const char *program, FILE *ou
     for (size_t i = 0; i < row->sections.name.count; i++)
         width = (int)fmax(width, (double)strlen(row->sections.name.texts[i]));
     grid_add(&grid, "%-*s", width, "section");
-    grid_add(&grid, "calls");
-    grid_add(&grid, "time");
-    grid_add(&grid, "metadata");
+    grid_add_texts(&grid, "calls", "time", "metadata", NULL);
     for (size_t i = 0; i < row->sections.name.count; i++) {
         const char *name = row->sections.name.texts[i];
         if (!schema_is_under(name, program))
             continue;
         grid_add(&grid, "%-*s", width, name);
         grid_add(&grid, "%.*f", units_decimals(row->sections.calls.reals[i]), row->sections.calls.reals[i]);
-        add_with_unit(&grid, row->sections.seconds.reals[i], UNITS_SI, "s");
+        grid_add_value(&grid, row->sections.seconds.reals[i], UNITS_SI, "s");
         grid_add(&grid, "%s", *row->sections.metadata.texts[i] ? row->sections.metadata.texts[i] : "-");
     }
     if (grid.count > grid.columns) {
@@ -189,13 +196,11 @@ static void add_stage(struct grid *table, const struct profile_entry *e, int64_t
     enum { BAR = 32 };
     static const char bar[BAR + 1] = "################################";
     const int64_t bytes[] = {e->live, e->live_of[ACTIVATIONS], e->live_of[WORKSPACE]};
-    char stage[PROFILE_KEY], text[UNITS_TEXT];
+    char stage[PROFILE_KEY];
     make_stage(e, stage);
     grid_add(table, "%-24s", stage);
-    for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
-        units_format(text, (double)bytes[i], UNITS_BINARY, "B");
-        grid_add(table, "%s", bytes[i] < 0 ? "-" : text);
-    }
+    for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++)
+        grid_add_value(table, bytes[i] < 0 ? NAN : (double)bytes[i], UNITS_BINARY, "B");
     grid_add(table, "%.*s", e->live > 0 ? (int)(BAR * (double)e->live / (double)peak) : 0, bar);
 }
 
@@ -206,10 +211,7 @@ void profile_print_memory(const struct profile *p, FILE *out)
     for (size_t i = 0; i < p->count; i++)
         peak = p->entries[i].live > peak ? p->entries[i].live : peak;
     grid_add(&grid, "%-24s", "memory over the program");
-    grid_add(&grid, "live");
-    grid_add(&grid, "activations");
-    grid_add(&grid, "workspace");
-    grid_add(&grid, "of the peak");
+    grid_add_texts(&grid, "live", "activations", "workspace", "of the peak", NULL);
     for (size_t i = 0, next; i < p->count; i = next) {
         char stage[PROFILE_KEY], other[PROFILE_KEY];
         const struct profile_entry *most = &p->entries[i];

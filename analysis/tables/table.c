@@ -54,15 +54,6 @@ static void check_cell(struct table_cell *cell, const struct row *row)
         snprintf(cell->text, CELL_TEXT, "%s", row->status ? row->status : "?");
 }
 
-static void add_table_axes(const struct table *t, const struct row *row, struct grid *g)
-{
-    for (size_t i = 0; i < t->axes_count; i++) {
-        char axis[AXES_TEXT];
-        axes_text(row, t->axes[i], axis);
-        grid_add(g, "%s", *axis ? axis : "-");
-    }
-}
-
 static void add_table_titles(const struct table *t, const struct column *columns, bool brief, struct grid *g)
 {
     for (size_t i = 0; i < t->axes_count; i++)
@@ -76,7 +67,7 @@ static void add_table_line(struct table *t, const struct column *columns, const 
                            struct grid *g)
 {
     struct table_cell cell = {.notes = &t->below.notes, .brief = brief};
-    add_table_axes(t, row, g);
+    grid_add_axes(g, row, t->axes, t->axes_count);
     for (size_t i = 0; i < t->count; i++) {
         column_cell(&columns[i], row, &cell);
         if (*cell.text == '~')

@@ -6,7 +6,7 @@
 
 #include "analysis/fits/fits.h"
 #include "analysis/tables/table.h"
-#include "analysis/tables/model_table.h"
+#include "analysis/tables/profile_table.h"
 
 /* --- which rows */
 

@@ -5,7 +5,7 @@
 
 #include "analysis/fits/fits.h"
 #include "analysis/record/record.h"
-#include "analysis/tables/model_table.h"
+#include "analysis/tables/profile_table.h"
 #include "bench/base/clock.h"
 #include "bench/machine/machine.h"
 #include "bench/show/trace.h"

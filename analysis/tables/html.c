@@ -1,4 +1,4 @@
-#include "analysis/report/html.h"
+#include "analysis/tables/html.h"
 
 #include "analysis/record/scan.h"
 

@@ -24,11 +24,4 @@ void html_text(FILE *out, const char *text);
 /* Writes a text with its powers, as "N^1.5", raised. */
 void html_powers(FILE *out, const char *text);
 
-/*
- * Writes the SVG of figures_svg as well-formed XML that needs no script and loads nothing: its ids begin with
- * `name`, which no other chart of the page has, and its hints are the titles of points, which browsers show
- * under the pointer.
- */
-void svg_put(FILE *out, const char *svg, const char *name);
-
 #endif
