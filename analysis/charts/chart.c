@@ -1,11 +1,8 @@
-/* Charts: their quantities and words. */
 #include "analysis/charts/chart.h"
 
 #include "analysis/charts/figure.h"
 #include "analysis/record/axes.h"
 #include "analysis/record/record.h"
-
-#include <string.h>
 
 #define STEP    "a training step"
 #define FORWARD "inference"

@@ -1,14 +1,9 @@
-/* Chart scripts. */
 #include "analysis/charts/chart.h"
 
 #include "analysis/charts/chart_text.h"
 #include "analysis/charts/frame.h"
 #include "analysis/charts/gnuplot.h"
 #include "analysis/statistics/allocate.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* "not drawn: step, grid graph; step, ba graph": the series after the first `drawn`; "" if there are none. */
 static void not_drawn(char text[CHART_TEXT], const struct series_set *set, size_t drawn)
@@ -39,7 +34,6 @@ static void not_measured(char text[CHART_TEXT], const struct chart_data *d)
     }
 }
 
-/* What the marks of the first `drawn` series mean, and which rows are missing. */
 static void notes_of(char text[CHART_TEXT], const struct chart_data *d, size_t drawn, bool bars)
 {
     char left_out[CHART_TEXT];
@@ -237,7 +231,6 @@ static bool series_agree(const struct series *a, const struct series *b)
     return true;
 }
 
-/* Whether several series have the quantity, and all agree. */
 static bool is_equal_in_all(const struct series_set *set, const struct quantity *q)
 {
     size_t n = 0;
@@ -267,7 +260,6 @@ void chart_drop_duplicates(struct chart_data *d)
     }
 }
 
-/* A bar with its text. */
 struct bar {
     char value[CHART_TEXT];
     double y, low, high;

@@ -1,13 +1,9 @@
-/* Texts of charts. */
 #include "analysis/charts/chart_text.h"
 
 #include "analysis/record/processor.h"
 #include "analysis/record/record.h"
 #include "analysis/record/row.h"
 #include "analysis/statistics/allocate.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 void chart_value(char text[UNITS_TEXT], double y, const struct chart *c)
 {
@@ -47,7 +43,6 @@ static bool is_absence(const struct row *row, const struct field *axis, const ch
     return alone || !*value || strncmp(value, "no ", 3) == 0 || strncmp(value, "0 ", 2) == 0;
 }
 
-/* Appends an axis that is the same in all rows. */
 static void append_constant(char text[CHART_TEXT], const struct row *row, const struct field *axis)
 {
     char value[AXES_TEXT];

@@ -4,9 +4,6 @@
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/wrap.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* Letters in a line of the fonts in plots/frame.gp, of which the title's is wider. */
 enum { TITLE_COLUMNS = 76, SUBTITLE_COLUMNS = FRAME_COLUMNS, NOTE_COLUMNS = 118 };
 

@@ -9,14 +9,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Starts a script; *child is 0 if that failed. */
 static enum gnuplot_result start(char *script, char **environment, pid_t *child)
 {
     posix_spawn_file_actions_t files;

@@ -9,9 +9,7 @@
 #include "analysis/charts/gnuplot.h"
 #include "analysis/record/record.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const double lowest = 0.1, roof = 100;
 
@@ -20,7 +18,6 @@ static bool is_drawn(const struct kernel_dot *dot, double percent)
     return dot->line < KERNELS_NAMED && percent > 0;
 }
 
-/* Writes the points inside the scale, and returns how many there are. */
 static size_t write_percentages(FILE *out, const struct kernel_dots *d, bool cold)
 {
     size_t count = 0;

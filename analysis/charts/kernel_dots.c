@@ -3,10 +3,6 @@
 #include "analysis/charts/gnuplot.h"
 #include "analysis/statistics/allocate.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* The index of a name, added if new; `most` if full. */
 static size_t index_of(const char **names, size_t *count, size_t most, const char *name)
 {
@@ -18,7 +14,6 @@ static size_t index_of(const char **names, size_t *count, size_t most, const cha
     return i;
 }
 
-/* An op while it is ranked. */
 struct ranked {
     const char *name; /* null: no dot of it was seen */
     size_t look;      /* of its default variant */
@@ -31,7 +26,6 @@ static int by_percent(const void *a, const void *b)
     return x->least != y->least ? (x->least > y->least) - (x->least < y->least) : strcmp(x->name, y->name);
 }
 
-/* Numbers the ops from the one furthest from its roofline. */
 static void rank_ops(struct kernel_dots *d)
 {
     struct ranked *ops = allocate(d->ops + 1, sizeof *ops);

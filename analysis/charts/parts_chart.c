@@ -7,10 +7,6 @@
 #include "analysis/record/slices.h"
 #include "analysis/statistics/allocate.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Rows that differ in one axis only, ascending. */
 struct line {
     const struct field *axis;
@@ -27,32 +23,33 @@ static double place_of(const struct row *row, const struct field *axis)
 }
 
 /* The rows of a slice that are ok and have what is wanted, each value once. */
-static void take(struct line *l, const struct slice *slice, bool (*wanted)(const struct row *))
+static void take(struct line *l, const struct slice *slice, bool (*wanted)(const struct row *, size_t),
+                 size_t kind)
 {
     l->count = 0;
     for (size_t i = 0; i < slice->count; i++) {
         const struct row *row = slice->rows[i].row;
         bool again = l->count > 0 && row_order(l->rows[l->count - 1], row, l->axis) == 0;
-        if (!again && row_is_ok(row) && wanted(row) && series_has_place(row, l->axis))
+        if (!again && row_is_ok(row) && wanted(row, kind) && series_has_place(row, l->axis))
             l->rows[l->count++] = row;
     }
 }
 
 /* The longest of the lines; to be freed. */
 static struct line line_of(const struct rows *rows, const struct field *axis,
-                           bool (*wanted)(const struct row *))
+                           bool (*wanted)(const struct row *, size_t), size_t kind)
 {
     struct line l = {.axis = axis, .rows = allocate(rows_count(rows), sizeof *l.rows)};
     struct slices slices = slices_of(rows, axis, NULL);
     const struct slice *best = NULL;
     size_t most = 0;
     for (const struct slice *s = slices.list; s < slices.list + slices.count; s++) {
-        take(&l, s, wanted);
+        take(&l, s, wanted, kind);
         best = l.count > most ? s : best;
         most = l.count > most ? l.count : most;
     }
     if (best) {
-        take(&l, best, wanted);
+        take(&l, best, wanted, kind);
         slice_name(&slices, best, l.group);
     }
     slices_free(&slices);
@@ -88,11 +85,6 @@ static void add_stack(struct figures *f, const char *name, struct stack *s, cons
 
 /* --- ops */
 
-struct ops {
-    size_t count;
-    struct profile_group *list, total;
-};
-
 static bool has_profile(const struct row *row, size_t kind)
 {
     struct profile p;
@@ -101,56 +93,17 @@ static bool has_profile(const struct row *row, size_t kind)
     return known;
 }
 
-static bool has_step_profile(const struct row *row)
-{
-    return has_profile(row, TIMED_STEP);
-}
-
-static bool has_forward_profile(const struct row *row)
-{
-    return has_profile(row, TIMED_FORWARD);
-}
-
-static double share_of(const struct ops *o, const char *op)
-{
-    bool ran = !isnan(o->total.seconds);
-    for (size_t i = 0; i < o->count; i++)
-        if (strcmp(o->list[i].key, op) == 0)
-            return ran ? o->list[i].seconds / o->total.seconds : o->list[i].least / o->total.least;
-    return 0;
-}
-
-/* The op that is not among the parts and has the largest share in any row; null: there is none. */
-static const char *next_part(const struct ops *ops, size_t n, const struct stack *s)
-{
-    const char *found = NULL;
-    double most = 0;
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < ops[i].count; k++) {
-            const char *op = ops[i].list[k].key;
-            double share = share_of(&ops[i], op);
-            bool used = false;
-            for (size_t p = 0; p < s->parts; p++)
-                used = used || strcmp(s->label[p], op) == 0;
-            if (!used && share > most) {
-                most = share;
-                found = op;
-            }
-        }
-    return found;
-}
-
 /* In percent; what has no part of its own is the last. */
-static void stack_ops(struct stack *s, const struct ops *ops, size_t n)
+static void stack_ops(struct stack *s, const struct profile_ops *ops, size_t n)
 {
     const char *op;
-    while (s->parts + 1 < STACK_PARTS && (op = next_part(ops, n, s)) != NULL)
+    while (s->parts + 1 < STACK_PARTS && (op = profile_next_op(ops, n, s->label, s->parts)) != NULL)
         s->label[s->parts++] = op;
-    bool more = next_part(ops, n, s);
+    bool more = profile_next_op(ops, n, s->label, s->parts);
     for (size_t i = 0; i < n; i++) {
         double rest = 100;
         for (size_t p = 0; p < s->parts; p++)
-            rest -= s->value[i][p] = 100 * share_of(&ops[i], s->label[p]);
+            rest -= s->value[i][p] = 100 * profile_share(&ops[i], s->label[p]);
         if (more)
             s->value[i][s->parts] = fmax(rest, 0);
     }
@@ -159,16 +112,15 @@ static void stack_ops(struct stack *s, const struct ops *ops, size_t n)
 }
 
 /* Lines of measured and of predicted times are not mixed: the first row decides. */
-static size_t read_ops(struct line *l, struct ops *ops, size_t kind)
+static size_t read_ops(struct line *l, struct profile_ops *ops, size_t kind)
 {
     size_t n = 0;
     for (size_t i = 0; i < l->count; i++) {
         struct profile p;
         profile_read(&p, l->rows[i], kind);
-        struct ops o = {.total = profile_total(&p)};
-        o.list = profile_groups(&p, PROFILE_OP, PROFILE_LONGEST, &o.count);
+        struct profile_ops o = profile_ops_of(&p);
         profile_free(&p);
-        if (n > 0 && isnan(o.total.seconds) != isnan(ops[0].total.seconds)) {
+        if (n > 0 && o.measure != ops[0].measure) {
             free(o.list);
             continue;
         }
@@ -181,16 +133,16 @@ static size_t read_ops(struct line *l, struct ops *ops, size_t kind)
 static void add_ops(struct figures *f, const struct record *record, const struct field *axis)
 {
     size_t kind = TIMED_STEP;
-    struct line l = line_of(record_rows(record), axis, has_step_profile);
+    struct line l = line_of(record_rows(record), axis, has_profile, kind);
     if (l.count < 2) {
         free(l.rows);
         kind = TIMED_FORWARD;
-        l = line_of(record_rows(record), axis, has_forward_profile);
+        l = line_of(record_rows(record), axis, has_profile, kind);
     }
-    struct ops *ops = allocate(l.count + 1, sizeof *ops);
+    struct profile_ops *ops = allocate(l.count + 1, sizeof *ops);
     struct stack s = {.axis = "share of the time", .unit = "%"};
     if (read_ops(&l, ops, kind) >= 2) {
-        bool ran = !isnan(ops[0].total.seconds);
+        bool ran = ops[0].measure == PROFILE_BY_TIME;
         char noun[128];
         snprintf(noun, sizeof noun, "Share of the ops in the %stime of %s", ran ? "" : "predicted ",
                  kind == TIMED_STEP ? "a training step" : "inference");
@@ -209,8 +161,9 @@ static void add_ops(struct figures *f, const struct record *record, const struct
 
 /* --- phases */
 
-static bool has_phases(const struct row *row)
+static bool has_phases(const struct row *row, size_t kind)
 {
+    (void)kind;
     return row->step.time.median > 0 && row->step.backward.time.median > 0 &&
            row->step.optimizer.time.median > 0 && row->batch > 0;
 }
@@ -219,7 +172,7 @@ static bool has_phases(const struct row *row)
 static void add_phases(struct figures *f, const struct record *record)
 {
     static const char *const names[] = {"forward (the rest)", "backward", "optimizer", "recompute"};
-    struct line l = line_of(record_rows(record), schema_find("batch"), has_phases);
+    struct line l = line_of(record_rows(record), schema_find("batch"), has_phases, TIMED_STEP);
     struct stack s = {.axis = "time for each graph",
                       .unit = "s",
                       .parts = 3,

@@ -1,9 +1,5 @@
 #include "analysis/charts/charts.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/charts/chart.h"
 #include "analysis/charts/figure.h"
 #include "analysis/charts/stack.h"

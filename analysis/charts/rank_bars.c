@@ -1,7 +1,5 @@
 #include "analysis/charts/rank_bars.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "analysis/record/rank_scaling.h"
@@ -13,7 +11,6 @@ struct run_time {
     bool predicted;
 };
 
-/* False if it has no time. */
 static bool run_time_of(const struct row *row, size_t kind, struct run_time *t)
 {
     const struct row_program *p = row_program(row, kind);

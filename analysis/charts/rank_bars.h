@@ -6,10 +6,6 @@
 #ifndef GTMARK_ANALYSIS_RANK_BARS_H
 #define GTMARK_ANALYSIS_RANK_BARS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "analysis/record/row.h"
 
 enum { RANK_BARS_MAX = 48, RANK_LINES_MAX = 4, RANK_COUNTS_MAX = 16 };

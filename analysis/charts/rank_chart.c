@@ -1,8 +1,5 @@
 #include "analysis/charts/charts.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "analysis/charts/chart_text.h"
 #include "analysis/charts/figure.h"
 #include "analysis/charts/frame.h"
@@ -105,7 +102,6 @@ static void write_line_labels(FILE *out, const struct rank_chart *c)
         gnuplot_put_element(out, "label", n + i + 1, others[i]);
 }
 
-/* What the parts mean. */
 static void note_of(char text[CHART_TEXT], const struct rank_bars *b)
 {
     const char *link = NULL;
@@ -162,7 +158,6 @@ static void write_frame_of(FILE *out, const struct rank_chart *c)
                                      .height = 400});
 }
 
-/* What a bar says at its point. */
 static void write_hint(FILE *out, const struct rank_bars *b, const struct rank_bar *r)
 {
     double half, x = middle_of(b, r, &half);

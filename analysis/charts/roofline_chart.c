@@ -10,10 +10,6 @@
 #include "analysis/record/record.h"
 #include "analysis/statistics/allocate.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { ROOFS_MAX = 8 };
 
 struct roofs {
@@ -181,7 +177,6 @@ static void write_roofs(FILE *out, const struct roofs *roofs, const struct view 
     }
 }
 
-/* What marks and names mean, and what is not drawn. */
 static void roofline_notes(char text[CHART_TEXT], const struct kernel_dots *d, size_t named)
 {
     size_t drawn = 0;

@@ -1,13 +1,7 @@
-/* Points by quantity and group. */
 #include "analysis/charts/series.h"
 
 #include "analysis/record/slices.h"
 #include "analysis/statistics/allocate.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* The paths of axes that a name before them determines, as a model does its attention. */
 static void find_determined(const struct rows *rows, const struct field *const *axes, size_t n,
@@ -86,7 +80,6 @@ static struct drawn drawn_of(const struct source *source, const struct field *ax
     return d;
 }
 
-/* Of the times of the rows in a group with this one. */
 static struct law law_of(const struct drawn *d, const struct row *row, const struct quantity *q)
 {
     char group[AXES_TEXT];

@@ -10,9 +10,6 @@
 #include "analysis/record/row.h"
 #include "analysis/tables/units.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 enum series_kind {
     SERIES_EXACT,
     SERIES_MEASURED, /* of a quantity that is exact: drawn open, without a line */

@@ -3,8 +3,6 @@
 #include "analysis/charts/gnuplot.h"
 #include "analysis/statistics/allocate.h"
 
-#include <stdlib.h>
-
 void stack_allocate(struct stack *s, size_t points)
 {
     s->points = points;

@@ -6,8 +6,6 @@
 #include "analysis/record/record.h"
 #include "analysis/tables/units.h"
 
-#include <stdbool.h>
-
 enum { STACK_PARTS = 8 };
 
 struct stack {

@@ -5,9 +5,9 @@
 #include "analysis/charts/gnuplot.h"
 #include "analysis/record/row_range.h"
 #include "analysis/record/slices.h"
+#include "analysis/statistics/statistics.h"
 
-#include <math.h>
-#include <string.h>
+#include <stdlib.h>
 
 /* The index of a value, added if it is new; `MAP_MAX` if there is no room. */
 static size_t index_of_value(double *values, size_t *count, double value)
@@ -28,20 +28,9 @@ static size_t index_of_kind(const struct map *m, const char *kind)
     return i;
 }
 
-/* Whether it has a place. */
 static bool is_of_map(const struct row *row)
 {
     return row->attention && row->nodes != COUNT_ABSENT && !isnan(row->degree);
-}
-
-static void sort(double *values, size_t n)
-{
-    for (size_t i = 1; i < n; i++)
-        for (size_t k = i; k > 0 && values[k - 1] > values[k]; k--) {
-            double value = values[k];
-            values[k] = values[k - 1];
-            values[k - 1] = value;
-        }
 }
 
 /* The rows of a cell, by kind; null: none. */
@@ -82,7 +71,6 @@ static struct map_cell judge_cell(const struct map *m, const struct rivals *r)
     return cell;
 }
 
-/* Finds kinds, values and the program. */
 static void survey(const struct slice *slice, struct map *m)
 {
     m->program = TIMED_FORWARD;
@@ -97,8 +85,8 @@ static void survey(const struct slice *slice, struct map *m)
         if (was_timed(row, TIMED_STEP))
             m->program = TIMED_STEP;
     }
-    sort(m->nodes, m->columns);
-    sort(m->degree, m->lines);
+    qsort(m->nodes, m->columns, sizeof *m->nodes, compare_doubles);
+    qsort(m->degree, m->lines, sizeof *m->degree, compare_doubles);
 }
 
 static void fill_map(const struct slice *slice, struct map *m)

@@ -2,8 +2,6 @@
 
 #include "analysis/compare/crossing.h"
 
-#include <math.h>
-
 enum { CHARTS = 2 }; /* one for each of the first programs */
 
 #define OVER_AXIS                                                                                            \

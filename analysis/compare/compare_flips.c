@@ -1,8 +1,5 @@
 #include "analysis/compare/compare.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "analysis/record/slices.h"
 #include "analysis/statistics/allocate.h"
 

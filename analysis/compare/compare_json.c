@@ -2,8 +2,6 @@
 
 #include "analysis/record/schema.h"
 
-#include <math.h>
-
 static struct value *letter_of(const struct compared *file)
 {
     return value_new_text((const char[]){file->letter, '\0'});
@@ -108,7 +106,6 @@ static struct value *tallies_of(const struct comparison *c)
     return tallies;
 }
 
-/* Prints the document and frees it. */
 static void print_document(FILE *out, struct value *document)
 {
     value_write_indented(document, 1, out);
@@ -144,7 +141,6 @@ static struct value *difference_of(const struct comparison *c, const struct exac
     return difference;
 }
 
-/* The rows that were not compared whole, and why. */
 static struct value *lacking_rows(const struct comparison *c)
 {
     struct value *rows = value_new_array();

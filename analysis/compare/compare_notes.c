@@ -62,7 +62,6 @@ static void context_text(char text[AXES_TEXT], const struct record *record, cons
         snprintf(text, AXES_TEXT, "%lld", (long long)count);
 }
 
-/* A line with what the files have, if it differs. */
 static void print_texts(FILE *out, const struct comparison *c, const char *path,
                         char texts[COMPARED_MAX][AXES_TEXT])
 {
@@ -102,7 +101,6 @@ static void print_axes(FILE *out, const struct comparison *c)
     }
 }
 
-/* Whether a file before this one has the tag. */
 static bool is_tagged_before(const struct comparison *c, size_t file, const char *path)
 {
     while (file-- > 0)

@@ -1,14 +1,9 @@
 #include "analysis/compare/compare.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/record/profile.h"
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/units.h"
 
-/* An op in both profiles. */
 struct change {
     const char *op;
     double before, after; /* seconds; 0 if one lacks it */

@@ -6,9 +6,6 @@
 #include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"
 
-#include <math.h>
-#include <string.h>
-
 /* Columns after the times: the ratio, the verdict; bytes of a time with its mark. */
 enum { AFTER = 2, CELL_TIME = UNITS_TEXT + 8 };
 

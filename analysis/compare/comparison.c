@@ -9,9 +9,6 @@
 #include "analysis/record/result_file.h"
 #include "analysis/statistics/statistics.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 /* Adds a row of a file with its partners in the others, if it has any and none of them was here before. */
 static void add_line(struct comparison *c, size_t file, struct row *row)
 {
@@ -92,7 +89,6 @@ static struct comparison empty(void)
     return (struct comparison){.limits = verdict_across, .programs = {true, true, true, true}};
 }
 
-/* The rows of all runs. */
 static const struct rows *rows_of_runs(const struct file_runs *runs)
 {
     struct rows *all = rows_new_view();

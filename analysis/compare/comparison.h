@@ -10,9 +10,6 @@
 #include "analysis/record/row.h"
 #include "analysis/record/row_range.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 enum { COMPARED_MAX = 16 };
 
 struct compared {

@@ -12,10 +12,6 @@
 #include "analysis/record/slices.h"
 #include "analysis/statistics/allocate.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* An axis of variants, and the axes that one of its values may determine. */
 struct contest {
     const char *axis, *determines[2];
@@ -31,7 +27,6 @@ static const struct contest contests[] = {
     {"solver", {NULL}, true},
 };
 
-/* A row of a variant. */
 struct entry {
     const struct row *row;
     double x;
@@ -260,7 +255,6 @@ static void add_two(struct crossings *all, struct crossing c, const struct conte
     free(c.points);
 }
 
-/* All pairs of variants in one group. */
 static void add_variants(struct crossings *all, struct crossing like, const struct contest *c,
                          const struct entry *e, size_t n)
 {

@@ -1,8 +1,5 @@
 #include "analysis/compare/crossing.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "analysis/charts/chart.h"
 #include "analysis/charts/figure.h"
 #include "analysis/statistics/allocate.h"

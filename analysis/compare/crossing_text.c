@@ -1,4 +1,3 @@
-/* Crossings in words. */
 #include "analysis/compare/crossing.h"
 
 static bool same_program(const struct crossing *c)
@@ -17,7 +16,6 @@ static const char *beginning_of(const struct crossing *c)
                                       : "By time";
 }
 
-/* Of the winner over the other one. */
 static double ratio_at(const struct crossing *c, size_t i)
 {
     double ratio = c->points[i].verdict.ratio;

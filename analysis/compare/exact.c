@@ -1,8 +1,5 @@
 #include "analysis/compare/exact.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/record/axes.h"
 #include "analysis/record/profile.h"
 #include "analysis/statistics/allocate.h"
@@ -15,7 +12,6 @@ enum when {
     COUNTED     /* executed by one thread of one instruction set and compiler */
 };
 
-/* A figure of a program, or of an encoding. */
 struct figure {
     const char *name, *unit;
     enum unit_base base;

@@ -8,9 +8,6 @@
 #ifndef GTMARK_ANALYSIS_EXACT_H
 #define GTMARK_ANALYSIS_EXACT_H
 
-#include <stdbool.h>
-#include <stdio.h>
-
 #include "analysis/compare/comparison.h"
 #include "analysis/tables/grid.h"
 #include "analysis/tables/units.h"

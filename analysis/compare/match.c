@@ -73,7 +73,6 @@ size_t match_find(const struct match_rule *rule, const struct rows *rows, const 
     return found;
 }
 
-/* Appends "nodes 500, not 1000" if there is space. */
 static void add_difference(char text[AXES_TEXT], const struct row *row, const struct row *other,
                            const struct field *axis)
 {
@@ -84,7 +83,6 @@ static void add_difference(char text[AXES_TEXT], const struct row *row, const st
            *should ? should : "null");
 }
 
-/* Whether one of the two lacks the axis. */
 static bool only_one_has(const struct row *a, const struct row *b, const struct field *axis)
 {
     return row_has_field(a, axis) != row_has_field(b, axis);

@@ -12,10 +12,6 @@
 #include "analysis/record/axes.h"
 #include "analysis/record/row.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #define MATCH_NONE SIZE_MAX
 
 /* The axes that must be equal, and whether the hash must be: not if an axis may differ. */

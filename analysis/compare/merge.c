@@ -6,10 +6,6 @@
 #include "analysis/record/plain.h"
 #include "analysis/statistics/allocate.h"
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { ORIGIN_TEXT = 512 };
 
 /* A file: its sweep and its machine are the first files that have the same. */
@@ -20,7 +16,6 @@ struct source {
     size_t sweep, machine;
 };
 
-/* A row on its way. */
 struct moved {
     struct row *row;
     const struct source *from;
@@ -90,7 +85,6 @@ bool merge_possible(struct record *const *records, char *const *names, size_t co
     return true;
 }
 
-/* To be freed. */
 static struct source *find_sources(struct record *const *records, char *const *names, size_t count)
 {
     struct source *all = allocate(count, sizeof *all);
@@ -177,7 +171,6 @@ static bool same_results(const struct row *a, const struct row *b)
     return same;
 }
 
-/* By work, then as they are. */
 static int moved_by_work(const void *a, const void *b, void *moved)
 {
     const struct moved *all = moved;
@@ -313,7 +306,6 @@ static void find_missing(const struct source *all, size_t count, size_t sweep, c
     found->missing++;
 }
 
-/* The entry of a file under "merged". */
 static struct value *head_of(const struct source *s, const char *origin)
 {
     struct value *head = value_copy(record_head(s->record));

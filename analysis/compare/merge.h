@@ -10,10 +10,6 @@
 
 #include "analysis/record/record.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
-
 /* What was found; the reports to `out` name each in a line. */
 struct merge_found {
     size_t conflicts; /* rows that another file has with other results */

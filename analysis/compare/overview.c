@@ -5,10 +5,6 @@
 #include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Most rows of a file that are shown one by one; columns of the first cell, and at most of those of machines.
  */
 enum {
@@ -27,7 +23,6 @@ struct host {
     bool compared; /* it has a row that another has too */
 };
 
-/* The files of one name. */
 struct section {
     char name[AXES_TEXT];
     struct comparison c;

@@ -1,8 +1,6 @@
 #include "analysis/compare/score.h"
 
-#include <math.h>
 #include <stdarg.h>
-#include <string.h>
 
 #include "analysis/record/processor.h"
 #include "analysis/record/row_range.h"
@@ -56,7 +54,6 @@ static bool check_head(struct score *s, const struct record *record)
     return true;
 }
 
-/* What must be the same in all files. */
 static bool check_same(struct score *s, const struct record *a, const struct record *b)
 {
     static const char *const same[] = {"commit", "host.name", "host.processor", "compiler"};
@@ -99,7 +96,6 @@ struct sums {
     double of[SCORE_CLASSES], low, high;
 };
 
-/* The number of times in a class. */
 static double times_in(enum score_class class)
 {
     int works_in = 0;

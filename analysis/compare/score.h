@@ -10,9 +10,6 @@
 #ifndef GTMARK_ANALYSIS_SCORE_H
 #define GTMARK_ANALYSIS_SCORE_H
 
-#include <stddef.h>
-#include <stdio.h>
-
 #include "analysis/record/record.h"
 
 enum { SCORE_VERSION = 1 };

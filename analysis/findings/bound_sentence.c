@@ -11,10 +11,6 @@
 #include "analysis/statistics/disturbance.h"
 #include "analysis/tables/units.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* An op, its time, and the least time that the ceilings allow (0: not known). */
 struct op {
     char name[2 * AXES_TEXT];

@@ -5,9 +5,6 @@
  */
 #include "analysis/findings/findings.h"
 
-#include <math.h>
-#include <string.h>
-
 /* NAN if the row does not have both. */
 static double ratio_of(const struct row *row, size_t kind)
 {

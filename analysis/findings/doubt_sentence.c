@@ -5,8 +5,6 @@
 #include "analysis/record/row_range.h"
 #include "analysis/statistics/disturbance.h"
 
-#include <math.h>
-
 enum doubt { NOT_OK, UNCHECKED, LOADED, ABOVE_ROOF, UNSOLVED, DOUBTS };
 
 /* What is said of rows, after their number, and after the first one's reason in brackets. A row that is in
@@ -44,7 +42,6 @@ static const char *encoding_unchecked(const struct row *row)
     return timed && !row->encoding.checked ? row_reason(row, "encoding.checked") : NULL;
 }
 
-/* Whether there was anything to doubt. */
 static bool add_row(struct tally *t, const struct row *row)
 {
     const char *unchecked = row_unchecked(row);

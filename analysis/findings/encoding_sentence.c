@@ -3,8 +3,6 @@
 
 #include "analysis/record/row_range.h"
 
-#include <math.h>
-
 /* Runs after which computing the encoding is less than 1 % of the total for certain: once < 0.01 (once + runs
  * each); NAN: not known. */
 static double runs_at_most(const struct row *row, size_t kind)

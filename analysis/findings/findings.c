@@ -6,10 +6,6 @@
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/wrap.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* The kinds, the most important first. Doubts are the last finding, if there are any. */
 static sentence *const kinds[] = {sentence_growth, sentence_bound,    sentence_memory,
                                   sentence_ranks,  sentence_variants, sentence_encodings};

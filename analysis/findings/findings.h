@@ -8,8 +8,6 @@
 
 #include "analysis/record/record.h"
 
-#include <stdio.h>
-
 enum { FINDINGS_MAX = 5 };
 
 /* Writes at most FINDINGS_MAX findings of n records, each on one line, after the name of its record if there

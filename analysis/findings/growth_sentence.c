@@ -6,8 +6,6 @@
 
 #include "analysis/record/schema.h"
 
-#include <string.h>
-
 static double work_at_end(const struct fit *fit)
 {
     return fit->points[fit->count - 1].flops;

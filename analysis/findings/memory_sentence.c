@@ -10,10 +10,6 @@
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/units.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 static bool has_checkpoints(const struct row *row)
 {
     return row->checkpoint && strcmp(row->checkpoint, "none") != 0;

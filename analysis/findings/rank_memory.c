@@ -9,9 +9,6 @@
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/units.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static const double same = 1.01;
 
 /* Of the largest rank; 0: not known. */

@@ -7,10 +7,6 @@
 #include "analysis/record/rank_scaling.h"
 #include "analysis/record/row_range.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* The ratio of times, with its interval. */
 static bool judge(const struct scaling *s, size_t kind, struct verdict *v)
 {

@@ -6,8 +6,6 @@
 #include "analysis/record/record.h"
 #include "analysis/statistics/allocate.h"
 
-#include <stdio.h>
-
 /* A record, its rows and their fits. */
 struct facts {
     const struct record *record;

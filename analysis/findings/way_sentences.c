@@ -12,20 +12,14 @@
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/units.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Differences below this are none. */
 static const double same = 1.01;
 
-/* The errors of exchanges that were measured. */
 struct errors {
     bool known;
     double low, high;
 };
 
-/* A planned row on several ranks. */
 struct way {
     size_t work; /* its slice: the same for the same work, on any ranks in any way */
     int64_t ranks;

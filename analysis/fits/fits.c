@@ -14,10 +14,6 @@
 #include "analysis/statistics/allocate.h"
 #include "analysis/statistics/disturbance.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const double least_factor = 1.1, least_exponent = 0.1;
 static const double error_max = 0.2; /* a law that misses a time by more is none */
 static const double widest = 1;      /* exponent that is told */

@@ -10,8 +10,6 @@
 #include "analysis/record/axes.h"
 #include "analysis/record/row_range.h"
 
-#include <stdio.h>
-
 /* A row that is ok and checked. */
 struct fit_point {
     const struct row *row;

@@ -1,13 +1,8 @@
-/* Fits as text. */
 #include "analysis/fits/fits.h"
 
 #include "analysis/record/plain.h"
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/wrap.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { LAW_POINTS = 3 }; /* fewer are not worth a line */
 
@@ -53,21 +48,7 @@ static void print_law(const struct fit *fit, FILE *out)
         print_exponent(fit, out);
         fprintf(out, "no scaling fit: %s", fit->no_law);
     }
-    fputs(fit->loaded ? "; under load, exponent likely low" : "", out);
-}
-
-/* Prints what `print` prints, in lines of the screen's width. */
-static void print_wrapped(const struct fit *fit, void (*print)(const struct fit *fit, FILE *out), int at,
-                          FILE *out)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *memory = open_text(&text, &size);
-    print(fit, memory);
-    fclose(memory);
-    fprintf(out, "%*s", at, "");
-    wrap_text(out, text, at, 4);
-    free(text);
+    fputs(fit->loaded ? "; under load, exponent likely low\n" : "\n", out);
 }
 
 /* Whether it is of the program that the question is mostly about: the training step, if it was timed. */
@@ -83,9 +64,12 @@ void fits_print(const struct fits *fits, FILE *out)
 {
     enum { SHOWN = 6 };
     size_t found = 0;
+    struct wrap lines;
+    wrap_begin(&lines, out);
     for (size_t i = 0; i < fits->count; i++)
         if (leads(fits, &fits->list[i]) && found++ < SHOWN)
-            print_wrapped(&fits->list[i], print_law, 0, out);
+            print_law(&fits->list[i], lines.lines);
+    wrap_end(&lines);
     if (found > SHOWN)
         fprintf(out, "%zu more scaling fits are in the result file\n", found - SHOWN);
 }
@@ -136,11 +120,15 @@ static void print_warning(const struct fit *fit, FILE *out)
     print_change(out, fit, rises ? &fit->rise : &fit->change);
     fprintf(out, ", though the level of memory and the bound stay the same there%s",
             rises ? "" : ", and no scaling fit explains that");
+    putc('\n', out);
 }
 
 void fits_warn(const struct fits *fits, FILE *out)
 {
+    struct wrap lines;
+    wrap_begin(&lines, out);
     for (size_t i = 0; i < fits->count; i++)
         if (contradicts(&fits->list[i]))
-            print_wrapped(&fits->list[i], print_warning, 0, out);
+            print_warning(&fits->list[i], lines.lines);
+    wrap_end(&lines);
 }

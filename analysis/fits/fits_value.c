@@ -1,4 +1,3 @@
-/* Fits as the record has them. */
 #include "analysis/fits/fits.h"
 
 static void set_absent(struct value *v, const char *name, const char *reason)

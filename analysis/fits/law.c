@@ -12,6 +12,7 @@
  */
 #include "analysis/fits/law.h"
 
+#include "analysis/statistics/allocate.h"
 #include "analysis/tables/units.h"
 
 #include <math.h>
@@ -158,30 +159,29 @@ static void term_text(char text[LAW_TEXT], int term, const char *symbol)
     snprintf(text, LAW_TEXT, "%s%s", term ? symbol : "", power[term]);
 }
 
-void law_terms_text(char text[LAW_TEXT], unsigned terms, const char *symbol)
+/* coefficient: null without. */
+static void write_terms(char text[LAW_TEXT], unsigned terms, const double *coefficient, const char *symbol)
 {
-    size_t used = 0;
     text[0] = '\0';
     for (int t = 0; t < LAW_TERMS; t++) {
-        char term[LAW_TEXT];
+        char term[LAW_TEXT], value[UNITS_TEXT] = "";
         term_text(term, t, symbol);
+        if (coefficient)
+            units_format(value, coefficient[t], UNITS_SI, "s");
         if (terms >> t & 1)
-            used += (size_t)snprintf(text + used, LAW_TEXT - used, "%s%s", used ? " + " : "", t ? term : "1");
+            append(text, LAW_TEXT, "%s%s%s%s", *text ? " + " : "", value, coefficient && t ? " " : "",
+                   coefficient || t ? term : "1");
     }
+}
+
+void law_terms_text(char text[LAW_TEXT], unsigned terms, const char *symbol)
+{
+    write_terms(text, terms, NULL, symbol);
 }
 
 void law_text(char text[LAW_TEXT], const struct law *law, const char *symbol)
 {
-    size_t used = 0;
-    text[0] = '\0';
-    for (int t = 0; t < LAW_TERMS; t++) {
-        char term[LAW_TEXT], value[UNITS_TEXT];
-        term_text(term, t, symbol);
-        units_format(value, law->coefficient[t], UNITS_SI, "s");
-        if (law->terms >> t & 1)
-            used += (size_t)snprintf(text + used, LAW_TEXT - used, "%s%s%s%s", used ? " + " : "", value,
-                                     t ? " " : "", term);
-    }
+    write_terms(text, law->terms, law->coefficient, symbol);
 }
 
 struct law_point law_ratio(const struct law_point *a, const struct law_point *b)
@@ -198,7 +198,7 @@ struct exponent exponent_between(const struct law_point *a, const struct law_poi
 
 void exponent_text(char text[LAW_TEXT], const struct exponent *e, const char *symbol)
 {
-    int used = snprintf(text, LAW_TEXT, "%s^%.2f", symbol, e->value);
+    snprintf(text, LAW_TEXT, "%s^%.2f", symbol, e->value);
     if (e->high > e->low)
-        snprintf(text + used, LAW_TEXT - (size_t)used, " [%.2f, %.2f]", e->low, e->high);
+        append(text, LAW_TEXT, " [%.2f, %.2f]", e->low, e->high);
 }

@@ -300,6 +300,55 @@ struct profile_group profile_total(const struct profile *p)
     return total;
 }
 
+struct profile_ops profile_ops_of(const struct profile *p)
+{
+    struct profile_ops ops = {.total = profile_total(p)};
+    ops.list = profile_groups(p, PROFILE_OP, PROFILE_AS_RUN, &ops.count);
+    ops.measure = p->runs > 0                 ? PROFILE_BY_TIME
+                  : isfinite(ops.total.least) ? PROFILE_BY_PREDICTION
+                                              : PROFILE_BY_FLOPS;
+    return ops;
+}
+
+const struct profile_group *profile_op(const struct profile_ops *ops, const char *op)
+{
+    for (size_t i = 0; i < ops->count; i++)
+        if (strcmp(ops->list[i].key, op) == 0)
+            return &ops->list[i];
+    return NULL;
+}
+
+double profile_amount(const struct profile_ops *ops, const struct profile_group *g)
+{
+    return ops->measure == PROFILE_BY_TIME         ? g->seconds
+           : ops->measure == PROFILE_BY_PREDICTION ? g->least
+                                                   : (double)g->flops;
+}
+
+double profile_share(const struct profile_ops *ops, const char *op)
+{
+    const struct profile_group *g = profile_op(ops, op);
+    return g ? profile_amount(ops, g) / profile_amount(ops, &ops->total) : 0;
+}
+
+const char *profile_next_op(const struct profile_ops *ops, size_t n, const char *const *before, size_t count)
+{
+    const char *found = NULL;
+    double most = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < ops[i].count; k++) {
+            const char *op = ops[i].list[k].key;
+            bool used = false;
+            for (size_t b = 0; b < count; b++)
+                used = used || strcmp(before[b], op) == 0;
+            if (!used && profile_share(&ops[i], op) > most) {
+                most = profile_share(&ops[i], op);
+                found = op;
+            }
+        }
+    return found;
+}
+
 const struct row *profile_of_largest(const struct rows *rows, size_t kind, struct profile *p)
 {
     const struct row *found = NULL;

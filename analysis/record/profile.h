@@ -82,6 +82,24 @@ struct profile_group *profile_groups(const struct profile *p, enum profile_key k
 /* The sum over all entries. */
 struct profile_group profile_total(const struct profile *p);
 
+/* The ops of a profile in the order in which they first run, and what they are measured by: time, or of a
+ * plan the predicted time if that is known, else FLOPs. */
+enum profile_measure { PROFILE_BY_TIME, PROFILE_BY_PREDICTION, PROFILE_BY_FLOPS };
+struct profile_ops {
+    struct profile_group *list, total; /* list: to be freed */
+    size_t count;
+    enum profile_measure measure;
+};
+struct profile_ops profile_ops_of(const struct profile *p);
+
+/* The op; null: there is none. What it takes, and its share of all: 0 without it. */
+const struct profile_group *profile_op(const struct profile_ops *ops, const char *op);
+double profile_amount(const struct profile_ops *ops, const struct profile_group *g);
+double profile_share(const struct profile_ops *ops, const char *op);
+
+/* The op that has the largest share in any of ops[n], without those before; null: none is left. */
+const char *profile_next_op(const struct profile_ops *ops, size_t n, const char *const *before, size_t count);
+
 /* Reads the measured profile of a program in the row with the most work, of the checked rows that have one
  * and whose time is a basis for findings; null, with an empty profile, if there is none. */
 const struct row *profile_of_largest(const struct rows *rows, size_t kind, struct profile *p);

@@ -1,4 +1,3 @@
-/* The charts of one file: those that a run draws by itself. */
 #include "analysis/report/parts.h"
 
 #include "analysis/charts/charts.h"

@@ -6,9 +6,6 @@
 #include "analysis/report/parts.h"
 #include "analysis/tables/html.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* page_css and page_js with their hashes, made from page.css and page.js by the Makefile. */
 #include "analysis/record/result_file.h"
 #include "analysis/report/page.inc"

@@ -7,9 +7,6 @@
 
 #include "analysis/record/record.h"
 
-#include <stddef.h>
-#include <stdio.h>
-
 struct page {
     size_t count; /* at least 1 */
     const char *const *paths;

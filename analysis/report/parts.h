@@ -5,8 +5,6 @@
 #include "analysis/record/axes.h"
 #include "analysis/record/record.h"
 
-#include <stdio.h>
-
 /* A result file. */
 struct part {
     const char *path;

@@ -1,4 +1,3 @@
-/* Where the time of a program goes. */
 #include "analysis/report/parts.h"
 
 #include "analysis/record/profile.h"

@@ -4,10 +4,8 @@
 #include "analysis/statistics/robust.h"
 #include "analysis/tables/units.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* In a table, and as a heading. */
 static const struct {

@@ -7,10 +7,6 @@
 #include "analysis/tables/html.h"
 #include "analysis/tables/units.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 void part_name_row(const struct part *p, const struct row *row, char text[AXES_TEXT])
 {
     axes_describe_all(row, p->axes, p->axes_count, text);
@@ -20,7 +16,6 @@ void part_name_row(const struct part *p, const struct row *row, char text[AXES_T
         snprintf(text, AXES_TEXT, "the row");
 }
 
-/* The first cell of a line about a part. */
 static void put_part_cell(FILE *out, const struct part *p)
 {
     html(out, "<th scope=\"row\"><a href=\"#file%zu\">%s</a></th>", p->number, p->name);

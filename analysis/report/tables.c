@@ -1,4 +1,3 @@
-/* The table of rows of one file. */
 #include "analysis/report/parts.h"
 
 #include "analysis/statistics/allocate.h"
@@ -30,7 +29,6 @@ static void put_remarks(FILE *out, const struct remark *remarks, size_t n)
     html(out, "\">%s</small>", remark_word(remarks->kind));
 }
 
-/* The status, and the reasons to doubt the row. */
 static void add_status(struct grid *g, const struct row *row)
 {
     struct remark remarks[REMARKS_MAX];

@@ -6,10 +6,6 @@
 #include "analysis/statistics/disturbance.h"
 #include "analysis/tables/wrap.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 static struct note *find_note(struct notes *n, const char *text)
 {
     for (size_t i = 0; i < n->count; i++)

@@ -4,9 +4,6 @@
 
 #include "analysis/record/row.h"
 
-#include <stdint.h>
-#include <stdio.h>
-
 /* Distinct texts, and of which rows each is. */
 struct note {
     char *text,

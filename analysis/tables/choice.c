@@ -36,7 +36,6 @@ static void add_field(struct csv_fields *p, const char *group, const char *name)
         p->list[p->count++] = f;
 }
 
-/* Its field, or those that it summarises. */
 static void add_column(struct csv_fields *p, const struct column *c)
 {
     static const char *const of_times[] = {".time.median", ".time.range_low", ".time.range_high",

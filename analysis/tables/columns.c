@@ -4,9 +4,6 @@
 #include "analysis/record/schema.h"
 #include "analysis/tables/units.h"
 
-#include <math.h>
-#include <string.h>
-
 static void format_count(struct table_cell *cell, const struct row *row, const struct column *c)
 {
     if (row_has_field(row, c->field))
@@ -20,7 +17,6 @@ static void format_real(struct table_cell *cell, const struct row *row, const st
         snprintf(cell->text, CELL_TEXT, "%.3g", value);
 }
 
-/* A multiple. */
 static void format_times(struct table_cell *cell, const struct row *row, const struct column *c)
 {
     double value;
@@ -28,7 +24,6 @@ static void format_times(struct table_cell *cell, const struct row *row, const s
         snprintf(cell->text, CELL_TEXT, "%.2fx", value);
 }
 
-/* How many there are. */
 static void format_samples(struct table_cell *cell, const struct row *row, const struct column *c)
 {
     if (field_items(row, c->field)->count > 0)
@@ -124,7 +119,6 @@ static void format_executed(struct table_cell *cell, const struct row *row, cons
     }
 }
 
-/* A fraction as a percentage. */
 static void format_share(struct table_cell *cell, const struct row *row, const struct column *c)
 {
     double share;

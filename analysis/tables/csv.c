@@ -1,12 +1,8 @@
-/* Comma-separated values. */
 #include "analysis/tables/csv.h"
 
 #include "analysis/record/row.h"
 #include "analysis/record/schema.h"
 #include "analysis/statistics/allocate.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 void csv_text(FILE *out, const char *text)
 {
@@ -65,7 +61,6 @@ static void write_field(FILE *out, const struct row *row, const struct field *f)
         write_list(out, field_items(row, f), f->type);
 }
 
-/* The field at an index; fields null: of all of the schema. */
 static const struct field *field_at(const struct field *const *fields, size_t i)
 {
     return fields ? fields[i] : &schema_fields[i];

@@ -8,8 +8,6 @@
 
 #include "analysis/record/row.h"
 
-#include <stdio.h>
-
 /* Writes the line of column names. */
 void csv_header(FILE *out, const struct field *const *fields, size_t count);
 

@@ -5,7 +5,6 @@
 #include "analysis/tables/html.h"
 #include "analysis/tables/wrap.h"
 
-#include <stdarg.h>
 #include <unistd.h>
 
 enum { HIDDEN = -1 };

@@ -5,10 +5,6 @@
 #include "analysis/tables/grid.h"
 #include "analysis/tables/units.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct timed_kernel {
     const struct table_line *line;
     size_t index;

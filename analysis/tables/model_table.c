@@ -1,8 +1,6 @@
 #include "analysis/tables/profile_table.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/record/axes.h"
 #include "analysis/record/profile.h"
@@ -10,84 +8,28 @@
 #include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"
 
-/* What the ops of a row are ordered by. */
-enum measure { BY_TIME, BY_PREDICTION, BY_FLOPS };
-
-/* A row of the record: a column of the table. */
 struct model {
     const struct row *row;
     char name[AXES_TEXT];
-    enum measure measure;
-    struct profile_group *ops;
-    size_t count;
-    struct profile_group total;
 };
 
-static double amount(const struct model *m, const struct profile_group *g)
+static struct profile_ops ops_of(const struct row *row, size_t kind)
 {
-    return m->measure == BY_TIME ? g->seconds : m->measure == BY_PREDICTION ? g->least : (double)g->flops;
-}
-
-static struct model model_of(const struct row *row, size_t kind, const struct field *const *axes, size_t n)
-{
-    struct model m = {.row = row};
     struct profile p;
-    axes_describe_all(row, axes, n, m.name);
-    if (profile_read(&p, row, kind)) {
-        m.ops = profile_groups(&p, PROFILE_OP, PROFILE_AS_RUN, &m.count);
-        m.total = profile_total(&p);
-        m.measure = p.runs > 0 ? BY_TIME : isfinite(m.total.least) ? BY_PREDICTION : BY_FLOPS;
-    }
+    struct profile_ops ops = {.count = 0};
+    if (profile_read(&p, row, kind))
+        ops = profile_ops_of(&p);
     profile_free(&p);
-    return m;
+    return ops;
 }
 
 /* What all of them are ordered by: that of the first with a profile. */
-static enum measure measure_of(const struct model *models, size_t n)
+static enum profile_measure measure_of(const struct profile_ops *ops, size_t n)
 {
     size_t i = 0;
-    while (i + 1 < n && models[i].count == 0)
+    while (i + 1 < n && ops[i].count == 0)
         i++;
-    return models[i].measure;
-}
-
-static const struct profile_group *op_of(const struct model *m, const char *op)
-{
-    for (size_t i = 0; i < m->count; i++)
-        if (strcmp(m->ops[i].key, op) == 0)
-            return &m->ops[i];
-    return NULL;
-}
-
-/* The share of an op, most over the models; 0 in none. */
-static double largest_share(const struct model *models, size_t n, const char *op)
-{
-    double most = 0;
-    for (size_t i = 0; i < n; i++) {
-        const struct profile_group *g = op_of(&models[i], op);
-        most = g ? fmax(most, amount(&models[i], g) / amount(&models[i], &models[i].total)) : most;
-    }
-    return most;
-}
-
-/* The op with the largest share that is not among those before; null: none. */
-static const char *next_op(const struct model *models, size_t n, const char *const *before, size_t count)
-{
-    const char *found = NULL;
-    double most = 0;
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < models[i].count; k++) {
-            const char *op = models[i].ops[k].key;
-            bool used = false;
-            for (size_t b = 0; b < count; b++)
-                used = used || strcmp(before[b], op) == 0;
-            double share = used ? 0 : largest_share(models, n, op);
-            if (share > most) {
-                most = share;
-                found = op;
-            }
-        }
-    return found;
+    return ops[i].measure;
 }
 
 /* Columns of the first column, of the least wide name, and of the share beside it with the gaps. */
@@ -167,13 +109,13 @@ static void add_bytes(struct grid *g, const struct model *models, size_t n, size
         add_quantity(g, &q, n);
 }
 
-static void add_op(struct grid *g, const struct model *models, size_t n, const char *op)
+static void add_op(struct grid *g, const struct profile_ops *ops, size_t n, const char *op)
 {
-    struct quantity q = {.title = op, .unit = measure_of(models, n) == BY_FLOPS ? "FLOP" : "s"};
+    struct quantity q = {.title = op, .unit = measure_of(ops, n) == PROFILE_BY_FLOPS ? "FLOP" : "s"};
     for (size_t i = 0; i < n; i++) {
-        const struct profile_group *group = op_of(&models[i], op);
-        q.value[i] = group ? amount(&models[i], group) : NAN;
-        q.share[i] = q.value[i] / amount(&models[i], &models[i].total);
+        const struct profile_group *group = profile_op(&ops[i], op);
+        q.value[i] = group ? profile_amount(&ops[i], group) : NAN;
+        q.share[i] = group ? profile_share(&ops[i], op) : NAN;
         q.roof[i] = group ? group->least / group->seconds : NAN;
     }
     add_quantity(g, &q, n);
@@ -189,25 +131,26 @@ static void add_parameters(struct grid *g, const struct model *models, size_t n)
     add_quantity(g, &q, n);
 }
 
-static void print_models(FILE *out, const struct model *models, size_t n, size_t kind)
+static void print_models(FILE *out, const struct model *models, const struct profile_ops *all, size_t n,
+                         size_t kind)
 {
     static const char *const measured[] = {
-        [BY_TIME] = "time", [BY_PREDICTION] = "predicted time", [BY_FLOPS] = "FLOPs"};
+        [PROFILE_BY_TIME] = "time", [PROFILE_BY_PREDICTION] = "predicted time", [PROFILE_BY_FLOPS] = "FLOPs"};
     size_t spare[2 * MODEL_TABLE_ROWS]; /* shares of rooflines, then of the whole */
     struct grid g = {.columns = 3 * n + 2, .spare = spare, .spares = 2 * n};
     const char *ops[MODEL_TABLE_OPS];
     size_t count = 0;
     char title[64];
-    snprintf(title, sizeof title, "%s of the ops", measured[measure_of(models, n)]);
+    snprintf(title, sizeof title, "%s of the ops", measured[measure_of(all, n)]);
     for (size_t i = 0; i < n; i++) {
         spare[i] = 3 * i + 3;
         spare[n + i] = 3 * i + 2;
     }
-    while (count < MODEL_TABLE_OPS && (ops[count] = next_op(models, n, ops, count)) != NULL)
+    while (count < MODEL_TABLE_OPS && (ops[count] = profile_next_op(all, n, ops, count)) != NULL)
         count++;
     add_titles(&g, title, models, n);
     for (size_t i = 0; i < count; i++)
-        add_op(&g, models, n, ops[i]);
+        add_op(&g, all, n, ops[i]);
     add_parameters(&g, models, n);
     add_bytes(&g, models, n, kind, "memory at the peak", PROFILE_CATEGORIES);
     for (size_t c = 0; c < PROFILE_CATEGORIES; c++) {
@@ -220,7 +163,6 @@ static void print_models(FILE *out, const struct model *models, size_t n, size_t
     grid_free(&g);
 }
 
-/* The step, if a row has one. */
 static size_t program_of(const struct rows *rows)
 {
     for (size_t i = 0; i < rows_count(rows); i++)
@@ -233,14 +175,18 @@ void model_table_print(FILE *out, const struct rows *rows, const struct field *c
 {
     size_t kind = program_of(rows);
     struct model models[MODEL_TABLE_ROWS];
+    struct profile_ops ops[MODEL_TABLE_ROWS];
     size_t count = rows_count(rows);
     for (size_t first = 0; first < count; first += MODEL_TABLE_ROWS) {
         size_t some = count - first < MODEL_TABLE_ROWS ? count - first : MODEL_TABLE_ROWS;
-        for (size_t i = 0; i < some; i++)
-            models[i] = model_of(rows_at(rows, first + i), kind, axes, n);
+        for (size_t i = 0; i < some; i++) {
+            models[i].row = rows_at(rows, first + i);
+            axes_describe_all(models[i].row, axes, n, models[i].name);
+            ops[i] = ops_of(models[i].row, kind);
+        }
         shorten_names(models, some, first, (size_t)screen_width(out));
-        print_models(out, models, some, kind);
+        print_models(out, models, ops, some, kind);
         for (size_t i = 0; i < some; i++)
-            free(models[i].ops);
+            free(ops[i].list);
     }
 }

@@ -1,7 +1,5 @@
 #include "analysis/tables/printer.h"
 
-#include <stdlib.h>
-
 #include "analysis/record/lines.h"
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/csv.h"
@@ -33,7 +31,6 @@ void printer_begin(struct printer *p)
         profile_csv_header(p->table.out);
 }
 
-/* Keeps a line for the end. */
 static void keep_line(struct printer *p, const struct table_line *line)
 {
     p->lines = grow(p->lines, p->count, sizeof *p->lines);

@@ -2,9 +2,7 @@
  * shares of work, bytes and predicted time of one that was measured. */
 #include "analysis/tables/profile_table.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/record/axes.h"
 #include "analysis/tables/csv.h"
@@ -57,7 +55,6 @@ static void add_group(struct grid *table, const struct profile_group *g, const s
     grid_add(table, "%s", isnan(g->least) ? "-" : g->memory > g->least / 2 ? "memory" : "compute");
 }
 
-/* A table with at most `most` lines. */
 struct heading {
     const char *text;
     enum profile_key key;
@@ -65,7 +62,6 @@ struct heading {
     size_t most;
 };
 
-/* Returns how many groups there are. */
 static size_t print_table(const struct profile *p, const struct heading *heading, enum table_style style,
                           FILE *out)
 {
@@ -105,7 +101,6 @@ void profile_print_page(const struct profile *p, FILE *out)
     }
 }
 
-/* The lines above the tables. */
 static void print_total(const struct profile *p, const char *title, FILE *out)
 {
     struct profile_group total = profile_total(p);

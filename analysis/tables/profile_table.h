@@ -4,8 +4,6 @@
 
 #include "analysis/record/profile.h"
 
-#include <stdio.h>
-
 /*
  * Prints its tables: per op, per part of a layer, per layer, per phase, and ten entries: the slowest, or
  * those with the most FLOPs of a profile that is only planned, which has shares of FLOPs, bytes and, with

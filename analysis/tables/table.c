@@ -5,10 +5,6 @@
 #include "analysis/tables/grid.h"
 #include "analysis/tables/wrap.h"
 
-#include <math.h>
-#include <string.h>
-
-/* Whether it is one of the table's axes or columns. */
 static bool has_column(const struct table *t, const char *column)
 {
     for (size_t i = 0; i < t->count; i++)
@@ -98,7 +94,6 @@ static void add_all_lines(struct table *t, const struct table_line *lines, size_
         add_table_line(t, columns, lines[i].row, brief, g);
 }
 
-/* Names the columns that were left out. */
 static void print_spared(const struct table *t, const size_t *spared, size_t n)
 {
     char text[CELL_TEXT] = "not shown:";

@@ -11,9 +11,6 @@
 #include "analysis/tables/below.h"
 #include "analysis/tables/grid.h"
 
-#include <stddef.h>
-#include <stdio.h>
-
 enum { TABLE_COLUMNS = 40 }; /* at most, beside the axes and the check */
 
 enum { KERNEL_TABLE_MOST = 20 }; /* rows of each part of a table of kernels */

@@ -5,10 +5,6 @@
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/wrap.h"
 
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct title {
     const struct table *table;
     const struct table_line *lines;

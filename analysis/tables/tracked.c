@@ -1,9 +1,5 @@
 #include "analysis/tables/tracked.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/units.h"
 

@@ -4,8 +4,6 @@
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/units.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -26,7 +24,6 @@ static int columns_of(const char *word, size_t length)
     return columns;
 }
 
-/* The length of a word. */
 static size_t word(const char *text)
 {
     return strcspn(text, " \r\n");
