@@ -1,5 +1,6 @@
 /* Output for people and programs: numbers with units, CSV, the schema, axes. Tables are in test_tables.c. */
 #include "analysis/record/axes.h"
+#include "analysis/record/slices.h"
 #include "analysis/tables/csv.h"
 #include "analysis/tables/units.h"
 #include "bench/cli/axes.h"
@@ -226,11 +227,53 @@ static void test_axes(void **state)
     rows_free(rows);
 }
 
+/* Along nodes, dense rows apart from sparse ones; with attention free all together; each in the order asked
+ * for. */
+static void test_slices(void **state)
+{
+    static const char *const attention[] = {"dense", "sparse", "dense", "dense"};
+    static const int64_t nodes[] = {500, 100, 100, 100};
+    const char *const any[] = {"attention", NULL};
+    struct rows *rows = rows_new();
+    char name[AXES_TEXT];
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct row *row = good_row(nodes[i]);
+        row_set_text(row, "attention", attention[i]);
+        rows_append(rows, row);
+    }
+    struct slices s = slices_of(rows, schema_find("nodes"), NULL);
+    assert_int_equal(s.count, 2);
+    assert_int_equal(s.list[0].count, 3);
+    assert_int_equal(s.list[0].first, 0);
+    assert_int_equal(s.list[0].rows[0].index, 2);
+    assert_int_equal(s.list[0].rows[1].index, 3);
+    assert_int_equal(s.list[0].rows[2].index, 0);
+    assert_int_equal(s.of[1], 1);
+    slice_name(&s, slice_with(&s, rows_at(rows, 1)), name);
+    assert_string_equal(name, "sparse attention");
+    slices_free(&s);
+    s = slices_of(rows, schema_find("nodes"), any);
+    assert_int_equal(s.count, 1);
+    assert_int_equal(s.list[0].rows[0].index, 1);
+    slices_free(&s);
+    s = slices_of(rows, NULL, any);
+    assert_int_equal(s.count, 2);
+    assert_int_equal(s.list[1].rows[0].index, 1);
+    slices_free(&s);
+    rows_free(rows);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_units), cmocka_unit_test(test_intervals),          cmocka_unit_test(test_ascii),
-        cmocka_unit_test(test_csv),   cmocka_unit_test(test_schema_as_markdown), cmocka_unit_test(test_axes),
+        cmocka_unit_test(test_units),
+        cmocka_unit_test(test_intervals),
+        cmocka_unit_test(test_ascii),
+        cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_schema_as_markdown),
+        cmocka_unit_test(test_axes),
+        cmocka_unit_test(test_slices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
