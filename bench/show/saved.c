@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "analysis/fits/fits.h"
-#include "analysis/tables/table.h"
 #include "analysis/tables/profile_table.h"
+#include "analysis/tables/table.h"
 
 /* --- which rows */
 
