@@ -2,6 +2,9 @@
 #include "tests/emulator/block.h"
 #include "tests/emulator/emulator.h"
 
+#include <cfloat>
+#include <cstdlib>
+
 enum { LANES = 32, ROW = 16 /* bytes */ };
 
 static float float_of(uint32_t bits)
@@ -29,6 +32,27 @@ static double bf16_element(uint32_t bits, int which)
     return float_of(which ? bits & 0xffff0000 : bits << 16);
 }
 
+/* The sum of terms that lose what is below the last bit of a float of the largest one's size, as does the
+ * sum. */
+static float cut_sum(const double *terms, int count)
+{
+    double largest = 0, plain = 0;
+    for (int k = 0; k < count; k++) {
+        largest = std::fmax(largest, std::fabs(terms[k]));
+        plain += terms[k];
+    }
+    if (largest == 0 || !std::isfinite(plain))
+        return (float)plain;
+    int shift = FLT_MANT_DIG - 1 - std::ilogb(largest), cut = 0;
+    double scale = std::ldexp(1.0, shift);
+    int64_t sum = 0;
+    for (int k = 0; k < count; k++)
+        sum += (int64_t)(terms[k] * scale);
+    while (std::abs(sum) >> cut >= (int64_t)1 << FLT_MANT_DIG)
+        cut++;
+    return (float)std::ldexp((double)(sum / ((int64_t)1 << cut)), cut - shift);
+}
+
 /*
  * "Matrix Fragments for mma.m16n8k8" (.tf32) and "for mma.m16n8k16 with floating point type" (.bf16), where a
  * register has E elements.
@@ -48,10 +72,10 @@ template <int E> static void multiply(struct warp_product &p, double (*element)(
     for (int lane = 0; lane < LANES; lane++)
         for (int i = 0; i < 4; i++) {
             int row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
-            double sum = (double)p.d[lane][i];
+            double terms[8 * E + 1] = {(double)p.d[lane][i]};
             for (int k = 0; k < 8 * E; k++)
-                sum += a[row][k] * b[column][k];
-            p.d[lane][i] = (float)sum;
+                terms[k + 1] = a[row][k] * b[column][k];
+            p.d[lane][i] = cut_sum(terms, 8 * E + 1);
         }
 }
 

@@ -19,8 +19,10 @@ struct warp_product {
 };
 
 /*
- * d += a b: a is 16 x 8 and b 8 x 8 of TF32, or 16 x 16 and 16 x 8 of BF16. The order of the sums is
- * unspecified on a GPU; here they are exact to double, and rounded once.
+ * d += a b: a is 16 x 8 and b 8 x 8 of TF32, or 16 x 16 and 16 x 8 of BF16. How GPUs add is not specified; as
+ * was found on some, products are exact, and all terms of a sum lose what lies below the last bit of the
+ * largest one, as does their sum (Fasi et al., "Numerical behavior of NVIDIA tensor cores", 2021). Here that
+ * bit is a float's: of those that a GPU may keep beyond it, none is.
  */
 void multiply_fragments(struct warp_product *p, enum matrix_type type);
 

@@ -195,40 +195,53 @@ static float rounded(float x, int bits, bool ties_to_even)
     return std::ldexp(ties_to_even ? std::nearbyint(scaled) : std::round(scaled), exponent - bits - 1);
 }
 
-static double tf32_sum(int row, int column)
+/* Write the terms of an entry of the product, and return how many these are. */
+static int tf32_terms(int row, int column, double *terms)
 {
-    double sum = 0;
     for (int k = 0; k < 8; k++)
-        sum += (double)cut(number(row * 8 + k)) * rounded(number(200 + k * 8 + column), 10, false);
-    return sum;
+        terms[k] = (double)cut(number(row * 8 + k)) * rounded(number(200 + k * 8 + column), 10, false);
+    return 8;
 }
 
-static double bf16_sum(int row, int column)
+static int bf16_terms(int row, int column, double *terms)
 {
-    double sum = 0;
     for (int k = 0; k < 16; k++)
-        sum += (double)rounded(number(row * 16 + k), 7, true) * rounded(number(k * 8 + column), 7, true);
-    return sum;
+        terms[k] = (double)rounded(number(row * 16 + k), 7, true) * rounded(number(k * 8 + column), 7, true);
+    return 16;
 }
 
-/* Whether all 16 x 8 are those sums, rounded. */
-static bool equals(kernel *k, bool fault, double (*sum)(int row, int column))
+/* The sum of multiples of a float's last bit, if it has the exponent of the largest term: cut to a float. */
+static float cut_sum(const double *terms, int count)
+{
+    double largest = 0, sum = 0;
+    for (int k = 0; k < count; k++)
+        largest = std::fmax(largest, std::fabs(terms[k]));
+    double unit = std::ldexp(1.0, std::ilogb(largest) - 23);
+    for (int k = 0; k < count; k++)
+        sum += std::trunc(terms[k] / unit) * unit;
+    float nearest = (float)sum;
+    return std::fabs((double)nearest) > std::fabs(sum) ? std::nextafter(nearest, 0.0f) : nearest;
+}
+
+/* Whether all 16 x 8 are the sums of those terms, as tensor cores add. */
+static bool equals(kernel *k, bool fault, int (*terms_of)(int row, int column, double *terms))
 {
     float x[N];
+    double terms[16];
     assert_true(run_kernel(k, fault, true, THREADS, x));
     for (int i = 0; i < 16 * 8; i++)
-        if (x[i] != (float)sum(i / 8, i % 8))
+        if (x[i] != cut_sum(terms, terms_of(i / 8, i % 8, terms)))
             return false;
     return true;
 }
 
 static void test_products(void **)
 {
-    assert_true(equals(product_of_tf32, false, tf32_sum));
-    assert_true(equals(product_of_bf16, false, bf16_sum));
+    assert_true(equals(product_of_tf32, false, tf32_terms));
+    assert_true(equals(product_of_bf16, false, bf16_terms));
     /* A fragment's element in another place is noticed. */
-    assert_false(equals(product_of_tf32, true, tf32_sum));
-    assert_false(equals(product_of_bf16, true, bf16_sum));
+    assert_false(equals(product_of_tf32, true, tf32_terms));
+    assert_false(equals(product_of_bf16, true, bf16_terms));
 }
 
 static const struct planted planted[] = {
