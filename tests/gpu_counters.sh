@@ -46,12 +46,14 @@ awk '
     }
     function min(a, b) { return a < b ? a : b }
     function over(a, b) { return b == 0 ? "" : sprintf("%.2f", a / b) }
-    function on_gpus(name,    text, g, warps)
+    function on_gpus(name,    text, g, warps, each)
     {
         warps = int((threads[name] + 31) / 32)
-        for (g = 1; g <= gpus; g++)
-            text = text (g > 1 ? "; " : "") gpu[g] ": " registers[gpu[g], name] ", " \
-                int(100 * blocks_for(gpu[g], registers[gpu[g], name], threads[name], shared[name]) * warps / 64) " %"
+        for (g = 1; g <= gpus; g++) {
+            each = registers[gpu[g], name]
+            text = text (g > 1 ? "; " : "") gpu[g] ": " (each == "" ? "not known" : each ", " \
+                int(100 * blocks_for(gpu[g], each, threads[name], shared[name]) * warps / 64) " %")
+        }
         return text
     }
     function end_op()
