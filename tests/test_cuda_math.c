@@ -261,6 +261,8 @@ static void test_attention_grids(void **state)
     assert_int_equal(attention_rows(1 << 20, 1, 8, 16, 4, 132), 4);
     assert_int_equal(attention_rows(1 << 20, 1 << 15, 8, 16, 4, 132), 1); /* graphs of 32 rows */
     assert_int_equal(attention_rows(500, 1, 8, 16, 4, 132), 1);           /* 56 blocks */
+    assert_int_equal(attention_rows(511, 1, 8, 8, 4, 132), 1);
+    assert_int_equal(attention_rows(512, 1, 8, 8, 4, 132), 4); /* 128 blocks */
     expect_grid(launch_heads(500, 1, 8, 64, ATTENTION_THREADS), 8, 8);
     expect_grid(launch_heads(1, 1, 1, 64, ATTENTION_THREADS), 1, 1);
     expect_grid(launch_heads(100, 7, 3, 32, 256), 10, 3);

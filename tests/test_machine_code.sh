@@ -33,12 +33,14 @@ check 'all GPUs have the same kernels' "$(for arch in $archs; do
     echo "$kernels" | sed -n "s/^$arch \([^ ]*\).*/\1/p" | sort | cksum
 done | sort -u | wc -l)" 1
 check 'there are kernels' "$([ "$(echo "$kernels" | wc -l)" -gt 100 ] && echo yes)" yes
+check 'the registers of every kernel in the library are known' "$(strings -a "$library" |
+    sed -n 's/.*\.entry \([A-Za-z0-9_]*\).*/\1/p' | sort -u)" "$(echo "$kernels" | cut -d' ' -f2 | sort -u)"
 check 'no kernel has local memory' "$(echo "$kernels" | awk '$4 > 0 || $5 > 0')" ''
 check 'no kernel has more registers than stated' "$(echo "$kernels" | awk -v block="$(stated BLOCK_REGISTERS)" \
     -v long="$(stated LONG_REGISTERS)" -v attention="$(stated ATTENTION_REGISTERS)" '
         { limit = block }
         $2 ~ /11norm_slopesILi4ELi8E|11edge_shares.*(attend|receive|send)ILi[48]ELi[24]E/ { limit = long }
-        $2 ~ /(6attend|7queries|4keys|13tensor_attend|14tensor_queries|11tensor_keys)I/ && $2 !~ /11edge_shares|14unite_cut_rows/   { limit = attention }
+        $2 ~ /(13tensor_attend|14tensor_queries|11tensor_keys)I/ { limit = attention }
         $3 == "" || limit == "" || $3 > limit + 0')" ''
 check 'there is PTX for newer GPUs' "$(strings -a "$library" | grep -c "^\.target ${archs%% *}" | sed 's/^[1-9].*/some/')" some
 tap_end

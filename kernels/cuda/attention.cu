@@ -15,27 +15,28 @@
  * order is the same.
  */
 #include "kernels/cuda/attention.cuh"
-#include "kernels/cuda/cuda.h"
 
 namespace
 {
-enum {
-    MOST_ROWS = 4,   /* per thread */
-    MOST_BLOCKS = 2, /* of such threads per multiprocessor: for more, ptxas would spill registers */
-};
+enum { MOST_ROWS = 4 /* per thread */ };
 
 /* A warp's partial state of the online softmax. */
 template <int DH, int ROWS, class KEPT> struct softmax_rows {
     static constexpr int BATCH = 4; /* keys at a time */
-    static constexpr int ENTRIES = ROWS * (layout<DH>::COLUMNS + 2);
+    static constexpr int ENTRIES = ROWS * (COLUMNS + 2);
 
-    rows_of<DH, ROWS> q, y;
+    rows_of<ROWS> q, y;
     float top[ROWS], sum[ROWS];
     KEPT kept;
 
-    __device__ void begin(int64_t from, int)
+    __device__ void begin(int64_t, int, int)
+    {
+    }
+
+    __device__ void tile(const float *keys, const float *values, int64_t from, int rows, int)
     {
         kept.begin(from);
+        batches<DH>(this, keys, values, rows);
     }
 
     /* Rescales the sums of row r, whose largest score becomes `larger`. */
@@ -44,7 +45,7 @@ template <int DH, int ROWS, class KEPT> struct softmax_rows {
         float weight = softmax_weight(top[r], larger);
         sum[r] *= weight;
 #pragma unroll
-        for (int c = 0; c < layout<DH>::COLUMNS; c++)
+        for (int c = 0; c < COLUMNS; c++)
             y.at[r][c] *= weight;
         top[r] = larger;
     }
@@ -54,10 +55,10 @@ template <int DH, int ROWS, class KEPT> struct softmax_rows {
         float scores[BATCH][ROWS];
 #pragma unroll
         for (int i = 0; i < BATCH; i++) {
-            dot_rows<DH, ROWS>(scores[i], q, keys + (at + i) * DH);
+            dot_rows<DH, ROWS>(scores[i], q, keys + i * layout<DH>::LD);
 #pragma unroll
             for (int r = 0; r < ROWS; r++)
-                scores[i][r] = at + i < rows ? scores[i][r] : -INFINITY;
+                scores[i][r] = i < rows ? scores[i][r] : -INFINITY;
         }
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
@@ -76,13 +77,13 @@ template <int DH, int ROWS, class KEPT> struct softmax_rows {
         }
 #pragma unroll
         for (int i = 0; i < BATCH; i++)
-            add_scaled<DH, ROWS>(&y, scores[i], values + (at + i) * DH);
+            add_scaled<DH, ROWS>(&y, scores[i], values + i * layout<DH>::LD);
     }
 
     __device__ void send(float *shared) const
     {
-        send_rows<DH, ROWS>(shared, y);
-        float *rest = shared + ROWS * layout<DH>::COLUMNS * WARP + threadIdx.x % WARP;
+        send_rows(shared, y);
+        float *rest = shared + ROWS * COLUMNS * WARP + threadIdx.x % WARP;
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
             rest[2 * r * WARP] = top[r];
@@ -92,7 +93,7 @@ template <int DH, int ROWS, class KEPT> struct softmax_rows {
 
     __device__ void receive(const float *shared)
     {
-        const float *rest = shared + ROWS * layout<DH>::COLUMNS * WARP + threadIdx.x % WARP;
+        const float *rest = shared + ROWS * COLUMNS * WARP + threadIdx.x % WARP;
         float weight[ROWS];
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
@@ -102,29 +103,29 @@ template <int DH, int ROWS, class KEPT> struct softmax_rows {
             weight[r] = softmax_weight(other, top[r]);
             sum[r] += weight[r] * rest[(2 * r + 1) * WARP];
         }
-        receive_rows<DH, ROWS>(&y, shared, weight);
+        receive_rows(&y, shared, weight);
     }
 };
 
 template <int DH, int ROWS, class KEPT>
-__global__ void __launch_bounds__(ATTENTION_THREADS, ROWS == MOST_ROWS ? MOST_BLOCKS : KEPT::BLOCKS)
-    attend(struct attention_args a, int dh, float scale, bool aligned, const KEPT kept)
+__global__ void __launch_bounds__(ATTENTION_THREADS, ATTENTION_BLOCKS)
+    attend(struct attention_args a, struct head_columns h, float scale, const KEPT kept)
 {
     typedef softmax_rows<DH, ROWS, KEPT> state;
     alignas(16) __shared__ float shared[shared_floats<DH, state>::SIZE];
     const place<DH> p;
-    const struct head h = {(int)blockIdx.y, dh};
     struct row_block b = block_of(a.graphs, layout<DH>::GROUPS * ROWS);
     if (b.rows == 0)
         return;
+    h.number = (int)blockIdx.y;
     state s = {};
     s.kept = kept;
     s.kept.enter(b, h.number, true);
-    load_rows<DH, ROWS>(&s.q, shared, a.q, b, h, scale * LOG2E, aligned);
+    load_rows<DH>(&s.q, shared, a.q, b, h, scale * LOG2E);
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
         s.top[r] = -INFINITY;
-    sweep<DH>(&s, shared, a.k, 1, a.v, kept.scale(), b, h, aligned);
+    sweep<DH>(&s, shared, a.k, 1, a.v, kept.scale(), b, h);
     merge_warps(&s, shared);
     float inverse[ROWS];
 #pragma unroll
@@ -133,7 +134,7 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, ROWS == MOST_ROWS ? MOST_BL
         if (a.lse.rows > 0 && p.warp == 0 && p.part == 0 && p.row(r) < b.rows)
             *double_entry(a.lse, b.first + p.row(r), h.number) = softmax_lse(s.top[r], s.sum[r]);
     }
-    put_rows<DH, ROWS>(a.y, shared, b, h, s.y, inverse, aligned);
+    put_rows<DH>(a.y, shared, b, h, s.y, inverse);
 }
 
 template <int DH, int ROWS, class KEPT>
@@ -141,10 +142,9 @@ cuda_status launch_rows(const struct attention_args *a, const KEPT &kept)
 {
     struct launch l = launch_heads(a->q.rows, graph_count(a->graphs), a->heads, layout<DH>::GROUPS * ROWS,
                                    ATTENTION_THREADS);
-    int dh = (int)(a->q.cols / a->heads);
-    float scale = (float)(1 / sqrt((double)dh));
     const struct mat all[] = {a->q, a->k, a->v, a->y};
-    return run(a->call, l, attend<DH, ROWS, KEPT>, *a, dh, scale, pieces_aligned(all, 4, dh), kept);
+    struct head_columns h = head_columns_of(a->q.cols / a->heads, all, 4);
+    return run(a->call, l, attend<DH, ROWS, KEPT>, *a, h, (float)(1 / sqrt((double)h.dh)), kept);
 }
 
 /* With dropout a thread has one row: random numbers take the registers of others. */
@@ -166,10 +166,7 @@ struct forward {
 
 extern "C" void cuda_attention(const void *args)
 {
-    const struct attention_args *a = (const struct attention_args *)args;
-    int64_t dh = a->q.cols / a->heads;
-    CUDA_REQUIRE(attention_width(dh), "a head has more than 128 columns");
-    CUDA_CHECK(a->call, launch_for_width<forward>(dh, a));
+    run_attention<forward>(__func__, (const struct attention_args *)args);
 }
 
 extern "C" int64_t cuda_attention_scratch(const void *args)

@@ -2,48 +2,37 @@
  * Shared parts of the dense attention kernels: the layout of a head's rows in the registers of a warp.
  *
  * A thread block holds a block of rows of one graph and one head (queries, or keys in half of the backward
- * pass) in registers and sweeps over all opposite rows of the graph, which are staged through shared memory
- * in tiles. All WARPS warps of the block hold the same rows and process different batches of each tile; their
- * partial sums are combined at the end in a fixed order. So short graphs have parallelism too, and results
- * depend only on shapes.
+ * pass) in registers and sweeps over all opposite rows of the graph (attention_tiles.cuh). All WARPS warps of
+ * the block hold the same rows and process different batches of each tile; their partial sums are combined at
+ * the end in a fixed order. So short graphs have parallelism too, and results depend only on shapes.
  *
  * In a warp, LANES = DH / COLUMNS consecutive threads share a row and split its columns; there are GROUPS
  * rows side by side and each thread holds ROWS of them, GROUPS apart: row r of group g is r GROUPS + g. A
  * thread's columns are pieces of PIECE, interleaved with those of its neighbours, so that a row of a tile is
- * read without bank conflicts, one broadcast per piece for ROWS products. DH is the head width dh, rounded up
- * to one for which there is a kernel: columns beyond dh are zero in registers and tiles.
+ * read without bank conflicts, one broadcast per piece for ROWS products: shared memory gives a warp such a
+ * piece in four cycles, in which a multiprocessor does 16 of these products.
  */
 #ifndef GTMARK_KERNELS_CUDA_ATTENTION_CUH
 #define GTMARK_KERNELS_CUDA_ATTENTION_CUH
 
-#include "kernels/cuda/math.h"
+#include "kernels/cuda/attention_tiles.cuh"
 #include "kernels/cuda/pairs.cuh"
-#include "kernels/cuda/reduce.cuh"
-#include "kernels/cuda/search.h"
 #include "kernels/mask.h"
 
 enum {
     WARPS = ATTENTION_THREADS / WARP,
-    MOST_COLUMNS = 16,
-    PIECE = 4,   /* columns per load */
-    PADDING = 4, /* tiles are zero-padded to a multiple of it */
+    COLUMNS = 8,          /* of a head in a thread */
+    ATTENTION_BLOCKS = 4, /* of a multiprocessor, as its registers allow */
 };
 
-template <int DH> struct layout {
-    static constexpr int COLUMNS = DH < MOST_COLUMNS ? DH : MOST_COLUMNS;
-    static constexpr int LANES = DH / COLUMNS;
+template <int WIDTH> struct layout : tile_of<float, WIDTH> {
+    static constexpr int LANES = WIDTH / COLUMNS;
     static constexpr int GROUPS = WARP / LANES;
-    static constexpr int TILE = DH <= 32 ? 128 : 4096 / DH; /* rows; a tile has at most 16 KiB */
 };
 
 /* A thread's columns of ROWS rows. */
-template <int DH, int ROWS> struct rows_of {
-    float at[ROWS][layout<DH>::COLUMNS];
-};
-
-/* The columns of one head in a matrix with `dh` columns per head. */
-struct head {
-    int number, dh;
+template <int ROWS> struct rows_of {
+    float at[ROWS][COLUMNS];
 };
 
 /* The thread's position. */
@@ -59,105 +48,84 @@ template <int DH> struct place {
     {
         return r * layout<DH>::GROUPS + group;
     }
-    /* This thread's column c, as a column of the head. */
+    /* This thread's column c, as a column of the head: the first of a piece. */
     __device__ int column(int c) const
     {
-        return (c / PIECE * layout<DH>::LANES + part) * PIECE + c % PIECE;
+        return c * layout<DH>::LANES + part * layout<DH>::PIECE;
     }
 };
 
-/*
- * Loads rows first .. first + rows - 1 of m times `scale`, zero-padded to a multiple of PADDING, with all
- * threads of the block; in pieces if they are aligned.
- */
-template <int DH>
-__device__ static inline void load_tile(float *tile, struct mat m, float scale, int64_t first, int rows,
-                                        struct head h, bool aligned)
+/* What this thread copied, times `scale`. */
+template <int DH, int SIZE> __device__ static inline void scale_rows(float *rows, float scale, bool aligned)
 {
-    int padded = (rows + PADDING - 1) / PADDING * PADDING;
-    const float *from = entry(m, first, (int64_t)h.number * h.dh);
-    if (aligned) {
-        const int pieces = DH / PIECE;
-        for (int at = threadIdx.x; at < padded * pieces; at += ATTENTION_THREADS) {
-            int row = at / pieces, column = at % pieces * PIECE;
-            vec<PIECE> v = {};
-            if (row < rows && column < h.dh)
-                v = load<PIECE>(from + row * m.ld + column) * scale;
-            store_shared(tile + at * PIECE, v);
-        }
-    } else {
-        for (int at = threadIdx.x; at < padded * DH; at += ATTENTION_THREADS) {
-            int row = at / DH, column = at % DH;
-            tile[at] = row < rows && column < h.dh ? scale * from[row * m.ld + column] : 0;
-        }
-    }
-}
-
-/* Rows first .. first + rows - 1 of m (+)= those of a tile, with all threads of the block. */
-template <int DH>
-__device__ static inline void put_tile(struct mat m, const float *tile, int64_t first, int rows,
-                                       struct head h, bool aligned)
-{
-    float *to = entry(m, first, (int64_t)h.number * h.dh);
-    const int width = aligned ? PIECE : 1;
-    for (int at = threadIdx.x * width; at < rows * DH; at += ATTENTION_THREADS * width) {
-        int row = at / DH, column = at % DH;
-        if (column >= h.dh)
-            continue;
-        if (aligned)
-            put(to + row * m.ld + column, m.acc, load<PIECE>(tile + at));
-        else
-            put(to + row * m.ld + column, m.acc, load<1>(tile + at));
-    }
+    if (scale != 1)
+        change_rows<layout<DH>, SIZE>(rows, aligned, [=](float x) { return scale * x; });
 }
 
 /*
- * Rows of block b of m times `scale`, through a tile in shared memory; zero outside the block and the head's
- * columns.
+ * Rows of block b of m times `scale`, through shared memory; zero outside the block and the head's columns.
  */
 template <int DH, int ROWS>
-__device__ static inline void load_rows(rows_of<DH, ROWS> *to, float *shared, struct mat m,
-                                        struct row_block b, struct head h, float scale, bool aligned)
+__device__ static inline void load_rows(rows_of<ROWS> *to, float *shared, struct mat m, struct row_block b,
+                                        struct head_columns h, float scale)
 {
-    static_assert(layout<DH>::GROUPS * ROWS <= layout<DH>::TILE);
+    typedef layout<DH> L;
+    const int SIZE = L::GROUPS * ROWS;
     const place<DH> p;
-    load_tile<DH>(shared, m, scale, b.first, (int)b.rows, h, aligned);
+    begin_rows<L, SIZE>(shared, m, b.first, (int)b.rows, h);
+    copies_commit();
+    copies_wait<0>();
+    scale_rows<DH, SIZE>(shared, scale, h.aligned);
     __syncthreads();
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
 #pragma unroll
-        for (int c = 0; c < layout<DH>::COLUMNS; c += PIECE) {
-            vec<PIECE> v = {};
-            if (p.row(r) < b.rows)
-                v = load<PIECE>(shared + p.row(r) * DH + p.column(c));
+        for (int c = 0; c < COLUMNS; c += L::PIECE) {
+            vec<L::PIECE> v = load<L::PIECE>(shared + p.row(r) * L::LD + p.column(c));
 #pragma unroll
-            for (int l = 0; l < PIECE; l++)
+            for (int l = 0; l < L::PIECE; l++)
                 to->at[r][c + l] = v.at[l];
         }
     __syncthreads();
 }
 
+/* Rows first .. first + rows - 1 of m (+)= those in shared memory, with all threads of the block. */
+template <int DH, int WIDTH>
+__device__ static inline void put_shared(struct mat m, const float *rows, struct row_block b,
+                                         struct head_columns h)
+{
+    float *to = entry(m, b.first, (int64_t)h.number * h.dh);
+    for (int at = threadIdx.x * WIDTH; at < (int)b.rows * DH; at += ATTENTION_THREADS * WIDTH) {
+        int row = at / DH, column = at % DH;
+        if (column < h.dh)
+            put(to + row * m.ld + column, m.acc, load<WIDTH>(rows + row * layout<DH>::LD + column));
+    }
+}
+
 /* m (+)= scale[r] times row r of the first warp, for entries inside m. All threads of the block must call it.
  */
 template <int DH, int ROWS>
-__device__ static inline void put_rows(struct mat m, float *shared, struct row_block b, struct head h,
-                                       const rows_of<DH, ROWS> &from, const float (&scale)[ROWS],
-                                       bool aligned)
+__device__ static inline void put_rows(struct mat m, float *shared, struct row_block b, struct head_columns h,
+                                       const rows_of<ROWS> &from, const float (&scale)[ROWS])
 {
+    typedef layout<DH> L;
     const place<DH> p;
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
 #pragma unroll
-        for (int c = 0; c < layout<DH>::COLUMNS; c += PIECE) {
-            vec<PIECE> v;
+        for (int c = 0; c < COLUMNS; c += L::PIECE) {
+            vec<L::PIECE> v;
 #pragma unroll
-            for (int l = 0; l < PIECE; l++)
+            for (int l = 0; l < L::PIECE; l++)
                 v.at[l] = scale[r] * from.at[r][c + l];
             if (p.warp == 0)
-                store_shared(shared + p.row(r) * DH + p.column(c), v);
+                store_shared(shared + p.row(r) * L::LD + p.column(c), v);
         }
     __syncthreads();
-    put_tile<DH>(m, shared, b.first, (int)b.rows, h, aligned);
+    if (h.aligned)
+        put_shared<DH, L::PIECE>(m, shared, b, h);
+    else
+        put_shared<DH, 1>(m, shared, b, h);
     __syncthreads(); /* before shared is written again */
 }
 
@@ -165,19 +133,19 @@ __device__ static inline void put_rows(struct mat m, float *shared, struct row_b
  * dots[r] = row r . a row of a tile, in all threads that share row r. All threads of the warp must call it.
  */
 template <int DH, int ROWS>
-__device__ static inline void dot_rows(float (&dots)[ROWS], const rows_of<DH, ROWS> &x, const float *tile_row)
+__device__ static inline void dot_rows(float (&dots)[ROWS], const rows_of<ROWS> &x, const float *tile_row)
 {
     const place<DH> p;
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
         dots[r] = 0;
 #pragma unroll
-    for (int c = 0; c < layout<DH>::COLUMNS; c += PIECE) {
-        vec<PIECE> v = load<PIECE>(tile_row + p.column(c));
+    for (int c = 0; c < COLUMNS; c += layout<DH>::PIECE) {
+        vec<layout<DH>::PIECE> v = load<layout<DH>::PIECE>(tile_row + p.column(c));
 #pragma unroll
         for (int r = 0; r < ROWS; r++)
 #pragma unroll
-            for (int l = 0; l < PIECE; l++)
+            for (int l = 0; l < layout<DH>::PIECE; l++)
                 dots[r] += x.at[r][c + l] * v.at[l];
     }
 #pragma unroll
@@ -187,38 +155,35 @@ __device__ static inline void dot_rows(float (&dots)[ROWS], const rows_of<DH, RO
 
 /* row r += factor[r] times a row of a tile */
 template <int DH, int ROWS>
-__device__ static inline void add_scaled(rows_of<DH, ROWS> *y, const float (&factor)[ROWS],
-                                         const float *tile_row)
+__device__ static inline void add_scaled(rows_of<ROWS> *y, const float (&factor)[ROWS], const float *tile_row)
 {
     const place<DH> p;
 #pragma unroll
-    for (int c = 0; c < layout<DH>::COLUMNS; c += PIECE) {
-        vec<PIECE> v = load<PIECE>(tile_row + p.column(c));
+    for (int c = 0; c < COLUMNS; c += layout<DH>::PIECE) {
+        vec<layout<DH>::PIECE> v = load<layout<DH>::PIECE>(tile_row + p.column(c));
 #pragma unroll
         for (int r = 0; r < ROWS; r++)
 #pragma unroll
-            for (int l = 0; l < PIECE; l++)
+            for (int l = 0; l < layout<DH>::PIECE; l++)
                 y->at[r][c + l] += factor[r] * v.at[l];
     }
 }
 
 /* Writes a thread's rows to shared memory, and reads them, as [entry][thread of the warp]. */
-template <int DH, int ROWS> __device__ static inline void send_rows(float *shared, const rows_of<DH, ROWS> &x)
+template <int ROWS> __device__ static inline void send_rows(float *shared, const rows_of<ROWS> &x)
 {
 #pragma unroll
-    for (int e = 0; e < ROWS * layout<DH>::COLUMNS; e++)
-        shared[e * WARP + threadIdx.x % WARP] = x.at[e / layout<DH>::COLUMNS][e % layout<DH>::COLUMNS];
+    for (int e = 0; e < ROWS * COLUMNS; e++)
+        shared[e * WARP + threadIdx.x % WARP] = x.at[e / COLUMNS][e % COLUMNS];
 }
 
 /* y += weight[r] times row r as sent */
-template <int DH, int ROWS>
-__device__ static inline void receive_rows(rows_of<DH, ROWS> *y, const float *shared,
-                                           const float (&weight)[ROWS])
+template <int ROWS>
+__device__ static inline void receive_rows(rows_of<ROWS> *y, const float *shared, const float (&weight)[ROWS])
 {
 #pragma unroll
-    for (int e = 0; e < ROWS * layout<DH>::COLUMNS; e++)
-        y->at[e / layout<DH>::COLUMNS][e % layout<DH>::COLUMNS] +=
-            weight[e / layout<DH>::COLUMNS] * shared[e * WARP + threadIdx.x % WARP];
+    for (int e = 0; e < ROWS * COLUMNS; e++)
+        y->at[e / COLUMNS][e % COLUMNS] += weight[e / COLUMNS] * shared[e * WARP + threadIdx.x % WARP];
 }
 
 /*
@@ -228,8 +193,6 @@ __device__ static inline void receive_rows(rows_of<DH, ROWS> *y, const float *sh
  * from one swept over, to the next; begin() says where the next tile begins.
  */
 struct all_pairs {
-    static constexpr int BLOCKS = 0; /* per multiprocessor, for kernels with one row per thread: any number */
-
     __device__ void enter(const struct row_block &, int, bool)
     {
     }
@@ -249,8 +212,6 @@ struct all_pairs {
 
 /* Dropout: entries of an H x P matrix (kernels/mask.h). */
 struct kept_pairs {
-    static constexpr int BLOCKS = 1; /* for more, ptxas would spill registers */
-
     const double *schedule;
     const int64_t *first; /* pairs of each graph, or null (pairs.cuh) */
     int64_t pairs;        /* P */
@@ -296,27 +257,30 @@ static inline cuda_status kept_pairs_of(const ARGS *a, int64_t before, struct ke
 }
 
 /*
- * Processes both tiles of each stretch of the graph's rows in turn, times `scale` and `second_scale`. Each
- * warp calls S::batch(first, second, rows, at) for its batches: S::BATCH rows (a divisor of PADDING) of the
- * tiles, starting at `at`; those beyond `rows` are zero. S::begin(from, rows) loads further data of the
- * batch's rows starting at `from`. Afterwards shared memory may be reused.
+ * Sweeps over the rows of both matrices, times `scale` and `second_scale`. Afterwards shared memory may be
+ * reused.
  */
 template <int DH, class S>
 __device__ static inline void sweep(S *state, float *shared, struct mat first, float scale, struct mat second,
-                                    float second_scale, struct row_block b, struct head h, bool aligned)
+                                    float second_scale, struct row_block b, struct head_columns h)
 {
-    const int TILE = layout<DH>::TILE;
-    float *first_tile = shared, *second_tile = shared + TILE * DH;
-    for (int64_t from = 0; from < b.graph_rows; from += TILE) {
-        int rows = (int)min_of(TILE, b.graph_rows - from);
-        load_tile<DH>(first_tile, first, scale, b.graph_first + from, rows, h, aligned);
-        load_tile<DH>(second_tile, second, second_scale, b.graph_first + from, rows, h, aligned);
-        state->begin(b.graph_first + from, rows);
-        __syncthreads();
-        for (int at = threadIdx.x / WARP * S::BATCH; at < rows; at += WARPS * S::BATCH)
-            state->batch(first_tile, second_tile, rows, at);
-        __syncthreads();
-    }
+    sweep_tiles<layout<DH>>(state, shared, first, second, b, h, true, [=](float *one, float *two) {
+        scale_rows<DH, layout<DH>::ROWS>(one, scale, h.aligned);
+        scale_rows<DH, layout<DH>::ROWS>(two, second_scale, h.aligned);
+    });
+    __syncthreads();
+}
+
+/*
+ * Calls S::batch(first, second, rows, at) for the warp's batches of a tile: S::BATCH rows, a divisor of the
+ * tile's, of which the first is row `at`; those beyond `rows` are zero.
+ */
+template <int DH, class S>
+__device__ static inline void batches(S *state, const float *first, const float *second, int rows)
+{
+#pragma unroll 1
+    for (int at = threadIdx.x / WARP * S::BATCH; at < rows && at < layout<DH>::ROWS; at += WARPS * S::BATCH)
+        state->batch(first + at * layout<DH>::LD, second + at * layout<DH>::LD, rows - at, at);
 }
 
 /*
@@ -336,39 +300,10 @@ template <class S> __device__ static inline void merge_warps(S *state, float *sh
     }
 }
 
-/* Floats of shared memory: two tiles, later reused for what half of the warps send. */
+/* Floats of shared memory: tiles, later reused for what half of the warps send. */
 template <int DH, class S> struct shared_floats {
-    static constexpr int TILES = 2 * layout<DH>::TILE * DH, SENT = WARPS / 2 * S::ENTRIES * WARP;
+    static constexpr int TILES = layout<DH>::SHARED, SENT = WARPS / 2 * S::ENTRIES * WARP;
     static constexpr int SIZE = TILES > SENT ? TILES : SENT;
 };
-
-/* This thread block's rows, for blocks of at most `size`. */
-__device__ static inline struct row_block block_of(struct offsets graphs, int size)
-{
-    return block_at((const int64_t *)graphs.at.data, graphs.at.ld, graph_count(graphs), size, blockIdx.x);
-}
-
-/* Whether pieces of rows are aligned in every head of these matrices. */
-static inline bool pieces_aligned(const struct mat *m, int count, int dh)
-{
-    return dh % PIECE == 0 && width_of(m, count) == PIECE;
-}
-
-/* OP::launch<DH>(args) with the DH for heads of dh columns; there must be one (attention_width). */
-template <class OP, class ARGS> static inline cuda_status launch_for_width(int64_t dh, const ARGS *args)
-{
-    switch (attention_width(dh)) {
-    case 8:
-        return OP::template launch<8>(args);
-    case 16:
-        return OP::template launch<16>(args);
-    case 32:
-        return OP::template launch<32>(args);
-    case 64:
-        return OP::template launch<64>(args);
-    default:
-        return OP::template launch<128>(args);
-    }
-}
 
 #endif

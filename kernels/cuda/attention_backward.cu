@@ -14,36 +14,36 @@
  * scores have the same bits; and delta is summed like dy v', of which y then is a row.
  */
 #include "kernels/cuda/attention.cuh"
-#include "kernels/cuda/cuda.h"
 
 namespace
 {
-enum {
-    MOST_ROWS = 2,   /* per thread */
-    KEYS_BLOCKS = 2, /* of `keys` per multiprocessor: with more, the compiler would spill registers */
-};
+enum { MOST_ROWS = 2 /* per thread */ };
 
 /* Arguments of both kernels beside the operands. */
 struct backward_plan {
-    struct mat sums; /* in scratch, 3 H x N: delta, lse rounded and its rest, of each head's queries */
+    struct mat sums; /* in scratch, 3 H x N: of each head's queries delta, lse rounded, and its rest */
+    struct head_columns head;
     float scale;
-    int dh;
-    bool aligned; /* pieces of rows */
 };
 
 /* A block of queries: rows of q (times scale log2 e), dy and dq. */
 template <int DH, int ROWS, class KEPT> struct query_rows {
     static constexpr int BATCH = 2; /* rows at a time; a batch of both tiles fits in registers */
-    static constexpr int ENTRIES = ROWS * layout<DH>::COLUMNS;
+    static constexpr int ENTRIES = ROWS * COLUMNS;
 
-    rows_of<DH, ROWS> q, dy, dq;
+    rows_of<ROWS> q, dy, dq;
     struct softmax_base lse[ROWS];
     float delta[ROWS];
     KEPT kept;
 
-    __device__ void begin(int64_t from, int)
+    __device__ void begin(int64_t, int, int)
+    {
+    }
+
+    __device__ void tile(const float *keys, const float *values, int64_t from, int rows, int)
     {
         kept.begin(from);
+        batches<DH>(this, keys, values, rows);
     }
 
     __device__ void batch(const float *keys, const float *values, int rows, int at)
@@ -51,22 +51,22 @@ template <int DH, int ROWS, class KEPT> struct query_rows {
         float scores[BATCH][ROWS], ds[BATCH][ROWS];
 #pragma unroll
         for (int i = 0; i < BATCH; i++) {
-            dot_rows<DH, ROWS>(scores[i], q, keys + (at + i) * DH);
-            dot_rows<DH, ROWS>(ds[i], dy, values + (at + i) * DH);
+            dot_rows<DH, ROWS>(scores[i], q, keys + i * layout<DH>::LD);
+            dot_rows<DH, ROWS>(ds[i], dy, values + i * layout<DH>::LD);
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
-                float p = at + i < rows ? softmax_share(scores[i][r], lse[r]) : 0;
+                float p = i < rows ? softmax_share(scores[i][r], lse[r]) : 0;
                 ds[i][r] = p * (ds[i][r] * kept.keeps(place<DH>().row(r), at + i) - delta[r]);
             }
         }
 #pragma unroll
         for (int i = 0; i < BATCH; i++)
-            add_scaled<DH, ROWS>(&dq, ds[i], keys + (at + i) * DH);
+            add_scaled<DH, ROWS>(&dq, ds[i], keys + i * layout<DH>::LD);
     }
 
     __device__ void send(float *shared) const
     {
-        send_rows<DH, ROWS>(shared, dq);
+        send_rows(shared, dq);
     }
 
     __device__ void receive(const float *shared)
@@ -75,32 +75,41 @@ template <int DH, int ROWS, class KEPT> struct query_rows {
 #pragma unroll
         for (int r = 0; r < ROWS; r++)
             ones[r] = 1;
-        receive_rows<DH, ROWS>(&dq, shared, ones);
+        receive_rows(&dq, shared, ones);
     }
 };
 
 /* A block of keys: rows of k, v, dk and dv. */
 template <int DH, int ROWS, class KEPT> struct key_rows {
-    static constexpr int BATCH = 2; /* rows at a time; a batch of both tiles fits in registers */
-    static constexpr int ENTRIES = 2 * ROWS * layout<DH>::COLUMNS;
+    static constexpr int BATCH = 1; /* row at a time, as registers allow */
+    static constexpr int ENTRIES = 2 * ROWS * COLUMNS;
 
-    rows_of<DH, ROWS> k, v, dk, dv;
-    struct mat sums; /* of backward_plan */
-    int head, heads;
-    struct softmax_base *lse; /* of the tile's queries, in shared memory */
+    rows_of<ROWS> k, v, dk, dv;
+    const float *sums; /* of the head, and from one of them to the next (backward_plan) */
+    int64_t apart;
+    struct softmax_base *lse; /* of the queries of both stages' tiles, in shared memory */
     float *delta;
+    int first; /* query of the stage */
     KEPT kept;
 
     /* Missing queries have weight 0. */
-    __device__ void begin(int64_t from, int rows)
+    __device__ void begin(int64_t from, int rows, int stage)
+    {
+        for (int i = threadIdx.x; i < layout<DH>::ROWS; i += ATTENTION_THREADS) {
+            const float *from_sums = sums + from + i;
+            bool inside = i < rows;
+            int at = stage * layout<DH>::ROWS + i;
+            delta[at] = inside ? from_sums[0] : 0;
+            lse[at].high = inside ? from_sums[apart] : INFINITY;
+            lse[at].rest = inside ? from_sums[2 * apart] : 0;
+        }
+    }
+
+    __device__ void tile(const float *queries, const float *gradients, int64_t from, int rows, int stage)
     {
         kept.begin(from);
-        for (int i = threadIdx.x; i < layout<DH>::TILE; i += ATTENTION_THREADS) {
-            bool inside = i < rows;
-            delta[i] = inside ? *entry(sums, head, from + i) : 0;
-            lse[i].high = inside ? *entry(sums, heads + head, from + i) : INFINITY;
-            lse[i].rest = inside ? *entry(sums, 2 * heads + head, from + i) : 0;
-        }
+        first = stage * layout<DH>::ROWS;
+        batches<DH>(this, queries, gradients, rows);
     }
 
     __device__ void batch(const float *queries, const float *gradients, int, int at)
@@ -108,27 +117,27 @@ template <int DH, int ROWS, class KEPT> struct key_rows {
         float p[BATCH][ROWS], ds[BATCH][ROWS];
 #pragma unroll
         for (int i = 0; i < BATCH; i++) {
-            dot_rows<DH, ROWS>(p[i], k, queries + (at + i) * DH);
-            dot_rows<DH, ROWS>(ds[i], v, gradients + (at + i) * DH);
+            dot_rows<DH, ROWS>(p[i], k, queries + i * layout<DH>::LD);
+            dot_rows<DH, ROWS>(ds[i], v, gradients + i * layout<DH>::LD);
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
                 float keeps = kept.keeps(place<DH>().row(r), at + i);
-                p[i][r] = softmax_share(p[i][r], lse[at + i]);
-                ds[i][r] = p[i][r] * (ds[i][r] * keeps - delta[at + i]);
+                p[i][r] = softmax_share(p[i][r], lse[first + at + i]);
+                ds[i][r] = p[i][r] * (ds[i][r] * keeps - delta[first + at + i]);
                 p[i][r] *= keeps;
             }
         }
 #pragma unroll
         for (int i = 0; i < BATCH; i++) {
-            add_scaled<DH, ROWS>(&dv, p[i], gradients + (at + i) * DH);
-            add_scaled<DH, ROWS>(&dk, ds[i], queries + (at + i) * DH);
+            add_scaled<DH, ROWS>(&dv, p[i], gradients + i * layout<DH>::LD);
+            add_scaled<DH, ROWS>(&dk, ds[i], queries + i * layout<DH>::LD);
         }
     }
 
     __device__ void send(float *shared) const
     {
-        send_rows<DH, ROWS>(shared, dk);
-        send_rows<DH, ROWS>(shared + ENTRIES / 2 * WARP, dv);
+        send_rows(shared, dk);
+        send_rows(shared + ENTRIES / 2 * WARP, dv);
     }
 
     __device__ void receive(const float *shared)
@@ -137,50 +146,51 @@ template <int DH, int ROWS, class KEPT> struct key_rows {
 #pragma unroll
         for (int r = 0; r < ROWS; r++)
             ones[r] = 1;
-        receive_rows<DH, ROWS>(&dk, shared, ones);
-        receive_rows<DH, ROWS>(&dv, shared + ENTRIES / 2 * WARP, ones);
+        receive_rows(&dk, shared, ones);
+        receive_rows(&dv, shared + ENTRIES / 2 * WARP, ones);
     }
 };
 
 /* lse and delta of the block's queries; undefined for missing queries. */
 template <int DH, int ROWS, class KEPT>
 __device__ inline void load_sums(query_rows<DH, ROWS, KEPT> *s, float *shared,
-                                 const struct attention_backward_args &a, struct row_block b, struct head h,
-                                 bool aligned)
+                                 const struct attention_backward_args &a, struct row_block b,
+                                 struct head_columns h)
 {
     const place<DH> p;
-    rows_of<DH, ROWS> y;
-    load_rows<DH, ROWS>(&y, shared, a.y, b, h, 1, aligned);
+    rows_of<ROWS> y;
+    load_rows<DH>(&y, shared, a.y, b, h, 1);
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
         s->lse[r] =
             softmax_base_of(p.row(r) < b.rows ? *double_entry(a.lse, b.first + p.row(r), h.number) : 0);
         s->delta[r] = 0;
 #pragma unroll
-        for (int c = 0; c < layout<DH>::COLUMNS; c++)
+        for (int c = 0; c < COLUMNS; c++)
             s->delta[r] += s->dy.at[r][c] * y.at[r][c];
         s->delta[r] = team_sum(WHOLE_WARP, layout<DH>::LANES, s->delta[r]);
     }
 }
 
 template <int DH, int ROWS, class KEPT>
-__global__ void __launch_bounds__(ATTENTION_THREADS, KEPT::BLOCKS)
+__global__ void __launch_bounds__(ATTENTION_THREADS, ATTENTION_BLOCKS)
     queries(struct attention_backward_args a, struct backward_plan plan, const KEPT kept)
 {
     typedef query_rows<DH, ROWS, KEPT> state;
     alignas(16) __shared__ float shared[shared_floats<DH, state>::SIZE];
     const place<DH> p;
-    const struct head h = {(int)blockIdx.y, plan.dh};
+    struct head_columns h = plan.head;
     struct row_block b = block_of(a.graphs, layout<DH>::GROUPS * ROWS);
     if (b.rows == 0)
         return;
+    h.number = (int)blockIdx.y;
     state s = {};
     s.kept = kept;
     s.kept.enter(b, h.number, true);
-    load_rows<DH, ROWS>(&s.q, shared, a.q, b, h, plan.scale * LOG2E, plan.aligned);
-    load_rows<DH, ROWS>(&s.dy, shared, a.dy, b, h, 1, plan.aligned);
-    load_sums(&s, shared, a, b, h, plan.aligned);
-    sweep<DH>(&s, shared, a.k, 1, a.v, kept.scale(), b, h, plan.aligned);
+    load_rows<DH>(&s.q, shared, a.q, b, h, plan.scale * LOG2E);
+    load_rows<DH>(&s.dy, shared, a.dy, b, h, 1);
+    load_sums(&s, shared, a, b, h);
+    sweep<DH>(&s, shared, a.k, 1, a.v, kept.scale(), b, h);
     merge_warps(&s, shared);
     float scale[ROWS];
 #pragma unroll
@@ -188,36 +198,38 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, KEPT::BLOCKS)
         scale[r] = plan.scale;
         if (p.warp > 0 || p.part > 0 || p.row(r) >= b.rows)
             continue;
-        *entry(plan.sums, h.number, b.first + p.row(r)) = s.delta[r];
-        *entry(plan.sums, a.heads + h.number, b.first + p.row(r)) = s.lse[r].high;
-        *entry(plan.sums, 2 * a.heads + h.number, b.first + p.row(r)) = s.lse[r].rest;
+        float *sums = entry(plan.sums, 3 * h.number, b.first + p.row(r));
+        sums[0] = s.delta[r];
+        sums[plan.sums.ld] = s.lse[r].high;
+        sums[2 * plan.sums.ld] = s.lse[r].rest;
     }
-    put_rows<DH, ROWS>(a.dq, shared, b, h, s.dq, scale, plan.aligned);
+    put_rows<DH>(a.dq, shared, b, h, s.dq, scale);
 }
 
 template <int DH, int ROWS, class KEPT>
-__global__ void __launch_bounds__(ATTENTION_THREADS, KEYS_BLOCKS)
+__global__ void __launch_bounds__(ATTENTION_THREADS, ATTENTION_BLOCKS)
     keys(struct attention_backward_args a, struct backward_plan plan, const KEPT kept)
 {
     typedef key_rows<DH, ROWS, KEPT> state;
     alignas(16) __shared__ float shared[shared_floats<DH, state>::SIZE];
-    __shared__ struct softmax_base lse[layout<DH>::TILE];
-    __shared__ float delta[layout<DH>::TILE];
-    const struct head h = {(int)blockIdx.y, plan.dh};
+    __shared__ struct softmax_base lse[2 * layout<DH>::ROWS];
+    __shared__ float delta[2 * layout<DH>::ROWS];
+    struct head_columns h = plan.head;
     struct row_block b = block_of(a.graphs, layout<DH>::GROUPS * ROWS);
     if (b.rows == 0)
         return;
+    h.number = (int)blockIdx.y;
     state s = {};
-    s.sums = plan.sums;
-    s.head = h.number;
-    s.heads = a.heads;
+    s.sums = entry(plan.sums, 3 * h.number, 0);
+    s.apart = plan.sums.ld;
     s.lse = lse;
     s.delta = delta;
     s.kept = kept;
     s.kept.enter(b, h.number, false);
-    load_rows<DH, ROWS>(&s.k, shared, a.k, b, h, 1, plan.aligned);
-    load_rows<DH, ROWS>(&s.v, shared, a.v, b, h, kept.scale(), plan.aligned);
-    sweep<DH>(&s, shared, a.q, plan.scale * LOG2E, a.dy, 1, b, h, plan.aligned);
+    load_rows<DH>(&s.k, shared, a.k, b, h, 1);
+    load_rows<DH>(&s.v, shared, a.v, b, h, kept.scale());
+    sweep<DH>(&s, shared, a.q, plan.scale * LOG2E, a.dy, 1, b, h);
+    b = block_of(a.graphs, layout<DH>::GROUPS * ROWS); /* meanwhile not in registers */
     merge_warps(&s, shared);
     float scale[ROWS], kept_scale[ROWS];
 #pragma unroll
@@ -225,17 +237,16 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, KEYS_BLOCKS)
         scale[r] = LN2; /* q is scaled */
         kept_scale[r] = kept.scale();
     }
-    put_rows<DH, ROWS>(a.dk, shared, b, h, s.dk, scale, plan.aligned);
-    put_rows<DH, ROWS>(a.dv, shared, b, h, s.dv, kept_scale, plan.aligned);
+    put_rows<DH>(a.dk, shared, b, h, s.dk, scale);
+    put_rows<DH>(a.dv, shared, b, h, s.dv, kept_scale);
 }
 
 struct backward_plan backward_plan_of(const struct attention_backward_args *a)
 {
     const struct mat all[] = {a->q, a->k, a->v, a->y, a->dy, a->dq, a->dk, a->dv};
     struct backward_plan p = {};
-    p.dh = (int)(a->q.cols / a->heads);
-    p.scale = (float)(1 / sqrt((double)p.dh));
-    p.aligned = pieces_aligned(all, 8, p.dh);
+    p.head = head_columns_of(a->q.cols / a->heads, all, sizeof all / sizeof *all);
+    p.scale = (float)(1 / sqrt((double)p.head.dh));
     p.sums = scratch_mat(a->call, 0, 3 * a->heads, a->q.rows);
     return p;
 }
@@ -274,10 +285,7 @@ struct backward {
 
 extern "C" void cuda_attention_backward(const void *args)
 {
-    const struct attention_backward_args *a = (const struct attention_backward_args *)args;
-    int64_t dh = a->q.cols / a->heads;
-    CUDA_REQUIRE(attention_width(dh), "a head has more than 128 columns");
-    CUDA_CHECK(a->call, launch_for_width<backward>(dh, a));
+    run_attention<backward>(__func__, (const struct attention_backward_args *)args);
 }
 
 extern "C" int64_t cuda_attention_backward_scratch(const void *args)

@@ -1,15 +1,16 @@
 /*
- * Dense attention (attention.cu) on tensor cores: operands of products in TF32 or bf16, that is, q, k, v and
- * the softmax's exponentials; all else, the sums among it, in f32 (attention_tensor.cuh). Dao,
- * "FlashAttention-2", 2023.
+ * Dense attention (attention.cu) on tensor cores: operands of products in TF32, as sums of two in TF32, or in
+ * bf16, that is, q, k, v and the softmax's exponentials; all else, the sums among it, in f32
+ * (attention_tensor.cuh). Dao, "FlashAttention-2", 2023.
  */
 #include "kernels/cuda/attention_tensor.cuh"
-#include "kernels/cuda/cuda.h"
 
 namespace
 {
 /* A warp's queries and the state of their online softmax; sums are those of the lane's columns. */
 template <class L> struct tensor_softmax {
+    static constexpr int AT_ONCE = !L::SPLITS ? L::ROWS : L::DH > 16 ? 16 : 32; /* as registers allow */
+
     strip<L> q;
     strip_sums<L> y;
     float top[2], sum[2], scale; /* top: before scores are scaled, to exponents of 2 */
@@ -34,14 +35,15 @@ template <class L> struct tensor_softmax {
         }
     }
 
-    __device__ void tile(const typename L::type *keys, const typename L::type *values, int rows, int)
+    /* AT_ONCE keys, of which those beyond `rows` are missing. */
+    __device__ void attend_to(const typename L::type *keys, const typename L::type *values, int rows)
     {
-        float scores[L::ROWS / L::DEPTH][L::PARTS][4] = {}, larger[2] = {top[0], top[1]};
+        float scores[AT_ONCE / L::DEPTH][L::PARTS][4] = {}, larger[2] = {top[0], top[1]};
+        add_dots<L>(scores, q, keys);
 #pragma unroll
-        for (int j = 0; j < L::ROWS; j += L::DEPTH) {
+        for (int j = 0; j < AT_ONCE; j += L::DEPTH) {
             float(&part)[L::PARTS][4] = scores[j / L::DEPTH];
-            add_dots<L>(part, q, keys + j * L::LD);
-            if (rows < L::ROWS)
+            if (rows < AT_ONCE)
                 set_beyond(part, rows - j, -INFINITY);
 #pragma unroll
             for (int i = 0; i < L::PARTS * 4; i++)
@@ -54,7 +56,7 @@ template <class L> struct tensor_softmax {
             raise(larger);
         const float base[2] = {top[0] * scale, top[1] * scale};
 #pragma unroll
-        for (int j = 0; j < L::ROWS; j += L::DEPTH) {
+        for (int j = 0; j < AT_ONCE; j += L::DEPTH) {
             float(&part)[L::PARTS][4] = scores[j / L::DEPTH];
 #pragma unroll
             for (int i = 0; i < L::PARTS * 4; i++) {
@@ -65,6 +67,13 @@ template <class L> struct tensor_softmax {
             add_products<L>(&y, part, values + j * L::LD);
         }
     }
+
+    __device__ void tile(const typename L::type *keys, const typename L::type *values, int64_t, int rows, int)
+    {
+#pragma unroll 1
+        for (int first = 0; first < L::ROWS && first < rows; first += AT_ONCE)
+            attend_to(keys + first * L::LD, values + first * L::LD, rows - first);
+    }
 };
 
 template <class L>
@@ -73,7 +82,7 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, L::BLOCKS)
 {
     alignas(16) __shared__ typename L::type shared[L::SHARED];
     const lane_place p;
-    struct row_block b = tensor_block(a.graphs);
+    struct row_block b = block_of(a.graphs, BLOCK_ROWS);
     if (b.rows == 0)
         return;
     h.number = (int)blockIdx.y;
@@ -81,7 +90,7 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, L::BLOCKS)
     s.scale = scale;
     s.top[0] = s.top[1] = -INFINITY;
     load_strip<L>(&s.q, shared, a.q, b, h);
-    sweep_tiles<L>(&s, shared, a.k, a.v, b, h);
+    sweep_strips<L>(&s, shared, a.k, a.v, b, h);
     float inverse[2];
 #pragma unroll
     for (int r = 0; r < 2; r++) {
@@ -93,28 +102,28 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, L::BLOCKS)
     put_strip<L>(a.y, b, h, s.y, inverse);
 }
 
-struct forward {
-    template <class L> static cuda_status launch(const struct attention_args *a)
+template <class A> struct forward {
+    template <int DH> static cuda_status launch(const struct attention_args *a)
     {
         const struct mat all[] = {a->y, a->q, a->k, a->v};
-        int64_t dh = a->q.cols / a->heads;
-        struct head_columns h = {0, (int)dh, head_width(dh, all, 4) > 1};
-        return run(a->call, launch_strips(a->q.rows, a->graphs, a->heads), tensor_attend<L>, *a, h,
-                   (float)(1 / sqrt((double)dh)) * LOG2E);
+        struct head_columns h = head_columns_of(a->q.cols / a->heads, all, 4);
+        return run(a->call, launch_strips(a->q.rows, a->graphs, a->heads),
+                   tensor_attend<tensor_tile_for<A, DH>>, *a, h, (float)(1 / sqrt((double)h.dh)) * LOG2E);
     }
 };
 } // namespace
 
 extern "C" void cuda_attention_tf32(const void *args)
 {
-    const struct attention_args *a = (const struct attention_args *)args;
-    CUDA_REQUIRE(attention_width(a->q.cols / a->heads), "a head has more than 128 columns");
-    CUDA_CHECK(a->call, (launch_tensor<float, forward>(a)));
+    run_attention<forward<in_tf32>>(__func__, (const struct attention_args *)args);
+}
+
+extern "C" void cuda_attention_3xtf32(const void *args)
+{
+    run_attention<forward<in_3xtf32>>(__func__, (const struct attention_args *)args);
 }
 
 extern "C" void cuda_attention_bf16(const void *args)
 {
-    const struct attention_args *a = (const struct attention_args *)args;
-    CUDA_REQUIRE(attention_width(a->q.cols / a->heads), "a head has more than 128 columns");
-    CUDA_CHECK(a->call, (launch_tensor<bf16, forward>(a)));
+    run_attention<forward<in_bf16>>(__func__, (const struct attention_args *)args);
 }

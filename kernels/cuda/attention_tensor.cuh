@@ -2,60 +2,70 @@
  * Shared parts of dense attention on tensor cores: a block's rows as fragments of matrix products (mma.cuh).
  *
  * A thread block has BLOCK_ROWS rows of one graph and one head, each warp STRIP of them, and sweeps over all
- * opposite rows of the graph in tiles, of which the next is copied to shared memory while one is used. A warp
- * multiplies its strip with the rows of a tile (dots), and weights that follow from these with the tile's
- * columns (sums). So each result has one owner and a fixed order, and none needs atomics.
+ * opposite rows of the graph (attention_tiles.cuh). A warp multiplies its strip with the rows of a tile
+ * (dots), and weights that follow from these with the tile's columns (sums). So each result has one owner and
+ * a fixed order, and none needs atomics.
  *
- * Operands of products are bf16, or floats rounded to TF32: those in shared memory by the thread that copied
- * them. In bytes, products and fragments of both are the same. What lies between rows in shared memory puts
- * eight consecutive rows, and four pairs of rows, in different banks. DH is the head width dh, rounded up to
- * one for which there is a kernel; columns beyond dh are zero.
+ * Operands of products are bf16, floats rounded to TF32, those in shared memory by the thread that copied
+ * them, or floats as sums of two in TF32. In bytes, products and fragments of all are the same.
+ *
+ * A float x is big + small: rounded to TF32, 11 bits, and the rest, of which a product reads 11 bits and
+ * ignores at most a last one. Of the four products of two such sums small small is left out: at most 2^-22 of
+ * the whole. Tensor cores add less exactly than floats are added (tests/emulator/matrices.h), so each
+ * product's 8 terms are a sum of its own, which a thread adds to the others. Ootomo and Yokota, "Recovering
+ * single precision accuracy from Tensor Cores", 2022.
  */
 #ifndef GTMARK_KERNELS_CUDA_ATTENTION_TENSOR_CUH
 #define GTMARK_KERNELS_CUDA_ATTENTION_TENSOR_CUH
 
-#include "kernels/cuda/heads.h"
-#include "kernels/cuda/math.h"
-#include "kernels/cuda/mma.cuh"
-#include "kernels/cuda/reduce.cuh"
-#include "kernels/cuda/search.h"
+#include "kernels/cuda/attention_tiles.cuh"
 
 enum {
     STRIP = 16,
     BLOCK_ROWS = ATTENTION_THREADS / WARP * STRIP,
     STEP = 8, /* columns of a product */
     QUAD = 4, /* lanes that share a row of a product */
-    TILE_BYTES = 8192,
 };
 
-/* What follows from the type of the operands and the columns of a head. */
-template <class T, int COLUMNS> struct tensor_tile {
-    typedef T type;
-    static constexpr bool ROUNDS = sizeof(T) == sizeof(float);
-    static constexpr int DH = COLUMNS;
-    static constexpr int PIECE = LOAD_BYTES / sizeof(T); /* as in a row of what ldmatrix reads */
-    static constexpr int DEPTH = 2 * PIECE;    /* columns of a head, or rows of a tile, in a product */
-    static constexpr int PARTS = DEPTH / STEP; /* products for so many rows of a tile, as columns */
-    static constexpr int FIT = TILE_BYTES / (DH * sizeof(T));
-    static constexpr int ROWS = FIT < BLOCK_ROWS ? FIT : BLOCK_ROWS;
-    static constexpr int LD = DH + PIECE;
-    static constexpr int ENTRIES = ROWS * LD;
-    static constexpr int SHARED = 4 * ENTRIES; /* two of each matrix */
+/* Arithmetics of products: the type of their operands, and whether floats are rounded, or split in two. */
+struct in_bf16 {
+    typedef bf16 type;
+    static constexpr bool ROUNDS = false, SPLITS = false;
+};
+struct in_tf32 {
+    typedef float type;
+    static constexpr bool ROUNDS = true, SPLITS = false;
+};
+struct in_3xtf32 {
+    typedef float type;
+    static constexpr bool ROUNDS = false, SPLITS = true;
+};
+
+/* What follows from the arithmetic and the columns of a head. */
+template <class A, int COLUMNS> struct tensor_tile : tile_of<typename A::type, COLUMNS>, A {
+    typedef tile_of<typename A::type, COLUMNS> tile;
+    typedef typename A::type type;
+    static constexpr bool FLOATS = sizeof(type) == sizeof(float);
+    static constexpr int DEPTH = 2 * tile::PIECE; /* columns of a head, or rows of a tile, in a product */
+    static constexpr int PARTS = DEPTH / STEP;    /* products for so many rows of a tile, as columns */
+    static constexpr int STRIPS = tile::DH / DEPTH;
     /* Of a multiprocessor, if its threads hold two strips and a sum; for more, ptxas would spill registers.
      */
-    static constexpr int BLOCKS = DH * sizeof(T) <= 128 ? 4 : 1;
-    static_assert(ROWS >= STRIP && SHARED >= BLOCK_ROWS * LD, "the block's own rows fit");
+    static constexpr int BLOCKS = tile::DH * sizeof(type) > 128 ? 1 : A::SPLITS ? 3 : 4;
+    static_assert(tile::ROWS >= STRIP && tile::SHARED >= BLOCK_ROWS * tile::LD, "the block's own rows fit");
 };
 
-/* The columns of one head in a matrix with `dh` columns per head. */
-struct head_columns {
-    int number, dh;
-    bool aligned; /* chunks of them, in every matrix */
-};
+/* The tile for heads of up to DH columns, of which products have at least 16. */
+template <class A, int DH> using tensor_tile_for = tensor_tile<A, (DH > STRIP ? DH : STRIP)>;
 
-/* Left factors: a strip's rows; [0] and [2] are of row `group` of the lane, [1] and [3] of row group + 8. */
+/* A strip's rows; [0] and [2] are of row `group` of the lane, [1] and [3] of row group + 8. */
 template <class L> struct strip {
-    uint32_t at[L::DH / L::DEPTH][4];
+    uint32_t at[L::STRIPS][4];
+};
+
+/* Left factors of a product: entries, or their big and small parts. */
+template <class L> struct factor {
+    uint32_t at[4], small[L::SPLITS ? 4 : 1];
 };
 
 /* A strip's sums: [0] and [1] are columns of row `group`, [2] and [3] of row group + 8. */
@@ -82,86 +92,17 @@ struct lane_place {
     }
 };
 
-/*
- * A thread's pieces of rows in shared memory: the same columns of each APART-th row. Chunks of eight lanes
- * have all banks if short rows, 8 / IN_ROW of them, are in this order: 0, 4, 1, 5, 2, 6, 3, 7 or 0, 2, 4, 6,
- * 1, 3, 5, 7.
- */
-template <class L, int PIECE> struct thread_pieces {
-    static constexpr int IN_ROW = L::DH / PIECE, APART = ATTENTION_THREADS / IN_ROW;
-    int row, column;
-    __device__ thread_pieces() : row(threadIdx.x / IN_ROW), column(threadIdx.x % IN_ROW * PIECE)
-    {
-        const int by = 4 / IN_ROW;
-        row = (row & ~7) | (row << (3 - by) & 7) | (row & 7) >> by;
-    }
-};
-
-/* Begins to copy a piece, all of it or its first entry, or zeros unless `inside`. */
-template <int PIECE> __device__ static inline void copy_piece(float *to, const float *from, bool inside, bool)
+/* A float as an operand. */
+template <class L> __device__ static inline uint32_t operand(float x)
 {
-    copy_async<PIECE * sizeof(float)>(to, from, inside);
+    return L::ROUNDS ? round_tf32(x) : __float_as_uint(x);
 }
 
-template <int PIECE>
-__device__ static inline void copy_piece(bf16 *to, const bf16 *from, bool inside, bool all)
-{
-    if constexpr (PIECE * sizeof(bf16) == LOAD_BYTES)
-        copy_async<LOAD_BYTES>(to, from, inside);
-    else
-        *(uint32_t *)to = (inside ? from[0].bits : 0) | (uint32_t)(inside && all ? from[1].bits : 0) << 16;
-}
-
-template <class L, int SIZE, int PIECE>
-__device__ static inline void copy_pieces(typename L::type *to, struct mat m, int64_t first, int rows,
-                                          struct head_columns h)
-{
-    typedef thread_pieces<L, PIECE> pieces;
-    const pieces p;
-    const typename L::type *from =
-        entry<typename L::type>(m, first + p.row, (int64_t)h.number * h.dh + p.column);
-    int inside = p.column < h.dh ? rows - p.row : 0;
-    to += p.row * L::LD + p.column;
-#pragma unroll
-    for (int n = 0; n < SIZE; n += pieces::APART, from += pieces::APART * m.ld)
-        copy_piece<PIECE>(to + n * L::LD, from, n < inside, p.column + 1 < h.dh);
-}
-
-/* Begins to copy rows first .. first + rows - 1 of m, in chunks or in words, then zeros, to SIZE rows. */
-template <class L, int SIZE>
-__device__ static inline void begin_rows(typename L::type *to, struct mat m, int64_t first, int rows,
-                                         struct head_columns h)
-{
-    if (h.aligned)
-        copy_pieces<L, SIZE, L::PIECE>(to, m, first, rows, h);
-    else
-        copy_pieces<L, SIZE, L::PIECE / 4>(to, m, first, rows, h);
-}
-
-template <class L, int SIZE, int PIECE> __device__ static inline void round_pieces(float *rows)
-{
-    typedef thread_pieces<L, PIECE> pieces;
-    const pieces p;
-    rows += p.row * L::LD + p.column;
-#pragma unroll
-    for (int n = 0; n < SIZE; n += pieces::APART) {
-        vec<PIECE> v = load<PIECE>(rows + n * L::LD);
-#pragma unroll
-        for (int i = 0; i < PIECE; i++)
-            v.at[i] = __uint_as_float(round_tf32(v.at[i]));
-        store_shared(rows + n * L::LD, v);
-    }
-}
-
-/* Rounds what this thread copied, unless it is bf16. */
+/* Rounds what this thread copied, where operands are rounded. */
 template <class L, int SIZE> __device__ static inline void round_rows(typename L::type *rows, bool aligned)
 {
-    if constexpr (L::ROUNDS) {
-        if (aligned)
-            round_pieces<L, SIZE, L::PIECE>(rows);
-        else
-            round_pieces<L, SIZE, 1>(rows);
-    }
+    if constexpr (L::ROUNDS)
+        change_rows<L, SIZE>(rows, aligned, [](float x) { return __uint_as_float(operand<L>(x)); });
 }
 
 /* The lane's row of four matrices (load_matrices) that are two by two, as a left factor is. */
@@ -171,39 +112,85 @@ template <class L> __device__ static inline const typename L::type *two_by_two(c
     return rows + p.lane % 16 * L::LD + p.lane / 16 * L::PIECE;
 }
 
-/* The warp's strip of block b of m, by way of shared memory. */
+/* Rows of block b of m, in shared memory. */
 template <class L>
-__device__ static inline void load_strip(strip<L> *to, typename L::type *shared, struct mat m,
-                                         struct row_block b, struct head_columns h)
+__device__ static inline void load_block(typename L::type *shared, struct mat m, struct row_block b,
+                                         struct head_columns h)
 {
     begin_rows<L, BLOCK_ROWS>(shared, m, b.first, (int)b.rows, h);
     copies_commit();
     copies_wait<0>();
     round_rows<L, BLOCK_ROWS>(shared, h.aligned);
     __syncthreads();
+}
+
+/* x = big + small, of which a product reads 19 bits: small need not be rounded. Of infinity it is NaN. */
+template <int N>
+__device__ static inline void split(uint32_t (&big)[N], uint32_t (&small)[N], const uint32_t (&x)[N])
+{
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        uint32_t all = x[i];
+        big[i] = (all + 0x1000) & ~0x1fffu; /* as round_tf32, in fewer instructions */
+        small[i] = __float_as_uint(__uint_as_float(all) - __uint_as_float(big[i]));
+    }
+}
+
+/* The warp's strip of block b of m, by way of shared memory. */
+template <class L>
+__device__ static inline void load_strip(strip<L> *to, typename L::type *shared, struct mat m,
+                                         struct row_block b, struct head_columns h)
+{
+    load_block<L>(shared, m, b, h);
     const typename L::type *at = two_by_two<L>(shared + lane_place().first * L::LD);
 #pragma unroll
-    for (int s = 0; s < L::DH / L::DEPTH; s++)
+    for (int s = 0; s < L::STRIPS; s++)
         load_matrices(to->at[s], at + s * L::DEPTH);
     __syncthreads();
 }
 
-/* d += a b, of TF32 or of bf16. */
-template <class L>
-__device__ static inline void multiply(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2])
+template <class L> __device__ static inline factor<L> factor_of(const uint32_t (&x)[4])
 {
-    if constexpr (L::ROUNDS)
-        mma_tf32(d, a, b);
-    else
-        mma_bf16(d, a, b);
+    factor<L> f;
+    if constexpr (L::SPLITS) {
+        /* Here, not before a loop: a thread has no registers for both parts of all its strips. */
+        const uint32_t here[4] = {in_place(x[0]), in_place(x[1]), in_place(x[2]), in_place(x[3])};
+        split(f.at, f.small, here);
+    } else {
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            f.at[i] = x[i];
+    }
+    return f;
+}
+
+/* d += a b, of split operands without the product of their small parts. */
+template <class L>
+__device__ static inline void multiply(float (&d)[4], const factor<L> &a, const uint32_t (&b)[2])
+{
+    if constexpr (L::SPLITS) {
+        uint32_t big[2], small[2];
+        float sum[4] = {};
+        split(big, small, b);
+        mma_tf32(sum, a.small, big);
+        mma_tf32(sum, a.at, small);
+        mma_tf32(sum, a.at, big);
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            d[i] += sum[i];
+    } else if constexpr (L::FLOATS) {
+        mma_tf32(d, a.at, b);
+    } else {
+        mma_bf16(d, a.at, b);
+    }
 }
 
 /*
- * d += the strip times the transpose of DEPTH rows of a tile. Four matrices are two steps of 8 rows in TF32,
- * and in bf16 one of 16.
+ * d[j] += the strip times the transpose of rows j DEPTH .. of a tile, DEPTH of them. Four matrices are two
+ * steps of 8 rows of floats, and in bf16 one of 16.
  */
-template <class L>
-__device__ static inline void add_dots(float (&d)[L::PARTS][4], const strip<L> &x,
+template <class L, int GROUPS>
+__device__ static inline void add_dots(float (&d)[GROUPS][L::PARTS][4], const strip<L> &x,
                                        const typename L::type *rows)
 {
     const lane_place p;
@@ -211,11 +198,15 @@ __device__ static inline void add_dots(float (&d)[L::PARTS][4], const strip<L> &
     const typename L::type *at =
         rows + (p.lane / STEP / (2 * STEPS) * STEP + p.lane % STEP) * L::LD + in_row * L::PIECE;
 #pragma unroll
-    for (int s = 0; s < L::DH / L::DEPTH; s += STEPS) {
-        uint32_t b[4];
-        load_matrices(b, at + s * L::DEPTH);
-        multiply<L>(d[0], x.at[s], {b[0], b[1]});
-        multiply<L>(d[L::PARTS - 1], x.at[s + STEPS - 1], {b[2], b[3]});
+    for (int s = 0; s < L::STRIPS; s += STEPS) {
+        const factor<L> a = factor_of<L>(x.at[s]), next = factor_of<L>(x.at[s + STEPS - 1]);
+#pragma unroll
+        for (int j = 0; j < GROUPS; j++) {
+            uint32_t b[4];
+            load_matrices(b, at + j * L::DEPTH * L::LD + s * L::DEPTH);
+            multiply<L>(d[j][0], a, {b[0], b[1]});
+            multiply<L>(d[j][L::PARTS - 1], STEPS > 1 ? next : a, {b[2], b[3]});
+        }
     }
 }
 
@@ -229,23 +220,23 @@ template <int PARTS> __device__ static inline void set_beyond(float (&d)[PARTS][
 }
 
 /*
- * y += w, STRIP x DEPTH as sums of products are, times DEPTH rows of a tile, with w rounded. In bf16 a lane's
- * w are those that it has of a left factor. In TF32 they are those of rows 2 in_group and the next of the
- * tile; as left factors they would be of rows in_group and in_group + 4, so those rows are taken in that
- * order.
+ * y += w, STRIP x DEPTH as sums of products are, times DEPTH rows of a tile, with w rounded, or split. In
+ * bf16 a lane's w are those that it has of a left factor. Of floats they are those of rows 2 in_group and the
+ * next of the tile; as left factors they would be of rows in_group and in_group + 4, so those rows are taken
+ * in that order.
  */
 template <class L>
 __device__ static inline void add_products(strip_sums<L> *y, const float (&w)[L::PARTS][4],
                                            const typename L::type *rows)
 {
-    if constexpr (L::ROUNDS) {
+    if constexpr (L::FLOATS) {
         const lane_place p;
         const float *at = rows + 2 * p.in_group * L::LD + p.group;
-        const uint32_t a[4] = {round_tf32(w[0][0]), round_tf32(w[0][2]), round_tf32(w[0][1]),
-                               round_tf32(w[0][3])};
+        const factor<L> a = factor_of<L>(
+            {operand<L>(w[0][0]), operand<L>(w[0][2]), operand<L>(w[0][1]), operand<L>(w[0][3])});
 #pragma unroll
         for (int c = 0; c < L::DH / STEP; c++)
-            mma_tf32(y->at[c], a, {__float_as_uint(at[c * STEP]), __float_as_uint(at[c * STEP + L::LD])});
+            multiply<L>(y->at[c], a, {__float_as_uint(at[c * STEP]), __float_as_uint(at[c * STEP + L::LD])});
     } else {
         const bf16 *at = two_by_two<L>(rows);
         const uint32_t a[4] = {round_bf16(w[0][0], w[0][1]), round_bf16(w[0][2], w[0][3]),
@@ -303,65 +294,21 @@ __device__ static inline void put_strip(struct mat m, struct row_block b, struct
     }
 }
 
-/*
- * Calls S::tile(first, second, rows, stage) for the tiles of the graph's rows in both matrices, of which
- * those beyond `rows` are zero, in the warps that have rows. S::begin(from, stage) loads further data of the
- * tile that begins with row `from`; it is used after a barrier.
- */
+/* The tiles of a sweep, rounded, in the warps that have rows. */
 template <class L, class S>
-__device__ static inline void sweep_tiles(S *state, typename L::type *shared, struct mat first,
-                                          struct mat second, struct row_block b, struct head_columns h)
+__device__ static inline void sweep_strips(S *state, typename L::type *shared, struct mat first,
+                                           struct mat second, struct row_block b, struct head_columns h)
 {
-    const int ROWS = L::ROWS, ENTRIES = L::ENTRIES;
-    auto begin = [&](int64_t from, int rows, int stage) {
-        typename L::type *tile = shared + 2 * stage * ENTRIES;
-        begin_rows<L, ROWS>(tile, first, from, rows, h);
-        begin_rows<L, ROWS>(tile + ENTRIES, second, from, rows, h);
-        state->begin(from, rows, stage);
-        copies_commit();
+    auto arrived = [=](typename L::type *one, typename L::type *two) {
+        round_rows<L, L::ROWS>(one, h.aligned);
+        round_rows<L, L::ROWS>(two, h.aligned);
     };
-    int64_t from = b.graph_first;
-    int stage = 0, left = (int)b.graph_rows;
-    begin(from, left, stage);
-    for (; left > 0; from += ROWS, left -= ROWS, stage = 1 - stage) {
-        typename L::type *tile = shared + 2 * stage * ENTRIES;
-        copies_wait<0>();
-        round_rows<L, ROWS>(tile, h.aligned);
-        round_rows<L, ROWS>(tile + ENTRIES, h.aligned);
-        __syncthreads();
-        if (left > ROWS)
-            begin(from + ROWS, left - ROWS, 1 - stage);
-        if (lane_place().first < b.rows)
-            state->tile(tile, tile + ENTRIES, left, stage);
-    }
-}
-
-/* This thread block's rows. */
-__device__ static inline struct row_block tensor_block(struct offsets graphs)
-{
-    return block_at((const int64_t *)graphs.at.data, graphs.at.ld, graph_count(graphs), BLOCK_ROWS,
-                    blockIdx.x);
+    sweep_tiles<L>(state, shared, first, second, b, h, lane_place().first < b.rows, arrived);
 }
 
 static inline struct launch launch_strips(int64_t rows, struct offsets graphs, int heads)
 {
     return launch_heads(rows, graph_count(graphs), heads, BLOCK_ROWS, ATTENTION_THREADS);
-}
-
-/* OP::launch<tensor_tile<T, DH>>(args) with the DH for these heads; there must be one (attention_width). */
-template <class T, class OP, class ARGS> static inline cuda_status launch_tensor(const ARGS *args)
-{
-    switch (attention_width(args->q.cols / args->heads)) {
-    case 8:
-    case 16:
-        return OP::template launch<tensor_tile<T, 16>>(args);
-    case 32:
-        return OP::template launch<tensor_tile<T, 32>>(args);
-    case 64:
-        return OP::template launch<tensor_tile<T, 64>>(args);
-    default:
-        return OP::template launch<tensor_tile<T, 128>>(args);
-    }
 }
 
 #endif

@@ -1,14 +1,13 @@
 /*
- * Backward of dense attention (attention_backward.cu) on tensor cores: operands of products in TF32 or bf16,
- * that is, q, k, v, dy, p and ds (attention_tensor.cuh). delta is of the same dy, and of y so rounded, so
- * that where one key has all of p, and y is its v, dy v' - delta is 0.
+ * Backward of dense attention (attention_backward.cu) on tensor cores: operands of products in TF32, as sums
+ * of two in TF32, or in bf16, that is, q, k, v, dy, p and ds (attention_tensor.cuh). delta is the product of
+ * dy and y by the same sums, so that where one key has all of p, and y is its v, dy v' - delta is 0.
  *
  * `tensor_queries` holds queries, sweeps over keys, and computes dq, and delta, which it stores in scratch;
  * `tensor_keys` holds keys, sweeps over queries, and computes dk and dv: for the widest heads of floats in
  * two launches, since a thread has no registers for both.
  */
 #include "kernels/cuda/attention_tensor.cuh"
-#include "kernels/cuda/cuda.h"
 
 namespace
 {
@@ -19,7 +18,10 @@ struct tensor_plan {
 };
 
 /* Whether a thread has registers for four strips: two factors, and two sums. */
-template <class L> constexpr bool fits = L::DH < ATTENTION_MOST || !L::ROUNDS;
+template <class L> constexpr bool fits = L::DH < ATTENTION_MOST || !L::FLOATS;
+
+/* Groups of DEPTH rows of a tile that are multiplied with a strip's entries once these are split. */
+template <class L> constexpr int together = L::SPLITS &&L::DH <= 32 ? 2 : 1;
 
 /* Times that a loop over a tile's rows is unrolled: more would spill registers. */
 template <class L> constexpr int unrolled = L::DH < ATTENTION_MOST &&L::ROUNDS ? 2 : 1;
@@ -40,21 +42,28 @@ template <class L> struct strip_of_queries {
     {
     }
 
-    __device__ void tile(const typename L::type *keys, const typename L::type *values, int rows, int)
+    __device__ void tile(const typename L::type *keys, const typename L::type *values, int64_t, int rows, int)
     {
+        const int GROUPS = together<L>;
 #pragma unroll(unrolled <L>)
-        for (int j = 0; j < L::ROWS; j += L::DEPTH) {
-            float scores[L::PARTS][4] = {}, ds[L::PARTS][4] = {};
-            add_dots<L>(scores, q, keys + j * L::LD);
-            add_dots<L>(ds, dy, values + j * L::LD);
+        for (int first = 0; first < L::ROWS; first += GROUPS * L::DEPTH) {
+            float scores[GROUPS][L::PARTS][4] = {}, all_ds[GROUPS][L::PARTS][4] = {};
+            add_dots<L>(scores, q, keys + first * L::LD);
+            add_dots<L>(all_ds, dy, values + first * L::LD);
 #pragma unroll
-            for (int n = 0; n < L::PARTS; n++)
+            for (int j = 0; j < GROUPS; j++) {
+                float(&ds)[L::PARTS][4] = all_ds[j];
+                int row = first + j * L::DEPTH;
 #pragma unroll
-                for (int i = 0; i < 4; i++)
-                    ds[n][i] = exp2_flushed(scores[n][i] * scale - lse[i / 2]) * (ds[n][i] - delta[i / 2]);
-            if (rows < L::ROWS)
-                set_beyond(ds, rows - j, 0);
-            add_products<L>(&dq, ds, keys + j * L::LD);
+                for (int n = 0; n < L::PARTS; n++)
+#pragma unroll
+                    for (int i = 0; i < 4; i++)
+                        ds[n][i] =
+                            exp2_flushed(scores[j][n][i] * scale - lse[i / 2]) * (ds[n][i] - delta[i / 2]);
+                if (rows < L::ROWS)
+                    set_beyond(ds, rows - row, 0);
+                add_products<L>(&dq, ds, keys + row * L::LD);
+            }
         }
     }
 };
@@ -79,60 +88,58 @@ template <class L, int WANTED> struct strip_of_keys {
         }
     }
 
-    __device__ void tile(const typename L::type *queries, const typename L::type *gradients, int, int stage)
+    __device__ void tile(const typename L::type *queries, const typename L::type *gradients, int64_t, int,
+                         int stage)
     {
         const lane_place p;
+        const int GROUPS = together<L>;
 #pragma unroll(unrolled <L>)
-        for (int j = 0; j < L::ROWS; j += L::DEPTH) {
-            float share[L::PARTS][4] = {}, ds[L::PARTS][4] = {};
-            add_dots<L>(share, k, queries + j * L::LD);
+        for (int first = 0; first < L::ROWS; first += GROUPS * L::DEPTH) {
+            float shares[GROUPS][L::PARTS][4] = {}, all_ds[GROUPS][L::PARTS][4] = {};
+            add_dots<L>(shares, k, queries + first * L::LD);
             if constexpr (WANTED & DK)
-                add_dots<L>(ds, v, gradients + j * L::LD);
+                add_dots<L>(all_ds, v, gradients + first * L::LD);
 #pragma unroll
-            for (int n = 0; n < L::PARTS; n++)
+            for (int j = 0; j < GROUPS; j++) {
+                float(&share)[L::PARTS][4] = shares[j], (&ds)[L::PARTS][4] = all_ds[j];
+                int row = first + j * L::DEPTH;
 #pragma unroll
-                for (int i = 0; i < 4; i++) {
-                    int query = stage * L::ROWS + j + n * STEP + p.column(i);
-                    share[n][i] = exp2_flushed(share[n][i] * scale - lse[query]);
-                    ds[n][i] = share[n][i] * (ds[n][i] - delta[query]);
-                }
-            if constexpr (WANTED & DK)
-                add_products<L>(&dk, ds, queries + j * L::LD);
-            if constexpr (WANTED & DV)
-                add_products<L>(&dv, share, gradients + j * L::LD);
+                for (int n = 0; n < L::PARTS; n++)
+#pragma unroll
+                    for (int i = 0; i < 4; i++) {
+                        int query = stage * L::ROWS + row + n * STEP + p.column(i);
+                        share[n][i] = exp2_flushed(share[n][i] * scale - lse[query]);
+                        ds[n][i] = share[n][i] * (ds[n][i] - delta[query]);
+                    }
+                if constexpr (WANTED & DK)
+                    add_products<L>(&dk, ds, queries + row * L::LD);
+                if constexpr (WANTED & DV)
+                    add_products<L>(&dv, share, gradients + row * L::LD);
+            }
         }
     }
 };
 
-/* The sum of the products of the entries in two words. */
-template <class T> __device__ inline float word_product(uint32_t a, uint32_t b)
-{
-    if constexpr (sizeof(T) == sizeof(float))
-        return __uint_as_float(a) * __uint_as_float(b);
-    else
-        return __uint_as_float(a << 16) * __uint_as_float(b << 16) +
-               __uint_as_float(a & 0xffff0000) * __uint_as_float(b & 0xffff0000);
-}
-
-/* lse and delta of the warp's queries; missing queries have weight 0. */
+/*
+ * lse and delta of the warp's queries; missing queries have weight 0. delta is the diagonal of dy y', of
+ * which a lane has the columns 2 in_group and the next of its rows, in each half of the strip.
+ */
 template <class L>
 __device__ inline void load_bases(strip_of_queries<L> *s, typename L::type *shared,
                                   const struct attention_backward_args &a, struct row_block b,
                                   struct head_columns h)
 {
     const lane_place p;
-    strip<L> y;
-    load_strip<L>(&y, shared, a.y, b, h);
+    float dots[STRIP / L::DEPTH][L::PARTS][4] = {};
+    load_block<L>(shared, a.y, b, h);
+    add_dots<L>(dots, s->dy, shared + p.first * L::LD);
+    __syncthreads();
 #pragma unroll
     for (int r = 0; r < 2; r++) {
-        int row = p.row(2 * r);
-        float sum = 0;
-#pragma unroll
-        for (int i = 0; i < L::DH / L::DEPTH; i++)
-#pragma unroll
-            for (int c = r; c < 4; c += 2)
-                sum += word_product<typename L::type>(s->dy.at[i][c], y.at[i][c]);
-        s->delta[r] = team_sum(WHOLE_WARP, QUAD, sum);
+        int row = p.row(2 * r), own = p.group % 2;
+        const float(&half)[4] = dots[r / L::PARTS][r % L::PARTS];
+        float dot = own ? half[2 * r + 1] : half[2 * r];
+        s->delta[r] = team_sum(WHOLE_WARP, QUAD, p.group / 2 == p.in_group ? dot : 0);
         s->lse[r] = row < b.rows ? base_of(*double_entry(a.lse, b.first + row, h.number)) : INFINITY;
     }
 }
@@ -143,7 +150,7 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, L::BLOCKS)
 {
     alignas(16) __shared__ typename L::type shared[L::SHARED];
     const lane_place p;
-    struct row_block b = tensor_block(a.graphs);
+    struct row_block b = block_of(a.graphs, BLOCK_ROWS);
     struct head_columns h = plan.head;
     if (b.rows == 0)
         return;
@@ -153,8 +160,8 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, L::BLOCKS)
     load_strip<L>(&s.dy, shared, a.dy, b, h);
     load_bases<L>(&s, shared, a, b, h);
     load_strip<L>(&s.q, shared, a.q, b, h);
-    sweep_tiles<L>(&s, shared, a.k, a.v, b, h);
-    b = tensor_block(a.graphs); /* meanwhile not in registers, of which the widest heads need all */
+    sweep_strips<L>(&s, shared, a.k, a.v, b, h);
+    b = block_of(a.graphs, BLOCK_ROWS); /* meanwhile not in registers, of which the widest heads need all */
 #pragma unroll
     for (int r = 0; r < 2; r++)
         if (p.in_group == 0 && p.row(2 * r) < b.rows)
@@ -163,12 +170,12 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, L::BLOCKS)
 }
 
 template <class L, int WANTED>
-__global__ void __launch_bounds__(ATTENTION_THREADS, L::DH <= 32 ? 4 : 1)
+__global__ void __launch_bounds__(ATTENTION_THREADS, L::DH <= 32 ? L::BLOCKS : 1)
     tensor_keys(struct attention_backward_args a, struct tensor_plan plan)
 {
     alignas(16) __shared__ typename L::type shared[L::SHARED];
     __shared__ float lse[2 * L::ROWS], delta[2 * L::ROWS];
-    struct row_block b = tensor_block(a.graphs);
+    struct row_block b = block_of(a.graphs, BLOCK_ROWS);
     struct head_columns h = plan.head;
     if (b.rows == 0)
         return;
@@ -183,8 +190,8 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, L::DH <= 32 ? 4 : 1)
     load_strip<L>(&s.k, shared, a.k, b, h);
     if constexpr (WANTED & DK)
         load_strip<L>(&s.v, shared, a.v, b, h);
-    sweep_tiles<L>(&s, shared, a.q, a.dy, b, h);
-    b = tensor_block(a.graphs); /* as in tensor_queries */
+    sweep_strips<L>(&s, shared, a.q, a.dy, b, h);
+    b = block_of(a.graphs, BLOCK_ROWS); /* as in tensor_queries */
     if constexpr (WANTED & DK)
         put_strip<L>(a.dk, b, h, s.dk, {plan.scale, plan.scale});
     if constexpr (WANTED & DV)
@@ -194,15 +201,14 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, L::DH <= 32 ? 4 : 1)
 struct tensor_plan tensor_plan_of(const struct attention_backward_args *a)
 {
     const struct mat all[] = {a->dq, a->dk, a->dv, a->dy, a->y, a->q, a->k, a->v};
-    int64_t dh = a->q.cols / a->heads;
-    return {scratch_mat(a->call, 0, a->heads, a->q.rows),
-            {0, (int)dh, head_width(dh, all, sizeof all / sizeof *all) > 1},
-            (float)(1 / sqrt((double)dh))};
+    struct head_columns h = head_columns_of(a->q.cols / a->heads, all, sizeof all / sizeof *all);
+    return {scratch_mat(a->call, 0, a->heads, a->q.rows), h, (float)(1 / sqrt((double)h.dh))};
 }
 
-struct backward {
-    template <class L> static cuda_status launch(const struct attention_backward_args *a)
+template <class A> struct backward {
+    template <int DH> static cuda_status launch(const struct attention_backward_args *a)
     {
+        typedef tensor_tile_for<A, DH> L;
         struct launch l = launch_strips(a->q.rows, a->graphs, a->heads);
         struct tensor_plan plan = tensor_plan_of(a);
         cuda_status status = run(a->call, l, tensor_queries<L>, *a, plan);
@@ -220,14 +226,15 @@ struct backward {
 
 extern "C" void cuda_attention_backward_tf32(const void *args)
 {
-    const struct attention_backward_args *a = (const struct attention_backward_args *)args;
-    CUDA_REQUIRE(attention_width(a->q.cols / a->heads), "a head has more than 128 columns");
-    CUDA_CHECK(a->call, (launch_tensor<float, backward>(a)));
+    run_attention<backward<in_tf32>>(__func__, (const struct attention_backward_args *)args);
+}
+
+extern "C" void cuda_attention_backward_3xtf32(const void *args)
+{
+    run_attention<backward<in_3xtf32>>(__func__, (const struct attention_backward_args *)args);
 }
 
 extern "C" void cuda_attention_backward_bf16(const void *args)
 {
-    const struct attention_backward_args *a = (const struct attention_backward_args *)args;
-    CUDA_REQUIRE(attention_width(a->q.cols / a->heads), "a head has more than 128 columns");
-    CUDA_CHECK(a->call, (launch_tensor<bf16, backward>(a)));
+    run_attention<backward<in_bf16>>(__func__, (const struct attention_backward_args *)args);
 }

@@ -22,9 +22,11 @@ extern "C" {
 void cuda_linear_tf32(const void *args);
 void cuda_linear_backward_tf32(const void *args);
 
-/* On tensor cores: operands of products rounded to TF32 or bf16, all else in f32. */
+/* On tensor cores: operands of products rounded to TF32 or bf16, or sums of two in TF32; all else in f32. */
 void cuda_attention_tf32(const void *args);
 void cuda_attention_backward_tf32(const void *args);
+void cuda_attention_3xtf32(const void *args);
+void cuda_attention_backward_3xtf32(const void *args);
 void cuda_attention_bf16(const void *args);
 void cuda_attention_backward_bf16(const void *args);
 

@@ -110,6 +110,13 @@ static __device__ inline uint32_t round_tf32(float x)
     return bits;
 }
 
+/* x, from here on: what follows from it is not computed before. */
+static __device__ inline uint32_t in_place(uint32_t x)
+{
+    asm volatile("" : "+r"(x));
+    return x;
+}
+
 /* To nearest even; the first in the lower half. */
 static __device__ inline uint32_t round_bf16(float first, float second)
 {

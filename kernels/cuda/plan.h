@@ -35,7 +35,8 @@ enum {
 /*
  * Registers of a thread at most, which tests/test_machine_code.sh compares with the machine code. A
  * multiprocessor has 65536, enough for two blocks of BLOCK threads, or for one of the kernels with the
- * longest rows or heads (ITEMS_MOST and HEAD_ITEMS vectors per lane), or for two of dense attention.
+ * longest rows or heads (ITEMS_MOST and HEAD_ITEMS vectors per lane), or for two of dense attention on tensor
+ * cores.
  */
 enum {
     BLOCK_REGISTERS = 128,
@@ -216,13 +217,13 @@ static inline int attention_width(int64_t dh)
 
 /*
  * Rows per thread if a warp has `groups` of them side by side: `most` if an average graph fills such blocks
- * and there are enough of them for all multiprocessors, otherwise 1.
+ * and there are enough of them for 15 of 16 multiprocessors, otherwise 1.
  */
 static inline int attention_rows(int64_t rows, int64_t graphs, int heads, int groups, int most,
                                  int multiprocessors)
 {
     int64_t block = (int64_t)groups * most;
-    return rows / graphs >= 2 * block && rows / block * heads >= 2 * multiprocessors ? most : 1;
+    return rows / graphs >= 2 * block && 16 * (rows / block * heads) >= 15 * multiprocessors ? most : 1;
 }
 
 /* One block of `threads` for each head, in y, and block number of `size` rows (search.h). */

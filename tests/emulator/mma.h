@@ -47,6 +47,11 @@ static inline uint32_t round_tf32(float x)
     return rounded_to_tf32(x);
 }
 
+static inline uint32_t in_place(uint32_t x)
+{
+    return x;
+}
+
 static inline uint32_t round_bf16(float first, float second)
 {
     return rounded_to_bf16(second, first);
