@@ -16,11 +16,10 @@
 
 #include "analysis/record/value.h"
 #include "bench/audit/audit.h"
-#include "bench/audit/rows.h"
+#include "bench/base/affinity.h"
+#include "bench/base/child.h"
 #include "bench/base/interrupt.h"
-#include "bench/base/scratch.h"
 #include "bench/base/suggest.h"
-#include "bench/base/waiting.h"
 #include "bench/cli/axes.h"
 #include "bench/cli/tool.h"
 #include "bench/sweep/beside.h"

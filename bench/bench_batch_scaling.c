@@ -1,5 +1,5 @@
 /* How much throughput does batching gain, and how much would padding the graphs waste? */
-#include "bench/base/waiting.h"
+#include "bench/base/affinity.h"
 #include "bench/sweep/harness.h"
 
 int main(int argc, char **argv)

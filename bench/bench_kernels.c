@@ -1,5 +1,5 @@
 /* How fast is each op with each kernel of the device, and how close to the limits of the machine? */
-#include "bench/base/waiting.h"
+#include "bench/base/affinity.h"
 #include "bench/sweep/harness.h"
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
 /* How do time, memory and FLOPs grow with the number of layers? */
-#include "bench/base/waiting.h"
+#include "bench/base/affinity.h"
 #include "bench/sweep/harness.h"
 
 int main(int argc, char **argv)

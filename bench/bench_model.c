@@ -1,5 +1,5 @@
 /* Everything about one configuration: where time and memory go, and the time from graph to first output. */
-#include "bench/base/waiting.h"
+#include "bench/base/affinity.h"
 #include "bench/sweep/harness.h"
 
 int main(int argc, char **argv)

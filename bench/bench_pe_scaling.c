@@ -3,7 +3,7 @@
  * minutes; to keep it short, models are timed only up to 2000 nodes, only in training steps, and once for all
  * solvers.
  */
-#include "bench/base/waiting.h"
+#include "bench/base/affinity.h"
 #include "bench/sweep/harness.h"
 
 int main(int argc, char **argv)

@@ -2,7 +2,7 @@
  * What do published models cost? One of each family of datasets: molecules, blocks, superpixels, calls of
  * functions, peptides, and molecules with a large model.
  */
-#include "bench/base/waiting.h"
+#include "bench/base/affinity.h"
 #include "bench/sweep/harness.h"
 
 int main(int argc, char **argv)

@@ -1,5 +1,5 @@
 /* How do time and memory fall, or throughput rise, with the ranks that share the work? */
-#include "bench/base/waiting.h"
+#include "bench/base/affinity.h"
 #include "bench/sweep/harness.h"
 
 int main(int argc, char **argv)

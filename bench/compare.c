@@ -12,7 +12,7 @@
 #include "bench/base/suggest.h"
 #include "bench/cli/axes.h"
 #include "bench/cli/tool.h"
-#include "bench/sweep/gate_pairs.h"
+#include "bench/sweep/gates.h"
 
 enum format { TABLE, MARKDOWN, JSON };
 

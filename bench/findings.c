@@ -4,15 +4,14 @@
 
 #include "analysis/findings/findings.h"
 #include "analysis/record/result_file.h"
+#include "analysis/statistics/allocate.h"
 #include "bench/cli/tool.h"
 
 static int print_all(void *options, int count, char **files, struct message *error)
 {
     (void)options;
-    struct record **records = calloc((size_t)count, sizeof *records);
+    struct record **records = allocate((size_t)count, sizeof *records);
     int read = 0, status = EXIT_GOOD;
-    if (!records)
-        abort();
     while (read < count && (records[read] = record_load(files[read], error->text)) != NULL)
         read++;
     if (read == count)

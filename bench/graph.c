@@ -8,7 +8,7 @@
 #include "analysis/record/file.h"
 #include "analysis/record/plain.h"
 #include "bench/base/interrupt.h"
-#include "bench/base/number.h"
+#include "bench/base/quantity.h"
 #include "bench/base/suggest.h"
 #include "bench/cli/data.h"
 #include "bench/cli/tool.h"

@@ -6,6 +6,7 @@
 
 #include "analysis/compare/merge.h"
 #include "analysis/record/result_file.h"
+#include "analysis/statistics/allocate.h"
 #include "bench/base/child.h"
 #include "bench/base/paths.h"
 #include "bench/cli/tool.h"
@@ -18,9 +19,7 @@ struct options {
 /* The command that made the file. To be freed. */
 static char *command_of(int count, char **files)
 {
-    char **words = calloc((size_t)count + 1, sizeof *words);
-    if (!words)
-        abort();
+    char **words = allocate((size_t)count + 1, sizeof *words);
     words[0] = program_invocation_name;
     memcpy(words + 1, files, (size_t)count * sizeof *words);
     char *text = command_text(count + 1, words);
@@ -68,11 +67,9 @@ static bool add_file(struct inputs *in, char *file, struct message *error)
     struct file_runs runs;
     bool good = runs_load(file, &runs, stderr, error->text);
     size_t count = good ? runs.count : 0;
-    in->records = realloc(in->records, (in->count + count + 1) * sizeof *in->records);
-    in->names = realloc(in->names, (in->count + count + 1) * sizeof *in->names);
-    if (!in->records || !in->names)
-        abort();
     for (size_t i = 0; i < count; i++) {
+        in->records = grow(in->records, in->count, sizeof *in->records);
+        in->names = grow(in->names, in->count, sizeof *in->names);
         in->records[in->count] = runs.list[i];
         in->names[in->count++] = file;
         runs.list[i] = NULL;

@@ -9,7 +9,6 @@
 #include "analysis/database/ask.h"
 #include "analysis/database/import.h"
 #include "analysis/record/result_file.h"
-#include "bench/base/number.h"
 #include "bench/base/paths.h"
 #include "bench/base/quantity.h"
 #include "bench/base/suggest.h"

@@ -8,6 +8,7 @@
 #include "analysis/record/plain.h"
 #include "analysis/record/result_file.h"
 #include "analysis/report/page.h"
+#include "analysis/statistics/allocate.h"
 #include "bench/base/paths.h"
 #include "bench/cli/tool.h"
 
@@ -54,9 +55,7 @@ static int write_report(void *options, int count, char **files, struct message *
                      o->output);
             return EXIT_USAGE;
         }
-    struct record **records = calloc((size_t)count, sizeof *records);
-    if (!records)
-        abort();
+    struct record **records = allocate((size_t)count, sizeof *records);
     const struct page page = {(size_t)count, (const char *const *)files, records};
     int status = load_files(records, count, files, error) ? save_page(&page, o->output, error) : EXIT_USAGE;
     for (int i = 0; i < count; i++)

@@ -4,6 +4,7 @@
 
 #include "analysis/compare/score.h"
 #include "analysis/record/result_file.h"
+#include "analysis/statistics/allocate.h"
 #include "bench/cli/tool.h"
 
 struct options {
@@ -22,11 +23,9 @@ static void print_score(const struct options *o, const struct score *score, stru
 
 static int score_files(void *options, int count, char **files, struct message *error)
 {
-    struct record **records = calloc((size_t)count, sizeof *records);
+    struct record **records = allocate((size_t)count, sizeof *records);
     struct score score = {.why = ""};
     int read = 0;
-    if (!records)
-        abort();
     while (read < count && (records[read] = record_load(files[read], error->text)) != NULL)
         read++;
     if (read == count) {

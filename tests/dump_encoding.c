@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "bench/base/clock.h"
-#include "bench/show/npy.h"
+#include "bench/show/dump.h"
 #include "models/encodings/compute.h"
 #include "models/encodings/encoding.h"
 

@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 
 #include "bench/base/child.h"
-#include "bench/base/scratch.h"
 #include "tests/sanitized.h"
 #include "tests/test.h"
 

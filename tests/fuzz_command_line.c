@@ -8,7 +8,6 @@
 #include "bench/cli/command_line.h"
 #include "bench/cli/flags.h"
 #include "bench/cli/plan.h"
-#include "bench/cli/refusals.h"
 #include "tests/fuzz.h"
 
 enum { ARGUMENTS_MAX = 24, INPUT_MAX = 4096, FLAG_TEXT = 32, COMBINATIONS_TRIED = 200 };

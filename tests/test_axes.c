@@ -1,7 +1,7 @@
 /* The syntax of axes: numbers, lists and ranges, and what is refused. */
 #include <math.h>
 
-#include "bench/base/number.h"
+#include "bench/base/quantity.h"
 #include "bench/cli/axes.h"
 #include "bench/cli/command_line.h"
 #include "bench/cli/config.h"

@@ -1,6 +1,6 @@
 /* An older file as a baseline: drift, margins, verdicts, and exit statuses. */
 #include "analysis/record/result_file.h"
-#include "bench/sweep/baseline.h"
+#include "bench/sweep/gates.h"
 #include "kernels/rng.h"
 #include "tests/files.h"
 #include "tests/records.h"

@@ -1,6 +1,5 @@
 /* Limits of control groups, from planted files: version 2 and 1, nested, in namespaces, and as they vanish.
  */
-#include "bench/machine/control_group.h"
 
 #include "bench/machine/machine.h"
 #include "tests/test.h"

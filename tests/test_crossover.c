@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "analysis/compare/crossing.h"
-#include "bench/sweep/bisect.h"
+#include "bench/sweep/search.h"
 #include "tests/chart_directory.h"
 #include "tests/events.h"
 #include "tests/records.h"

@@ -4,7 +4,7 @@
  * memory, and from a captured graph. Skipped without a GPU. GTMARK_SMALL=1 uses smaller graphs;
  * GTMARK_MODEL=NAME tests one model, without its replays.
  */
-#include "bench/audit/operands_device.h"
+#include "bench/audit/operands.h"
 #include "models/layers/check.h"
 #include "models/tape/count.h"
 #include "tests/batches.h"

@@ -9,7 +9,7 @@
 
 #include "bench/cli/command_line.h"
 #include "bench/row/workload.h"
-#include "bench/show/npy.h"
+#include "bench/show/dump.h"
 #include "tests/npy.h"
 #include "tests/refusals.h"
 #include "tests/test.h"

@@ -1,6 +1,5 @@
 /* FLOPs of instructions, and the parser of profiles. */
 #include "bench/flops/disassembly.h"
-#include "bench/flops/opcodes.h"
 #include "tests/test.h"
 
 static void test_opcodes(void **state)

@@ -117,7 +117,7 @@ check 'an include of a file in no folder is found' "$(order bench/row '#include 
     'bench/row/planted.c:1:#include "bench/row.h"'
 check 'a folder without a place is found' "$(order bench/utils '')" 'bench/utils: no such folder'
 check 'an include to the left is none' "$(order bench/row '#include "bench/time/sample.h"')" ''
-check 'an include of the same folder is none' "$(order bench/flops '#include "bench/flops/opcodes.h"')" ''
+check 'an include of the same folder is none' "$(order bench/flops '#include "bench/flops/executed.h"')" ''
 check 'an include of another room is none' "$(order bench/base '#include "analysis/compare/match.h"')" ''
 check 'a main may include any folder' "$(order bench '#include "bench/sweep/harness.h"')" ''
 tap_end

@@ -4,7 +4,7 @@
  * is multiplied by queries and keys that are as large as the scores. Every op that saves lse, run forward and
  * backward on every backend, against ref in double.
  */
-#include "bench/audit/operands_device.h"
+#include "bench/audit/operands.h"
 #include "kernels/rng.h"
 #include "tests/test.h"
 

@@ -6,7 +6,7 @@
 
 #include "bench/row/workload.h"
 #include "bench/sweep/estimate.h"
-#include "bench/sweep/shard.h"
+#include "bench/sweep/resume.h"
 #include "kernels/rng.h"
 #include "models/encodings/bound.h"
 #include "models/encodings/compute.h"

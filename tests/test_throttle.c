@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "bench/machine/throttle.h"
-#include "bench/time/energy.h"
+#include "bench/time/apart.h"
 #include "bench/time/sample.h"
 #include "tests/nvml.h"
 #include "tests/test.h"

@@ -1,6 +1,6 @@
 /* Which programs take part in which turns: within the budget, at least some, and more where states divide
  * them. */
-#include "bench/sweep/turns.h"
+#include "bench/sweep/work.h"
 #include "tests/test.h"
 
 /* Takes the planned turns with runs of this length, each with an equal part of the share while there is time;

@@ -1,7 +1,8 @@
-#include "analysis/database/answer.h"
+#include "analysis/database/database.h"
 
 #include "analysis/record/plain.h"
 #include "analysis/record/scan.h"
+#include "analysis/statistics/allocate.h"
 #include "analysis/tables/csv.h"
 
 #include <stdlib.h>
@@ -11,10 +12,7 @@
 static char *read_value_text(sqlite3_stmt *statement, int column)
 {
     const char *text = (const char *)sqlite3_column_text(statement, column);
-    char *clean = text ? scan_clean(text) : NULL;
-    if (text && !clean)
-        abort();
-    return clean;
+    return text ? scan_clean(text) : NULL;
 }
 
 int answer_read(struct answer *a, sqlite3_stmt *statement, size_t most)
@@ -22,9 +20,7 @@ int answer_read(struct answer *a, sqlite3_stmt *statement, size_t most)
     int status;
     *a = (struct answer){.columns = (size_t)sqlite3_column_count(statement)};
     while ((status = sqlite3_step(statement)) == SQLITE_ROW && a->count < most) {
-        a->cells = realloc(a->cells, (a->count + 1) * a->columns * sizeof *a->cells);
-        if (!a->cells)
-            abort();
+        a->cells = grow(a->cells, a->count, a->columns * sizeof *a->cells);
         for (size_t c = 0; c < a->columns; c++)
             a->cells[a->count * a->columns + c] = read_value_text(statement, (int)c);
         a->count++;
@@ -49,11 +45,9 @@ const char *answer_cell(const struct answer *a, size_t line, size_t column)
 /* Writes a text as a value of CSV, without control characters but line breaks. */
 static void put_plain(FILE *out, const char *text)
 {
-    char *plain = NULL;
+    char *plain;
     size_t size;
-    FILE *lines = open_memstream(&plain, &size);
-    if (!lines)
-        abort();
+    FILE *lines = open_text(&plain, &size);
     for (;;) {
         size_t length = strcspn(text, "\n");
         plain_put_part(lines, text, length);
@@ -62,8 +56,7 @@ static void put_plain(FILE *out, const char *text)
             break;
         putc(*text++, lines);
     }
-    if (fclose(lines) != 0)
-        abort();
+    fclose(lines);
     csv_text(out, plain);
     free(plain);
 }

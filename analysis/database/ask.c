@@ -1,10 +1,10 @@
 /* The answers of the machines, as tables or as comma-separated values. */
 #include "analysis/database/ask.h"
 
-#include "analysis/database/answer.h"
 #include "analysis/database/database.h"
 #include "analysis/database/draft.h"
 #include "analysis/record/axes.h"
+#include "analysis/statistics/allocate.h"
 #include "analysis/tables/below.h"
 #include "analysis/tables/columns.h"
 #include "analysis/tables/grid.h"
@@ -60,17 +60,14 @@ static void write_axes(FILE *out, const struct shown *s, size_t line, bool varyi
 static char *describe_line(const struct shown *s, size_t line)
 {
     const char *status = answer_cell(s->answer, line, STATUS);
-    char *text = NULL;
+    char *text;
     size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        abort();
+    FILE *out = open_text(&text, &size);
     write_axes(out, s, line, true);
     const char *separator = ftell(out) > 0 ? "; " : "";
     if (strcmp(status, "ok") != 0)
         fprintf(out, "%s%s", separator, status);
-    if (fclose(out) != 0)
-        abort();
+    fclose(out);
     return text;
 }
 

@@ -1,5 +1,4 @@
 /* A user's statement: the connection is read-only, and `authorize` allows nothing but reading. */
-#include "analysis/database/answer.h"
 #include "analysis/database/ask.h"
 #include "analysis/database/database.h"
 #include "analysis/record/plain.h"

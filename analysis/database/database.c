@@ -1,10 +1,10 @@
 /* Opening a store, and its schema, which is derived from the lists of axes and of head fields. */
 #include "analysis/database/database.h"
 
-#include "analysis/database/checksum.h"
 #include "analysis/record/file.h"
 #include "analysis/record/plain.h"
 #include "analysis/record/schema.h"
+#include "analysis/statistics/allocate.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -60,11 +60,9 @@ static const char *column_type(const char *path)
 /* The statements that make the tables, to be freed. */
 static char *schema_sql(void)
 {
-    char *sql = NULL;
+    char *sql;
     size_t size;
-    FILE *out = open_memstream(&sql, &size);
-    if (!out)
-        abort();
+    FILE *out = open_text(&sql, &size);
     fputs("CREATE TABLE machines (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
           "CREATE TABLE files (id INTEGER PRIMARY KEY, hash TEXT NOT NULL,"
           " samples INTEGER NOT NULL, path TEXT NOT NULL, machine INTEGER NOT NULL REFERENCES machines",
@@ -98,8 +96,7 @@ static char *schema_sql(void)
           " PRIMARY KEY (machine, program, configuration)) WITHOUT ROWID;"
           "CREATE INDEX latest_row ON latest(\"row\");",
           out);
-    if (fclose(out) != 0)
-        abort();
+    fclose(out);
     return sql;
 }
 
@@ -148,12 +145,10 @@ static bool check_schema(sqlite3 *db, bool create, char *error)
 /* Opens a file by its path, whatever that looks like: SQLite gives names such as ":memory:" a meaning. */
 static sqlite3 *open_path(const char *path, int mode, char *error)
 {
-    char *name;
     sqlite3 *db = NULL;
     if (!file_is_regular(path, error))
         return NULL;
-    if (asprintf(&name, "%s%s", *path == '/' ? "" : "./", path) < 0)
-        abort();
+    char *name = format_text("%s%s", *path == '/' ? "" : "./", path);
     int status = sqlite3_open_v2(name, &db, mode, NULL);
     free(name);
     if (status != SQLITE_OK) {

@@ -19,6 +19,8 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 
 /* A column of `rows`: an axis, with the path of its field. */
 struct axis_column {
@@ -45,5 +47,34 @@ sqlite3_stmt *database_prepare(sqlite3 *db, const char *sql, char *error);
 
 /* Writes the last error; returns false. */
 bool database_failed(sqlite3 *db, char *error);
+
+/* --- internal to this folder: the results of a statement */
+
+/* The lines of a result; cells of texts in UTF-8, null for null. */
+struct answer {
+    size_t columns, count; /* columns, and lines */
+    char **cells;          /* line by line */
+};
+
+/* Reads at most so many lines; returns SQLite's status, SQLITE_ROW if there are more. The caller frees it. */
+int answer_read(struct answer *a, sqlite3_stmt *statement, size_t most);
+void answer_free(struct answer *a);
+
+/* A cell, "" if it is null. */
+const char *answer_cell(const struct answer *a, size_t line, size_t column);
+
+/* Writes a result as comma-separated values, with the names of its columns or without; returns SQLite's
+ * status. */
+int answer_csv(FILE *out, sqlite3_stmt *statement, bool names, size_t *lines);
+
+/* --- FNV-1a of 64 bits */
+
+static inline uint64_t checksum_of(const char *bytes, size_t size)
+{
+    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < size; i++)
+        sum = (sum ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
+    return sum;
+}
 
 #endif

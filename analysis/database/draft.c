@@ -3,6 +3,7 @@
 #include "analysis/database/draft.h"
 
 #include "analysis/database/database.h"
+#include "analysis/statistics/allocate.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -149,14 +150,11 @@ static void add_question(struct draft *d, const struct question *q, int64_t mach
 sqlite3_stmt *draft_prepare(sqlite3 *db, const struct question *q, int64_t machine, char *error)
 {
     struct draft d = {0};
-    char *text = NULL;
+    char *text;
     size_t size;
-    d.sql = open_memstream(&text, &size);
-    if (!d.sql)
-        abort();
+    d.sql = open_text(&text, &size);
     add_question(&d, q, machine);
-    if (fclose(d.sql) != 0)
-        abort();
+    fclose(d.sql);
     sqlite3_stmt *s = database_prepare(db, text, error);
     for (int i = 0; i < d.count && s; i++)
         if (d.values[i].text)

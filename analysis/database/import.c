@@ -2,7 +2,6 @@
  * transaction. */
 #include "analysis/database/import.h"
 
-#include "analysis/database/checksum.h"
 #include "analysis/database/database.h"
 #include "analysis/record/axes.h"
 #include "analysis/record/file.h"
@@ -321,8 +320,6 @@ static bool put_run(struct importer *im, const struct source *from, const struct
     int64_t there[2], samples = count_samples(rows);
     const char *run = "";
     char *path = scan_clean(from->path);
-    if (!path)
-        abort();
     value_get_text(head, "run", &run);
     bind_text(im, FIND_RUN, 1, run);
     bool known = run_bound(im, FIND_RUN, there), more = !known || samples >= there[1];

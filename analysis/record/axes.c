@@ -2,6 +2,7 @@
 #include "analysis/record/axes.h"
 
 #include "analysis/record/row.h"
+#include "analysis/statistics/allocate.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -71,9 +72,7 @@ bool axes_follows(const struct rows *rows, const struct field *axis, const struc
 bool axes_determine(const struct rows *rows, const struct field *axis, const struct field *other)
 {
     size_t count = rows_count(rows);
-    const struct row **sorted = malloc((count + 1) * sizeof *sorted);
-    if (!sorted)
-        abort();
+    const struct row **sorted = allocate(count, sizeof *sorted);
     for (size_t i = 0; i < count; i++)
         sorted[i] = rows_at(rows, i);
     qsort_r(sorted, count, sizeof *sorted, by_axis, (void *)(uintptr_t)axis);

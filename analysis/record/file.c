@@ -5,6 +5,7 @@
 #include "analysis/record/file.h"
 
 #include "analysis/record/plain.h"
+#include "analysis/statistics/allocate.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -27,17 +28,12 @@ static bool system_error(char *error, const char *path)
 /* The rest of a stream; null on error. */
 static char *read_all(FILE *file, size_t *size)
 {
-    size_t capacity = 1 << 16;
-    char *text = NULL;
-    *size = 0;
-    do {
-        capacity *= 2;
-        text = realloc(text, capacity);
-        if (!text)
-            abort();
-        *size += fread(text + *size, 1, capacity - 1 - *size, file);
-    } while (*size == capacity - 1);
-    text[*size] = '\0';
+    char part[1 << 16];
+    char *text;
+    FILE *to = open_text(&text, size);
+    for (size_t n; (n = fread(part, 1, sizeof part, file)) > 0;)
+        fwrite(part, 1, n, to);
+    fclose(to);
     if (!ferror(file))
         return text;
     free(text);
@@ -73,10 +69,7 @@ static FILE *open_beside(const char *path, char **beside, char *error)
                  path); /* rename would replace /dev/null */
         return NULL;
     }
-    if (asprintf(beside, "%s.%ld.tmp", path, (long)getpid()) < 0) {
-        snprintf(error, MESSAGE_SIZE, "%s: no memory", path);
-        return NULL;
-    }
+    *beside = format_text("%s.%ld.tmp", path, (long)getpid());
     int fd = open(*beside, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
     if (file)
@@ -88,18 +81,18 @@ static FILE *open_beside(const char *path, char **beside, char *error)
     return file;
 }
 
-/* The name of the directory with this file, to be freed; null if out of memory. */
+/* The name of the directory with this file, to be freed. */
 static char *directory_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    return slash ? copied_part(path, (size_t)(slash - path) + 1) : copied(".");
 }
 
 /* Flushes a rename to disk, where the file system can. */
 static void sync_directory(const char *path)
 {
     char *directory = directory_of(path);
-    int fd = directory ? open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) {
         fsync(fd);
         close(fd);
@@ -185,11 +178,7 @@ bool file_can_save(const char *path, char *error)
 
 bool file_keep(const char *path, char *error)
 {
-    char *kept;
-    if (asprintf(&kept, "%s~", path) < 0) {
-        snprintf(error, MESSAGE_SIZE, "%s: no memory", path);
-        return false;
-    }
+    char *kept = format_text("%s~", path);
     unlink(kept);
     /* Some file systems have no hard links, and links to other users' files may be forbidden. */
     bool good = link(path, kept) == 0 || rename(path, kept) == 0 || system_error(error, kept);

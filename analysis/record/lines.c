@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/allocate.h"
+
 /* --- writing */
 
 /* The members of the head that have lines of their own, the last of them when the run is complete. */
@@ -93,7 +95,7 @@ struct row_ids {
         int64_t id;
         size_t at;
     } * list;
-    size_t count, capacity;
+    size_t count;
 };
 
 /* The runs that were read so far, and where their rows are. */
@@ -115,10 +117,8 @@ static size_t run_named(const struct file_runs *runs, const char *name)
 static void add_run(struct reader *r, struct value *line)
 {
     struct file_runs *runs = r->runs;
-    runs->list = realloc(runs->list, (runs->count + 1) * sizeof *runs->list);
-    r->ids = realloc(r->ids, (runs->count + 1) * sizeof *r->ids);
-    if (!runs->list || !r->ids)
-        abort();
+    runs->list = grow(runs->list, runs->count, sizeof *runs->list);
+    r->ids = grow(r->ids, runs->count, sizeof *r->ids);
     r->ids[runs->count] = (struct row_ids){0};
     value_remove(line, "kind");
     runs->list[runs->count++] = record_of_head(line);
@@ -142,12 +142,7 @@ static size_t find_id(const struct row_ids *ids, int64_t id)
 
 static void insert_id(struct row_ids *ids, size_t i, struct row_id id)
 {
-    if (ids->count == ids->capacity) {
-        ids->capacity = 2 * ids->capacity + 16;
-        ids->list = realloc(ids->list, ids->capacity * sizeof *ids->list);
-        if (!ids->list)
-            abort();
-    }
+    ids->list = grow(ids->list, ids->count, sizeof *ids->list);
     memmove(ids->list + i + 1, ids->list + i, (ids->count - i) * sizeof *ids->list);
     ids->list[i] = id;
     ids->count++;
@@ -236,9 +231,7 @@ static size_t first_of_device(const struct placed *placed, size_t i)
 static void order_rows(struct rows *rows)
 {
     size_t count = rows_count(rows);
-    struct placed *placed = calloc(count + 1, sizeof *placed);
-    if (!placed)
-        abort();
+    struct placed *placed = allocate(count, sizeof *placed);
     for (size_t i = 0; i < count; i++) {
         placed[i].row = rows_at(rows, i);
         placed[i].device = first_of_device(placed, i);

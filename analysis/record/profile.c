@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/allocate.h"
+
 const char *const profile_categories[PROFILE_CATEGORIES] = {
     "parameters", "gradients", "optimizer", "graph", "encodings", "state", "activations", "workspace"};
 
@@ -68,9 +70,7 @@ static const char *why_not_predicted(const struct profile *p)
 static void write_place(const struct profile *p, const struct place *place, struct row *row, size_t kind)
 {
     bool known = true;
-    char *items = malloc((p->count + 1) * ITEM);
-    if (!items)
-        abort();
+    char *items = allocate(p->count + 1, ITEM);
     for (size_t i = 0; i < p->count; i++) {
         const void *item = (const char *)&p->entries[i] + place->member;
         memcpy(items + i * ITEM, item, ITEM);
@@ -150,9 +150,7 @@ bool profile_read(struct profile *p, const struct row *row, size_t kind)
     p->runs = program->profile.runs == COUNT_ABSENT ? 0 : program->profile.runs;
     p->launches = program->predicted.launches > 0 ? program->predicted.launches : 0;
     snprintf(p->ceilings, sizeof p->ceilings, "%s", ceilings ? ceilings : "");
-    p->entries = calloc(p->count + 1, sizeof *p->entries);
-    if (!p->entries)
-        abort();
+    p->entries = allocate(p->count, sizeof *p->entries);
     for (size_t i = 0; i < PLACES; i++)
         good = read_place(p, &places[i], items_at(program, &places[i])) && good;
     for (size_t i = 0; i < p->count; i++)
@@ -273,9 +271,7 @@ struct profile_group *profile_groups(const struct profile *p, enum profile_key k
     static int (*const orders[])(const void *, const void *) = {[PROFILE_LONGEST] = longest_first,
                                                                 [PROFILE_MOST_FLOPS] = most_flops_first,
                                                                 [PROFILE_RISING] = rising};
-    struct profile_group *groups = calloc(p->count + 1, sizeof *groups);
-    if (!groups)
-        abort();
+    struct profile_group *groups = allocate(p->count, sizeof *groups);
     *count = 0;
     for (size_t i = 0; i < p->count; i++) {
         char text[PROFILE_KEY];

@@ -3,6 +3,7 @@
 
 #include "analysis/record/schema.h"
 #include "analysis/record/value_text.h"
+#include "analysis/statistics/allocate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,11 +28,7 @@ void utc_now(char text[UTC_TEXT])
 /* Takes ownership of both. */
 static struct record *make_record(struct value *head, struct rows *rows)
 {
-    struct record *record = malloc(sizeof *record);
-    if (!record) {
-        fprintf(stderr, "record: no memory\n");
-        abort();
-    }
+    struct record *record = allocate(1, sizeof *record);
     *record = (struct record){.head = head, .rows = rows};
     return record;
 }

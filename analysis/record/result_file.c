@@ -2,6 +2,7 @@
 
 #include "analysis/record/file.h"
 #include "analysis/record/plain.h"
+#include "analysis/statistics/allocate.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -83,9 +84,7 @@ static bool parse_runs(const char *text, size_t size, struct file_runs *runs, ch
     struct record *record = parse_document(text, size, error);
     if (!record)
         return false;
-    runs->list = malloc(sizeof *runs->list);
-    if (!runs->list)
-        abort();
+    runs->list = allocate(1, sizeof *runs->list);
     runs->list[runs->count++] = record;
     return all_sound(runs, error);
 }
@@ -196,9 +195,8 @@ static void free_writer(struct writer *writer)
 
 struct writer *writer_open(const char *path, FILE *warnings, char *error)
 {
-    struct writer *writer = calloc(1, sizeof *writer);
-    if (!writer || !(writer->path = strdup(path)))
-        abort();
+    struct writer *writer = allocate(1, sizeof *writer);
+    writer->path = copied(path);
     switch (lock_take(path, &writer->file)) {
     case LOCK_TAKEN:
         return writer;
@@ -244,7 +242,7 @@ static bool write_all(int fd, const char *text, size_t size)
 }
 
 /* Appends a line, and leaves no part of it there if that fails. */
-static bool append(struct writer *writer, const struct buffer *line, char *error)
+static bool append_line(struct writer *writer, const struct buffer *line, char *error)
 {
     struct stat before;
     if (fstat(writer->file, &before) == 0 && write_all(writer->file, line->text, line->size))
@@ -267,7 +265,7 @@ static bool sync_sometimes(struct writer *writer, char *error)
 /* Adds a line, and frees it. */
 static bool save_line(struct writer *writer, struct buffer line, char *error)
 {
-    bool good = writer->behind ? rewrite(writer, error) : append(writer, &line, error);
+    bool good = writer->behind ? rewrite(writer, error) : append_line(writer, &line, error);
     free(line.text);
     writer->behind = !good;
     return good && sync_sometimes(writer, error);

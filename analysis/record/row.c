@@ -2,6 +2,7 @@
 #include "analysis/record/row.h"
 
 #include "analysis/record/scan.h"
+#include "analysis/statistics/allocate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,13 +18,6 @@ static _Noreturn void misuse(const char *what, const char *path)
 {
     fprintf(stderr, "row: %s: %s\n", path, what);
     abort();
-}
-
-static void *some(void *memory)
-{
-    if (!memory)
-        misuse("no memory", "of a row");
-    return memory;
 }
 
 const char *program_name(size_t kind)
@@ -107,7 +101,7 @@ int row_order(const struct row *a, const struct row *b, const struct field *f)
 
 struct row *row_new(void)
 {
-    struct row *row = some(calloc(1, sizeof *row));
+    struct row *row = allocate(1, sizeof *row);
     for (const struct field *f = schema_fields; schema_has(f); f++)
         field_clear(row, f);
     row->id = -1;
@@ -137,7 +131,7 @@ void row_free(struct row *row)
 
 static void *keep(struct row *row, size_t size)
 {
-    struct kept *k = some(malloc(sizeof *k + size));
+    struct kept *k = allocate(1, sizeof *k + size);
     k->next = row->kept;
     row->kept = k;
     return k->memory;
@@ -145,7 +139,7 @@ static void *keep(struct row *row, size_t size)
 
 static const char *keep_text(struct row *row, const char *text)
 {
-    char *clean = some(scan_clean(text));
+    char *clean = scan_clean(text);
     size_t size = strlen(clean) + 1;
     char *kept = keep(row, size);
     memcpy(kept, clean, size);
@@ -169,8 +163,8 @@ struct items row_keep_items(struct row *row, const void *list, size_t n, enum fi
 
 void row_explain(struct row *row, const char *path, const char *text)
 {
-    row->reasons = some(realloc(row->reasons, (row->reason_count + 1) * sizeof *row->reasons));
-    row->reasons[row->reason_count++] = (struct reason){some(strdup(path)), some(scan_clean(text))};
+    row->reasons = grow(row->reasons, row->reason_count, sizeof *row->reasons);
+    row->reasons[row->reason_count++] = (struct reason){copied(path), scan_clean(text)};
 }
 
 /* Removes the reason of `path`, and those of what it contains. */
@@ -235,7 +229,7 @@ struct row *row_copy(const struct row *row)
             copy_value(copy, row, f);
     for (size_t i = 0; i < row->reason_count; i++)
         row_explain(copy, row->reasons[i].path, row->reasons[i].text);
-    copy->flaw = row->flaw ? some(strdup(row->flaw)) : NULL;
+    copy->flaw = row->flaw ? copied(row->flaw) : NULL;
     copy->id = row->id;
     return copy;
 }

@@ -5,6 +5,7 @@
 #include "analysis/record/row.h"
 
 #include "analysis/record/row_range.h"
+#include "analysis/statistics/allocate.h"
 #include "analysis/statistics/disturbance.h"
 #include "analysis/statistics/robust.h"
 #include "analysis/statistics/statistics.h"
@@ -22,14 +23,6 @@ static double ratio(double a, double b)
     return isfinite(value) ? value : NAN;
 }
 
-static void *zeroed(size_t n, size_t size)
-{
-    void *memory = calloc(n + 1, size);
-    if (!memory)
-        abort();
-    return memory;
-}
-
 /* The turns of `times`, whose samples are to come, and which of them it reports: all, where a file of an
  * older version left out so many that the rest does not suffice. False if it has none that its samples are
  * of. To be freed. */
@@ -39,7 +32,7 @@ static bool read_reported(struct row_times *times, struct turns *t, struct repor
     bool stateless = times->noisy && strcmp(times->noisy, before) == 0, whole = true;
     size_t left = times->samples.count, others = 0;
     t->list = row_turns(times, &t->count);
-    r->is_reported = zeroed(t->count, sizeof *r->is_reported);
+    r->is_reported = allocate(t->count, sizeof *r->is_reported);
     for (size_t i = 0; i < t->count; i++) {
         r->is_reported[i] = true;
         whole = whole && t->list[i].samples > 0;
@@ -106,7 +99,7 @@ static struct range range_of_samples(struct items samples)
 /* Of the medians of turns. */
 static double quantile_of(const struct items *turns)
 {
-    double *sorted = zeroed(turns->count, sizeof *sorted);
+    double *sorted = allocate(turns->count, sizeof *sorted);
     memcpy(sorted, turns->reals, turns->count * sizeof *sorted);
     qsort(sorted, turns->count, sizeof *sorted, compare_doubles);
     double value = quantile(sorted, turns->count, 0.25);
@@ -313,7 +306,7 @@ bool row_states_differ(const struct row *a, size_t of_a, const struct row *b, si
     if (!same_place(a, b))
         return false;
     struct stated in_a = states_of(x, y), in_b = states_of(y, x);
-    struct turn *all = zeroed(in_a.count + in_b.count, sizeof *all);
+    struct turn *all = allocate(in_a.count + in_b.count, sizeof *all);
     bool any_a = false, any_b = false, shared = false;
     for (size_t i = 0; i < in_a.count + in_b.count; i++)
         all[i] = i < in_a.count ? in_a.turns[i] : in_b.turns[i - in_a.count];

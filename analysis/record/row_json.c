@@ -1,21 +1,16 @@
 #include "analysis/record/row.h"
 
 #include "analysis/record/value_text.h"
+#include "analysis/statistics/allocate.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static _Noreturn void no_memory(void)
-{
-    fprintf(stderr, "row: no memory\n");
-    abort();
-}
-
 /* Records what is wrong, if it is the first flaw. */
 static void add_flaw(struct row *row, const char *path, const char *wrong)
 {
-    if (!row->flaw && asprintf(&row->flaw, "%.*s: %s", SCHEMA_PATH, path, wrong) < 0)
-        no_memory();
+    if (!row->flaw)
+        row->flaw = format_text("%.*s: %s", SCHEMA_PATH, path, wrong);
 }
 
 static bool read_item(void *item, enum field_type type, const struct value *v)
@@ -29,9 +24,7 @@ static bool read_list(struct row *row, const struct field *f, const struct value
 {
     size_t n = 0;
     bool good = value_kind(array) == VALUE_ARRAY;
-    char *list = malloc((value_size(array) + 1) * ITEM);
-    if (!list)
-        no_memory();
+    char *list = allocate(value_size(array), ITEM);
     for (struct walk w = value_walk(array); good && walk_next(&w); n++)
         good = read_item(list + n * ITEM, f->type, w.value);
     if (good)

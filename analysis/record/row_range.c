@@ -1,6 +1,7 @@
 #include "analysis/record/row_range.h"
 
 #include "analysis/record/schema.h"
+#include "analysis/statistics/allocate.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -122,9 +123,7 @@ struct verdict row_verdict(const struct row *base, size_t of_base, const struct 
 struct range rows_range(const struct rows *rows, size_t kind)
 {
     size_t n = 0;
-    struct range *all = malloc((rows_count(rows) + 1) * sizeof *all);
-    if (!all)
-        abort();
+    struct range *all = allocate(rows_count(rows), sizeof *all);
     for (size_t i = 0; i < rows_count(rows); i++) {
         all[n] = row_range(rows_at(rows, i), kind);
         n += row_is_ok(rows_at(rows, i)) && all[n].median > 0;

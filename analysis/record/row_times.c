@@ -4,6 +4,7 @@
  */
 #include "analysis/record/row.h"
 
+#include "analysis/statistics/allocate.h"
 #include "analysis/statistics/statistics.h"
 
 #include <math.h>
@@ -34,9 +35,7 @@ struct row_times *row_times(const struct row *row, const char *group)
 
 static double *new_array(size_t n)
 {
-    double *array = calloc(n, sizeof *array);
-    if (!array)
-        abort();
+    double *array = allocate(n, sizeof *array);
     return array;
 }
 
@@ -166,9 +165,7 @@ void row_set_samples(struct row *row, const char *group, const double *samples, 
 {
     static const struct states none;
     static const struct turn one = {1, {{NAN, NAN, NAN}}, {{NAN, NAN, NAN}}};
-    struct turn *list = calloc(n, sizeof *list);
-    if (!list)
-        abort();
+    struct turn *list = allocate(n, sizeof *list);
     for (size_t i = 0; i < n; i++)
         list[i] = one;
     struct turns turns = {n, list, samples};
@@ -181,10 +178,8 @@ void row_set_samples(struct row *row, const char *group, const double *samples, 
 struct turn *row_turns(const struct row_times *time, size_t *n)
 {
     struct items sizes = time->blocks;
-    struct turn *turns = sizes.count > 0 ? calloc(sizes.count, sizeof *turns) : NULL;
+    struct turn *turns = sizes.count > 0 ? allocate(sizes.count, sizeof *turns) : NULL;
     *n = sizes.count;
-    if (*n > 0 && !turns)
-        abort();
     for (size_t i = 0; i < *n; i++)
         turns[i] = (struct turn){
             sizes.reals[i] >= 1 ? (size_t)sizes.reals[i] : 0, {{NAN, NAN, NAN}}, {{NAN, NAN, NAN}}};

@@ -1,20 +1,19 @@
 /* Sequences of rows are vectors of pointers. */
 #include "analysis/record/row.h"
+#include "analysis/statistics/allocate.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct rows {
     struct row **list;
-    size_t count, capacity;
+    size_t count;
     bool owner;
 };
 
 static struct rows *make_rows(bool owner)
 {
-    struct rows *rows = calloc(1, sizeof *rows);
-    if (!rows)
-        abort();
+    struct rows *rows = allocate(1, sizeof *rows);
     rows->owner = owner;
     return rows;
 }
@@ -49,20 +48,11 @@ struct row *rows_at(const struct rows *rows, size_t i)
     return i < rows->count ? rows->list[i] : NULL;
 }
 
-static void grow(struct rows *rows)
-{
-    rows->capacity = rows->capacity ? 2 * rows->capacity : 16;
-    rows->list = realloc(rows->list, rows->capacity * sizeof *rows->list);
-    if (!rows->list)
-        abort();
-}
-
 void rows_insert(struct rows *rows, size_t i, struct row *row)
 {
     if (i > rows->count)
         abort();
-    if (rows->count == rows->capacity)
-        grow(rows);
+    rows->list = grow(rows->list, rows->count, sizeof *rows->list);
     memmove(rows->list + i + 1, rows->list + i, (rows->count++ - i) * sizeof *rows->list);
     rows->list[i] = row;
 }

@@ -2,6 +2,7 @@
 #include "analysis/record/scan.h"
 
 #include "analysis/record/plain.h"
+#include "analysis/statistics/allocate.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -21,7 +22,7 @@ struct scanner {
     const char *text, *at, *end;
     struct spans *numbers;
     struct name *names; /* of all open objects */
-    size_t name_count, name_capacity;
+    size_t name_count;
     int depth;
     const char *wrong, *place; /* the first error */
 };
@@ -33,21 +34,9 @@ static bool fail(struct scanner *s, const char *place, const char *wrong)
     return false;
 }
 
-/* Grows a list, if it is full, for one more element. */
-static void *grow_list(void *list, size_t count, size_t *capacity, size_t size)
-{
-    if (count < *capacity)
-        return list;
-    *capacity = *capacity ? 2 * *capacity : 64;
-    list = realloc(list, *capacity * size);
-    if (!list)
-        abort();
-    return list;
-}
-
 static void note(struct spans *spans, const struct scanner *s, const char *begin)
 {
-    spans->list = grow_list(spans->list, spans->count, &spans->capacity, sizeof *spans->list);
+    spans->list = grow(spans->list, spans->count, sizeof *spans->list);
     spans->list[spans->count++] = (struct span){(size_t)(begin - s->text), (size_t)(s->at - s->text)};
 }
 
@@ -96,7 +85,7 @@ size_t scan_character(const char *at, const char *end, uint32_t *code)
 
 char *scan_clean(const char *text)
 {
-    char *copy = strdup(text), *end = copy ? copy + strlen(copy) : NULL;
+    char *copy = copied(text), *end = copy + strlen(copy);
     uint32_t code;
     for (char *at = copy; at < end;) {
         size_t length = scan_character(at, end, &code);
@@ -257,13 +246,11 @@ static bool scan_name(struct scanner *s)
     struct name name = {.start = begin + 1, .length = (size_t)(s->at - begin) - 2};
     if (escaped) {
         cJSON *text = cJSON_ParseWithLength(begin, (size_t)(s->at - begin));
-        name.plain = text ? strdup(text->valuestring) : NULL;
+        name.plain = text ? copied(text->valuestring) : NULL;
         cJSON_Delete(text);
-        if (!name.plain)
-            abort();
         name.length = strlen(name.plain);
     }
-    s->names = grow_list(s->names, s->name_count, &s->name_capacity, sizeof *s->names);
+    s->names = grow(s->names, s->name_count, sizeof *s->names);
     s->names[s->name_count++] = name;
     return true;
 }

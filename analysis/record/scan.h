@@ -21,7 +21,7 @@ struct span {
 
 struct spans {
     struct span *list;
-    size_t count, capacity;
+    size_t count;
 };
 
 /*

@@ -6,6 +6,7 @@
 
 #include "analysis/record/file.h"
 #include "analysis/record/json.h"
+#include "analysis/statistics/allocate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,9 +17,7 @@ static void keep_numbers(cJSON *json, const char *text, const struct span **next
 {
     if (cJSON_IsNumber(json)) {
         json->type = cJSON_Raw;
-        json->valuestring = strndup(text + (*next)->begin, (*next)->end - (*next)->begin);
-        if (!json->valuestring)
-            abort();
+        json->valuestring = copied_part(text + (*next)->begin, (*next)->end - (*next)->begin);
         (*next)++;
     }
     for (cJSON *child = json->child; child; child = child->next)

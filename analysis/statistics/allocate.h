@@ -48,6 +48,20 @@ __attribute__((format(printf, 1, 2))) static inline char *format_text(const char
     return text;
 }
 
+/* A copy of a text, or of at most its first `length` bytes; to be freed. */
+static inline char *copied_part(const char *text, size_t length)
+{
+    char *copy = strndup(text, length);
+    if (!copy)
+        abort();
+    return copy;
+}
+
+static inline char *copied(const char *text)
+{
+    return copied_part(text, strlen(text));
+}
+
 /* Appends to a text, of which at most `size` bytes are kept. */
 __attribute__((format(printf, 3, 4))) static inline void append(char *text, size_t size, const char *format,
                                                                 ...)

@@ -5,8 +5,9 @@
 #ifndef GTMARK_BENCH_AUDIT_H
 #define GTMARK_BENCH_AUDIT_H
 
-#include "bench/audit/operands_device.h"
+#include "bench/audit/operands.h"
 #include "bench/base/message.h"
+#include "kernels/backend.h"
 
 enum outcome { OUTCOME_NONE, OUTCOME_PASS, OUTCOME_NOTE, OUTCOME_FAIL, OUTCOME_ABSENT };
 
@@ -72,5 +73,59 @@ struct tried {
 
 /* What all wrong samples have in common and no right one has, in words; "" if that is nothing known. */
 void audit_common(const struct tried *tried, int count, char *text, size_t size);
+
+/* --- which kernels are audited */
+
+enum { ROWS_MAX = 512, VARIANT_TEXT = 64 };
+
+/* A kernel to audit, by name: each child opens the library itself. */
+struct audited_row {
+    enum op op;
+    enum dtype dtype;
+    bool on_device;
+    char variant[VARIANT_TEXT];
+};
+
+struct audited_rows {
+    int count;
+    bool failed; /* the library, for the reason in `error` */
+    struct message error;
+    struct audited_row row[ROWS_MAX];
+};
+
+/*
+ * The kernels of a library (null: our own defaults) that compute one of these ops (none set: any). Those for
+ * a GPU are left out where there is none, and `error` says why.
+ */
+void audited_rows_list(const char *library, const bool ops[OPS], struct audited_rows *rows);
+
+/* --- the samples that a check visits, and a kernel's runs of them */
+
+/* Visits a sample: its operands in the kernel's type. */
+typedef void sample_visitor(const struct audited *a, const struct operands *inputs, void *context);
+
+enum samples { SAMPLES_ALL, SAMPLES_SMALL, SAMPLES_FEW };
+
+/*
+ * All samples; without those of large shapes; or of each shape those with all operands. Samples that the
+ * kernel refuses are left out. Returns their number, and that of the refused with the last reason.
+ */
+int visit_samples(const struct audited *a, enum samples which, sample_visitor *visit, void *context,
+                  const char **refusal, int *refused);
+
+/* Passes, with the text, if nothing was found; absent if every sample was refused. */
+void say_passed(const struct audited *a, int visited, const char *refusal, const char *text);
+
+/* Both, for checks to which refusals are nothing new. */
+void visit_or_pass(const struct audited *a, enum samples which, sample_visitor *visit, const char *text);
+
+/* Runs a kernel on a copy of the operands, which is returned. *intact: whether it left alone what lies behind
+ * its scratch. References run on the host. */
+struct operands *run_traced(const struct audited *a, const struct operands *inputs, const struct kernel *k,
+                            int threads, bool *intact);
+
+/* The same; where memory was touched is for the check of memory. */
+struct operands *run_copy(const struct audited *a, const struct operands *inputs, const struct kernel *k,
+                          int threads);
 
 #endif

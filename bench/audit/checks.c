@@ -3,11 +3,10 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
-#include "bench/audit/samples.h"
+#include "bench/audit/audit.h"
 #include "kernels/gtmark_plugin.h"
 #include "kernels/plugin_rows.h"
 

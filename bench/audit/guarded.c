@@ -1,4 +1,4 @@
-#include "bench/audit/guarded.h"
+#include "bench/audit/operands.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

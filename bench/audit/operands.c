@@ -1,6 +1,7 @@
 /* Random operands for any op: see operands.h. */
 #include "bench/audit/operands.h"
 
+#include "analysis/statistics/allocate.h"
 #include "kernels/rng.h"
 
 #include <math.h>
@@ -140,8 +141,8 @@ static bool shaped(struct operands *o, int64_t pad)
 
 static struct operands *shaped_or_null(const struct sample *s, enum dtype dtype, int64_t pad)
 {
-    struct operands *o = calloc(1, sizeof *o);
-    if (!o || op_info(s->op)->operand_count > OPERANDS_MAX)
+    struct operands *o = allocate(1, sizeof *o);
+    if (op_info(s->op)->operand_count > OPERANDS_MAX)
         abort();
     o->sample = *s;
     operands_sizes(&o->sample);

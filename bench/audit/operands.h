@@ -11,8 +11,33 @@
 #ifndef GTMARK_BENCH_OPERANDS_H
 #define GTMARK_BENCH_OPERANDS_H
 
-#include "bench/audit/guarded.h"
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "kernels/backend.h"
+
+/* --- memory between two pages that nobody may access */
+
+/* Where accesses outside are noticed at once: nowhere, after the last byte, before the first. */
+enum guard { GUARD_NONE, GUARD_AFTER, GUARD_BEFORE };
+
+struct guarded {
+    void *bytes;          /* aligned to `unit` */
+    unsigned char *pages; /* with the two */
+    size_t size;          /* of pages */
+};
+
+/* `size` bytes, of which those that fill pages up stand away from the guard. Out of memory: abort. */
+struct guarded guarded_new(size_t size, size_t unit, enum guard guard);
+
+/* From now on: may be read, but not written; may not be accessed. */
+void guarded_freeze(struct guarded g);
+void guarded_close(struct guarded g);
+
+void guarded_free(struct guarded g);
+
+/* Whether an address is in the pages. */
+bool guarded_has(struct guarded g, const void *address);
 
 /* What to build. Bit i of absent and acc refers to operand i of the op; only optional ones can be absent. */
 struct sample {
@@ -116,5 +141,25 @@ unsigned operands_without(enum op op, unsigned options);
 void operands_sizes(struct sample *s);
 void operands_fill(struct operands *o);
 void operands_copy_entries(struct mat to, struct mat from);
+
+/* --- on a device */
+
+/* An open device, or why there is none. */
+struct opened_device {
+    const struct backend *backend;
+    void *context; /* null: none */
+    char why[256];
+};
+
+/* The first GPU. */
+struct opened_device operands_device(void);
+void operands_device_close(struct opened_device *d);
+
+/*
+ * Runs a kernel on copies of the operands, including guards, in device memory, and copies everything back.
+ * `aligned`: the first element of every matrix has the device's alignment; otherwise it is offset from it.
+ * Scratch starts as NaN; returns false if it was overrun. A fault of the device ends the program with a line.
+ */
+bool operands_run_on(struct operands *o, const struct kernel *k, const struct opened_device *d, bool aligned);
 
 #endif

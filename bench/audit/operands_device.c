@@ -1,5 +1,7 @@
 /* All operands and the scratch buffer share one allocation, which is transferred as a whole. */
-#include "bench/audit/operands_device.h"
+
+#include "analysis/statistics/allocate.h"
+#include "bench/audit/operands.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,9 +79,9 @@ bool operands_run_on(struct operands *o, const struct kernel *k, const struct op
     const struct device *device = d->backend->device;
     o->rounding = kernel_rounding(k);
     struct placement p = place(o, k, d, aligned);
-    unsigned char *host = malloc((size_t)p.end);
+    unsigned char *host = allocate((size_t)p.end, 1);
     char *base = device->allocate(d->context, p.end);
-    if (!host || !base)
+    if (!base)
         abort();
     memset(host, TRAP, (size_t)p.end);
     for (int i = 0; i < OPERANDS_MAX; i++)

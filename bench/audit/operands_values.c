@@ -1,4 +1,5 @@
 /* The sizes and values of random operands: see operands.h. */
+#include "analysis/statistics/allocate.h"
 #include "bench/audit/operands.h"
 
 #include "kernels/rng.h"
@@ -127,9 +128,7 @@ static void fill_edges(const struct sample *s, bool by_sender, struct mat row, s
 /* The number of each edge by sender: they come in the order of their receivers in both. */
 static void fill_numbers(const struct sample *s, const struct edges *e)
 {
-    int64_t rows = e->out_row.rows - 1, *next = malloc((size_t)rows * sizeof *next);
-    if (!next)
-        abort();
+    int64_t rows = e->out_row.rows - 1, *next = allocate((size_t)rows, sizeof *next);
     memcpy(next, e->out_row.data, (size_t)rows * sizeof *next);
     for (int64_t n = 0; n < s->dims[DIM_E]; n++)
         ((int32_t *)e->out_edge.data)[next[((const int32_t *)e->col.data)[n]]++] = (int32_t)n;

@@ -1,10 +1,11 @@
 /* Which kernels are audited: see rows.h. */
-#include "bench/audit/rows.h"
+
+#include "bench/audit/audit.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/audit/operands_device.h"
+#include "bench/audit/operands.h"
 #include "kernels/plugin_rows.h"
 
 static void add_row(struct audited_rows *rows, const struct kernel *k, bool wanted)

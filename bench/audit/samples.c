@@ -1,5 +1,6 @@
 /* The samples of the checks: see samples.h. */
-#include "bench/audit/samples.h"
+
+#include "bench/audit/audit.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "bench/audit/samples.h"
+#include "bench/audit/audit.h"
 #include "kernels/rng.h"
 
 /* Whether two values differ by more than their rounding. */

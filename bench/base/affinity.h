@@ -5,6 +5,7 @@
 
 #include <sched.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 /*
  * The processors that threads may run on. Bound threads (OMP_PROC_BIND, GOMP_CPU_AFFINITY) have OpenMP's
@@ -26,5 +27,17 @@ bool affinity_spread(int threads, cpu_set_t *granted);
 
 /* Lets the threads run on all granted cores again. */
 void affinity_restore(int threads, const cpu_set_t *granted);
+
+/* --- how OpenMP's threads wait for work: they spin for a while, then sleep */
+
+/*
+ * Starts the program again with GOMP_SPINCOUNT=3000, since libgomp reads it before main. Returns where that
+ * or OMP_WAIT_POLICY is set, so the second time too; if built with clang, whose OpenMP has KMP_BLOCKTIME;
+ * under valgrind, which would not follow; and if the program cannot be started.
+ */
+void waiting_shorten(char *const *argv);
+
+/* What decides it: "GOMP_SPINCOUNT=3000", "OMP_WAIT_POLICY=passive", "default of libgomp". */
+void waiting_policy(char *text, size_t size);
 
 #endif

@@ -1,5 +1,6 @@
 #include "bench/base/child.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -12,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "analysis/statistics/allocate.h"
 #include "bench/base/interrupt.h"
 
 #ifndef SYS_pidfd_open
@@ -159,17 +161,35 @@ static void put_word(const char *word, FILE *out)
 
 char *command_text(int argc, char *const *argv)
 {
-    char *text = NULL;
+    char *text;
     size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        abort();
+    FILE *out = open_text(&text, &size);
     for (int i = 0; i < argc; i++) {
         if (i)
             putc(' ', out);
         put_word(argv[i], out);
     }
-    if (fclose(out) != 0)
-        abort();
+    fclose(out);
     return text;
+}
+
+bool scratch_make(char path[PATH_MAX], struct message *error)
+{
+    const char *given = getenv("TMPDIR"), *parent = given && *given ? given : "/tmp";
+    int length = snprintf(path, PATH_MAX, "%s/gtmark-count-XXXXXX", parent);
+    if (length < PATH_MAX && mkdtemp(path))
+        return true;
+    return complain(error, "TMPDIR=%.300s: cannot be written: %s", parent,
+                    strerror(length < PATH_MAX ? errno : ENAMETOOLONG));
+}
+
+void scratch_remove(const char *path)
+{
+    DIR *directory = opendir(path);
+    for (struct dirent *e; directory && (e = readdir(directory)) != NULL;)
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            unlinkat(dirfd(directory), e->d_name, 0);
+    if (directory)
+        closedir(directory);
+    rmdir(path);
 }

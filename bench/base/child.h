@@ -3,9 +3,12 @@
 #ifndef GTMARK_BENCH_CHILD_H
 #define GTMARK_BENCH_CHILD_H
 
+#include <limits.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "bench/base/message.h"
+#include "kernels/guest.h"
 
 /*
  * Starts a program; the first argument is its name. Its stderr goes to the file `log` (null: discarded), its
@@ -40,5 +43,25 @@ bool child_explain(const char *log, struct message *error);
 /* The command line as a shell takes it: the words with a space between them, those that a shell would take
  * apart or replace in single quotes (POSIX, Shell Command Language, 2.2). To be freed. */
 char *command_text(int argc, char *const *argv);
+
+/* --- a temporary directory for the files of a child process */
+
+/* Creates an empty directory in $TMPDIR or /tmp. False with a message. */
+bool scratch_make(char path[PATH_MAX], struct message *error);
+
+/* Removes the directory and its files. */
+void scratch_remove(const char *path);
+
+/*
+ * A run that calls code of others is a child of a process that waits for it, and that says so, with exit
+ * status 1, if it ends before its end, whatever its exit status. The child is a process group of its own and
+ * gets the signals that its parent gets, so that each comes once.
+ */
+
+/*
+ * Goes on in the child, with the note in which to store its exit status at its end. *out: what was its
+ * stdout; all that others print goes to stderr. Null in the parent, after it, with the status.
+ */
+struct guest_note *supervise(const char *program, const char *library, FILE **out, int *status);
 
 #endif

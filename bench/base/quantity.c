@@ -1,10 +1,12 @@
 #include "bench/base/quantity.h"
 
+#include <ctype.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/tables/units.h"
-#include "bench/base/number.h"
 
 /* A suffix must come before a shorter one that it ends with. */
 struct unit {
@@ -85,4 +87,29 @@ void quantity_format(char text[QUANTITY_TEXT], double value, enum quantity_kind 
         snprintf(text, QUANTITY_TEXT, "%.3g", value);
     else
         units_format(text, value, q == QUANTITY_BYTES ? UNITS_BINARY : UNITS_SI, names[q]);
+}
+
+const char *scan_number(const char *text, double *value)
+{
+    if (!isdigit((unsigned char)text[*text == '.']) ||
+        (text[0] == '0' && tolower((unsigned char)text[1]) == 'x'))
+        return NULL;
+    char *end;
+    *value = strtod(text, &end);
+    static const char suffixes[] = "kmg";
+    const char *suffix = *end ? strchr(suffixes, tolower((unsigned char)*end)) : NULL;
+    for (int power = suffix ? (int)(suffix - suffixes) : -1; power >= 0; power--)
+        *value *= 1000;
+    return suffix ? end + 1 : end;
+}
+
+bool number_allowed(bool whole, double min, double max, double value)
+{
+    return value >= min && value <= max && (!whole || value == floor(value));
+}
+
+bool parse_number(const char *text, bool whole, double min, double max, double *value)
+{
+    const char *end = scan_number(text, value);
+    return end && !*end && number_allowed(whole, min, max, *value);
 }

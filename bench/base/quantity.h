@@ -32,4 +32,15 @@ const char *quantity_allowed(enum quantity_kind q);
 enum { QUANTITY_TEXT = 64 };
 void quantity_format(char text[QUANTITY_TEXT], double value, enum quantity_kind q);
 
+/* --- numbers with the suffixes K, M and G, powers of 1000, as flags take them: "16k" */
+
+/* Reads the number that a text begins with; returns what follows it, or null if there is none. */
+const char *scan_number(const char *text, double *value);
+
+/* Whether a value is in [min, max], and a whole number where that is asked for. */
+bool number_allowed(bool whole, double min, double max, double value);
+
+/* Reads a text that is one allowed number and nothing else. */
+bool parse_number(const char *text, bool whole, double min, double max, double *value);
+
 #endif

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/allocate.h"
 #include "kernels/arithmetic.h"
 
 enum { LETTERS_MAX = 32 }; /* longer words are not compared */
@@ -62,8 +63,8 @@ const char *suggest_text(const struct suggestion *s, const char *prefix, char te
 
 bool names_read(const char *text, const char *(*name)(int index), bool *chosen, char nearest[SUGGESTION_TEXT])
 {
-    char *copy = strdup(text), *next = copy;
-    bool good = copy;
+    char *copy = copied(text), *next = copy;
+    bool good = true;
     nearest[0] = '\0';
     for (char *item; good && (item = strsep(&next, ",")) != NULL;) {
         struct suggestion s = {item, strlen(item), NULL, 0};

@@ -1,4 +1,3 @@
-#include "bench/base/supervise.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -4,15 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/allocate.h"
 #include "analysis/tables/wrap.h"
 
 int warnings_add(const struct subject *s, const struct warning_kind *kind, double value, const char *format,
                  ...)
 {
     struct warnings *w = s->warnings;
-    w->list = realloc(w->list, (w->count + 1) * sizeof *w->list);
-    if (!w->list)
-        abort();
+    w->list = grow(w->list, w->count, sizeof *w->list);
     struct warning *added = &w->list[w->count++];
     *added = (struct warning){kind, s->row, s->program, value, ""};
     va_list amount;
@@ -68,15 +67,14 @@ static void put_what(const struct warnings *w, size_t first, FILE *out)
 void warnings_print(const struct warnings *w, describe_row *describe, const void *context, FILE *out)
 {
     for (size_t i = 0; i < w->count; i++) {
-        size_t first = 0, size;
-        char *text = NULL;
+        size_t first = 0;
         while (w->list[first].kind != w->list[i].kind)
             first++;
         if (first < i)
             continue;
-        FILE *line = open_memstream(&text, &size);
-        if (!line)
-            abort();
+        char *text;
+        size_t size;
+        FILE *line = open_text(&text, &size);
         fprintf(line, "%s: ", w->list[i].kind->label);
         put_rows(w, i, describe, context, line);
         put_what(w, i, line);

@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/allocate.h"
 #include "analysis/statistics/statistics.h"
-#include "bench/base/number.h"
+#include "bench/base/quantity.h"
 #include "bench/base/suggest.h"
-#include "bench/cli/parallel.h"
+#include "bench/cli/config.h"
 #include "bench/cli/presets.h"
 #include "graphs/batching.h"
 #include "graphs/graph.h"
@@ -24,7 +25,7 @@ static const char *model_choice(int index)
 static char *model_text(const char *item, struct axis_values *v, struct message *why)
 {
     (void)why;
-    return model_named(item, v->others) ? strdup(item) : NULL;
+    return model_named(item, v->others) ? copied(item) : NULL;
 }
 
 /* The first choice keeps the model's own branch; the others replace it. */
@@ -65,9 +66,9 @@ static char *graph_text(const char *item, struct axis_values *v, struct message 
     char error[GRAPH_NAME_ERROR], text[GRAPH_NAME_TEXT];
     if (graph_name_read(item, &n, error, sizeof error)) {
         if (!n.family)
-            return strdup(item);
+            return copied(item);
         graph_name_text(&n, text);
-        return strdup(text);
+        return copied(text);
     }
     if (n.family)
         complain(why, "%s", error);
@@ -90,11 +91,9 @@ static char *pe_text(const char *item, struct axis_values *v, struct message *wh
     struct encoding_config c;
     if (!encoding_parse(item, &c))
         return NULL;
-    v->encodings = realloc(v->encodings, ((size_t)v->count + 1) * sizeof c);
-    if (!v->encodings)
-        abort();
+    v->encodings = grow(v->encodings, (size_t)v->count, sizeof c);
     v->encodings[v->count] = c;
-    return strdup(item);
+    return copied(item);
 }
 
 _Static_assert(SEGMENTS_MAX == 1000, "what the help of --checkpoint says");
@@ -110,7 +109,7 @@ static char *checkpoint_text(const char *item, struct axis_values *v, struct mes
 {
     (void)v;
     (void)why;
-    return checkpoint_segments(item, 1) > 0 ? strdup(item) : NULL;
+    return checkpoint_segments(item, 1) > 0 ? copied(item) : NULL;
 }
 
 /* The activations of a feed-forward network: all except none. */
@@ -177,17 +176,11 @@ const char *axis_text(const struct axis_values *v, double value)
     return v->texts[(size_t)value];
 }
 
-/* The room doubles at every power of two. */
-static bool append(struct axis_values *v, double value)
+static bool append_value(struct axis_values *v, double value)
 {
-    int count = v->count;
-    if (count == AXIS_VALUES_MAX)
+    if (v->count == AXIS_VALUES_MAX)
         return false;
-    if ((count & (count - 1)) == 0) {
-        v->values = realloc(v->values, (size_t)(count ? 2 * count : 1) * sizeof *v->values);
-        if (!v->values)
-            abort();
-    }
+    v->values = grow(v->values, (size_t)v->count, sizeof *v->values);
     v->values[v->count++] = value;
     return true;
 }
@@ -219,7 +212,7 @@ static bool parse_range(const struct axis_info *axis, const char *item, double f
         double value = whole ? round(x) : x;
         bool repeated = step > 0 && value == v->values[v->count - 1]; /* 1-8*1.5 rounds to 2 twice */
         if (step == AXIS_VALUES_MAX || !number_allowed(whole, axis->min, axis->max, value) ||
-            (!repeated && !append(v, value)))
+            (!repeated && !append_value(v, value)))
             return false;
         x = *sign == '+' ? x + by : x * by;
     }
@@ -230,13 +223,11 @@ static bool parse_range(const struct axis_info *axis, const char *item, double f
 static bool append_text(struct axis_values *v, char *text)
 {
     int first = 0;
-    v->texts = realloc(v->texts, ((size_t)v->count + 1) * sizeof *v->texts);
-    if (!v->texts)
-        abort();
+    v->texts = grow(v->texts, (size_t)v->count, sizeof *v->texts);
     v->texts[v->count] = text;
     while (strcmp(v->texts[first], text) != 0)
         first++;
-    if (append(v, first))
+    if (append_value(v, first))
         return true;
     free(text);
     return false;
@@ -248,7 +239,7 @@ static bool parse_item(const struct axis_info *axis, const char *item, struct ax
     if (axis->kind == AXIS_NAME) {
         for (int i = 0; axis->choice(i); i++)
             if (strcmp(axis->choice(i), item) == 0)
-                return append(v, i);
+                return append_value(v, i);
         return false;
     }
     if (axis->kind == AXIS_TEXT) {
@@ -260,7 +251,7 @@ static bool parse_item(const struct axis_info *axis, const char *item, struct ax
     if (end && *end == '-')
         return parse_range(axis, item, value, end, v, why);
     return end && !*end && number_allowed(axis->kind == AXIS_WHOLE, axis->min, axis->max, value) &&
-           append(v, value);
+           append_value(v, value);
 }
 
 /* Reports what is allowed: `why`, if it is set, or with the nearest choice to `item`. */
@@ -293,9 +284,7 @@ static bool say_repeated(const struct axis_info *axis, const char *text, const s
                          struct message *error)
 {
     size_t count = (size_t)v->count, i = 1;
-    double *sorted = malloc(count * sizeof *sorted);
-    if (!sorted)
-        abort();
+    double *sorted = allocate(count, sizeof *sorted);
     memcpy(sorted, v->values, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, compare_doubles);
     while (i < count && sorted[i] != sorted[i - 1])
@@ -357,9 +346,8 @@ bool axis_parse(enum axis a, const char *text, struct axis_values *out, struct m
 {
     struct axis_values v = {.others = out->others};
     struct message why = {""};
-    char *copy = strdup(text);
-    bool good = copy;
-    char *rest = copy;
+    char *copy = copied(text), *rest = copy;
+    bool good = true;
     const char *item = "";
     while (good && rest)
         good = *(item = cut_item(&rest)) && parse_item(&axes[a], item, &v, &why);

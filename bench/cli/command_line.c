@@ -3,11 +3,9 @@
 #include <errno.h> /* program_invocation_name */
 #include <string.h>
 
-#include "bench/cli/defaults.h"
 #include "bench/cli/flags.h"
 #include "bench/cli/plan.h"
 #include "bench/cli/plugin.h"
-#include "bench/cli/refusals.h"
 #include "bench/machine/machine.h"
 
 /* `all` must outlive the result. */

@@ -2,7 +2,11 @@
 #ifndef GTMARK_BENCH_COMMAND_LINE_H
 #define GTMARK_BENCH_COMMAND_LINE_H
 
+#include <stdio.h>
+
+#include "bench/cli/config.h"
 #include "bench/cli/options.h"
+#include "kernels/backend.h"
 
 /*
  * Sets the defaults, reads the arguments of main, and plans the run of an action that looks at rows; false
@@ -14,5 +18,38 @@ bool options_parse(const struct bench *b, const struct ranks *world, int argc, c
 
 /* Prints --help. */
 void options_help(const struct bench *b, FILE *out);
+
+/* --- what is refused of a command line: a message that names flags, values and what is allowed */
+
+/* Whether the flags, as they are given, agree. */
+bool flags_are_possible(const struct options *o, struct message *error);
+
+/* Whether the plan is possible: it as a whole, and each configuration. A sweep may have some that it skips
+ * (config_is_skipped), unless it has no others; a sweep over presets may have none. */
+bool plan_is_possible(const struct options *o, struct message *error);
+
+/* Of the flags: whether tables have the one file that they belong to. */
+bool tables_are_possible(const struct options *o, struct message *error);
+
+/* Of the plan: whether files can be read, unless they are too large for the memory, which makes rows of its
+ * own; and whether some model takes each table. */
+bool files_are_readable(const struct options *o, struct message *error);
+
+/* --- defaults that depend on other flags */
+
+/* Sets them after all flags are read; false with a message. */
+bool defaults_set(struct options *o, struct message *error);
+
+/* --- output of --list models, --list presets, --list graphs and --list ops */
+
+struct model;
+
+/* `others`: those of a plug-in. */
+void list_models(FILE *out, const struct model *others);
+void list_presets(FILE *out);
+void list_graphs(FILE *out);
+
+/* Ops with their mathematics, FLOPs and the variants on the backend. */
+void list_ops(FILE *to, const struct backend *b);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/allocate.h"
 #include "bench/cli/config.h"
 #include "bench/cli/presets.h"
 #include "graphs/graph_file.h"
@@ -197,11 +198,9 @@ static void add_words(const struct config *c, enum axis_work work, FILE *out)
 
 void config_work(const struct config *c, uint64_t seed, char hash[17])
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        abort();
+    char *text;
+    size_t size;
+    FILE *out = open_text(&text, &size);
     fprintf(out, "work 2");
     add_words(c, WORK_ALWAYS, out);
     fprintf(out, " seed %" PRIu64 " dtype f32", seed); /* of older rows: others follow with their axis */
@@ -213,4 +212,16 @@ void config_work(const struct config *c, uint64_t seed, char hash[17])
     fclose(out);
     snprintf(hash, 17, "%016" PRIx64, rng_key(0, text));
     free(text);
+}
+
+const char *parallel_name(int way)
+{
+    static const char *const names[PARALLELS] = {"data", "halo", "ulysses", "ring"};
+    return way >= 0 && way < PARALLELS ? names[way] : NULL;
+}
+
+const char *partition_name(int partition)
+{
+    static const char *const names[NODE_PARTITIONS] = {"range", "metis"};
+    return partition >= 0 && partition < NODE_PARTITIONS ? names[partition] : NULL;
 }

@@ -2,9 +2,22 @@
 #ifndef GTMARK_BENCH_CONFIG_H
 #define GTMARK_BENCH_CONFIG_H
 
+#include "analysis/record/value.h"
 #include "bench/cli/options.h"
-#include "bench/cli/parallel.h"
 #include "graphs/order.h"
+
+/* --- how several ranks share the work: the graphs of a batch, or the nodes (models/layers/layers.h) */
+
+enum parallel { PARALLEL_DATA, PARALLEL_HALO, PARALLEL_ULYSSES, PARALLEL_RING, PARALLELS };
+
+/* Which nodes a rank has if ranks divide them: consecutive ones, or as METIS divides the graph. */
+enum node_partition { PARTITION_RANGE, PARTITION_METIS, NODE_PARTITIONS };
+
+/* "data"; null if there is no such way. */
+const char *parallel_name(int way);
+
+/* "range"; null if there is no such partition. */
+const char *partition_name(int partition);
 
 struct config {
     int preset; /* see preset_at */
@@ -67,5 +80,11 @@ void config_set(struct config *c, enum axis a, const struct axis_values *v, doub
  * file's bytes are hashed.
  */
 void config_work(const struct config *c, uint64_t seed, char hash[17]);
+
+/* --- a configuration as JSON, written by --dump: what another framework needs to repeat the step */
+
+/* The tape is the configuration's step on this batch, laid out and in its initial state. */
+struct value *config_describe(const struct config *c, const struct options *o, const struct batch *b,
+                              const struct tape *step);
 
 #endif

@@ -1,12 +1,11 @@
-#include "bench/cli/defaults.h"
+#include "bench/cli/command_line.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/cli/config.h"
-#include "bench/cli/find.h"
-#include "bench/cli/kernels.h"
+#include "bench/cli/flags.h"
 #include "kernels/ranks.h"
 
 /* Replaces the values of an axis. */

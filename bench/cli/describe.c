@@ -1,4 +1,4 @@
-#include "bench/cli/describe.h"
+#include "bench/cli/config.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,8 @@
-#include "bench/cli/find.h"
+#include "bench/cli/flags.h"
 
 #include <string.h>
 
 #include "bench/base/quantity.h"
-#include "bench/cli/kernels.h"
 
 /* What follows `prefix`, which begins the text; null if it does not. */
 static const char *after(const char *text, const char *prefix)

@@ -5,14 +5,12 @@
 #include <string.h>
 
 #include "analysis/record/result_file.h"
-#include "bench/base/number.h"
+#include "bench/base/quantity.h"
 #include "bench/base/suggest.h"
 #include "bench/cli/columns.h"
 #include "bench/cli/data.h"
-#include "bench/cli/find.h"
-#include "bench/cli/kernels.h"
 #include "bench/cli/presets.h"
-#include "bench/time/cold.h"
+#include "bench/time/apart.h"
 
 static bool read_axis(const struct argument *a, struct message *error)
 {

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/allocate.h"
+
 const struct gate_kind gate_kinds[GATE_KINDS] = {
     [GATE_LATENCY] = {"latency", "time.median", "time.median", false, false, QUANTITY_SECONDS},
     [GATE_P99] = {"p99", "time.p99", "time.p99", false, false, QUANTITY_SECONDS},
@@ -73,8 +75,8 @@ static bool read_gate(const char *item, struct gate *g, struct message *error)
 
 bool gates_parse(const char *text, struct gates *g, struct message *error)
 {
-    char *copy = strdup(text), *next = copy;
-    bool good = copy != NULL;
+    char *copy = copied(text), *next = copy;
+    bool good = true;
     for (char *item; good && (item = strsep(&next, ",")) != NULL;) {
         good = g->count < GATES_MAX || complain(error, "--threshold: at most %d gates", GATES_MAX);
         good = good && read_gate(item, &g->list[g->count], error);

@@ -1,6 +1,6 @@
-#include "bench/cli/kernels.h"
+#include "analysis/statistics/allocate.h"
+#include "bench/cli/flags.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench/base/suggest.h"
@@ -35,9 +35,7 @@ static bool covered(const struct backend *top, const struct backend *from, const
 
 static void add_kernel(struct options *o, const struct kernel *k, struct form f)
 {
-    o->kernels = realloc(o->kernels, ((size_t)o->kernel_count + 1) * sizeof *o->kernels);
-    if (!o->kernels)
-        abort();
+    o->kernels = grow(o->kernels, (size_t)o->kernel_count, sizeof *o->kernels);
     o->kernels[o->kernel_count++] = (struct timed_kernel){k, f};
 }
 

@@ -1,4 +1,4 @@
-#include "bench/cli/lists.h"
+#include "bench/cli/command_line.h"
 
 #include <stdio.h>
 

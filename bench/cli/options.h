@@ -26,7 +26,7 @@ struct bench {
     int64_t model_nodes;
     bool steps;   /* without --phase: only training steps are timed */
     bool whole;   /* reports everything: profile, memory, cold start */
-    bool kernels; /* times single ops (bench/cli/kernels.h) */
+    bool kernels; /* times single ops (bench/cli/kernels.c) */
 };
 
 enum action {
@@ -93,7 +93,7 @@ struct crossover {
     enum axis over;     /* nodes, degree, batch or layers */
 };
 
-/* A part of the sweep (--shard), chosen by bench/sweep/shard.h. */
+/* A part of the sweep (--shard), chosen by bench/sweep/shard.c. */
 struct shard_options {
     int index, of;  /* 1 to `of`; 0: the whole sweep */
     int64_t whole;  /* rows of the sweep */

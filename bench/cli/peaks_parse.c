@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/record/result_file.h"
+#include "analysis/statistics/allocate.h"
 #include "bench/base/quantity.h"
 
 enum { PEAK, DRAM, TENSOR_TF32, TENSOR_BF16, RATES };
@@ -47,9 +48,7 @@ static int rate_of(const char *text)
 
 static void add_ceilings(struct given_ceilings *g, const struct calibration *c)
 {
-    g->list = realloc(g->list, ((size_t)g->count + 1) * sizeof *g->list);
-    if (!g->list)
-        abort();
+    g->list = grow(g->list, (size_t)g->count, sizeof *g->list);
     g->list[g->count++] = *c;
 }
 
@@ -70,9 +69,7 @@ static bool read_rates(const char *text, struct given_ceilings *g)
 {
     double rate[RATES] = {0};
     bool good = true;
-    char *copy = strdup(text), *next = copy;
-    if (!copy)
-        abort();
+    char *copy = copied(text), *next = copy;
     for (char *item; good && (item = strsep(&next, ",")) != NULL;) {
         int i = rate_of(item);
         good = i < RATES && rate[i] == 0 &&

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/allocate.h"
 #include "bench/cli/presets.h"
 #include "kernels/arithmetic.h"
 
@@ -141,9 +142,8 @@ static struct config expand_first(const struct options *o, int64_t position)
 void plan_make(struct options *o)
 {
     int64_t all = min_of(plan_combinations(o), AXIS_VALUES_MAX), count = 0;
-    struct config *list = realloc(o->plan.list, (size_t)all * sizeof *list);
-    if (!list)
-        abort();
+    struct config *list = allocate((size_t)all, sizeof *list);
+    free(o->plan.list);
     for (bool empty = false; count == 0; empty = true)
         for (int64_t i = 0; i < all; i++) {
             list[count] = expand_first(o, i);

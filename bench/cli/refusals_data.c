@@ -1,5 +1,5 @@
 /* Graphs from files, and the tables beside them (--data). */
-#include "bench/cli/refusals.h"
+#include "bench/cli/command_line.h"
 #include "models/layers/features.h"
 
 /* Tables belong to the nodes and edges of one file. */

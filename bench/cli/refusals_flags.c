@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "analysis/record/file.h"
-#include "bench/base/scratch.h"
+#include "bench/base/child.h"
 #include "bench/base/suggest.h"
-#include "bench/cli/find.h"
-#include "bench/cli/refusals.h"
+#include "bench/cli/command_line.h"
+#include "bench/cli/flags.h"
 #include "bench/machine/machine.h"
 #include "bench/show/dump.h"
 

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "bench/base/affinity.h"
-#include "bench/cli/find.h"
+#include "bench/cli/command_line.h"
+#include "bench/cli/flags.h"
 #include "bench/cli/plan.h"
 #include "bench/cli/presets.h"
-#include "bench/cli/refusals.h"
 #include "graphs/partition.h"
 #include "kernels/arithmetic.h"
 #include "kernels/ranks.h"

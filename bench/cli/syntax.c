@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/base/number.h"
+#include "analysis/statistics/allocate.h"
 #include "bench/base/quantity.h"
 #include "bench/base/suggest.h"
 
@@ -90,8 +90,8 @@ static bool read_choice(const struct argument *a, struct message *error)
 
 static bool read_list(const struct argument *a, struct message *error)
 {
-    char *copy = strdup(a->value), *next = copy;
-    bool good = copy != NULL;
+    char *copy = copied(a->value), *next = copy;
+    bool good = true;
     for (char *item; good && (item = strsep(&next, ",")) != NULL;)
         good = a->flag->read(&(struct argument){a->flag, a->options, item}, error);
     free(copy);

@@ -19,6 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/allocate.h"
+
 enum { OBJECTS_MAX = 100000 };
 
 struct reader {
@@ -46,33 +48,21 @@ static bool read_object(struct executions *e, const char *text, int *object)
     long id = *text == '(' ? strtol(text + 1, &end, 10) : -1;
     if (id < 0 || id >= OBJECTS_MAX || *end != ')')
         return false;
-    if (id >= e->object_count) {
-        char **grown = realloc(e->objects, (size_t)(id + 1) * sizeof *grown);
-        if (!grown)
-            return false;
-        memset(grown + e->object_count, 0, (size_t)(id + 1 - e->object_count) * sizeof *grown);
-        e->objects = grown;
-        e->object_count = (int)id + 1;
+    while (id >= e->object_count) {
+        e->objects = grow(e->objects, (size_t)e->object_count, sizeof *e->objects);
+        e->objects[e->object_count++] = NULL;
     }
     *object = (int)id;
     if (end[1] == ' ' && !e->objects[id])
-        e->objects[id] = strdup(end + 2);
+        e->objects[id] = copied(end + 2);
     return e->objects[id] != NULL;
 }
 
-static bool append_execution(struct reader *r, int64_t count)
+static void append_execution(struct reader *r, int64_t count)
 {
     struct executions *e = r->out;
-    if (e->count == e->capacity) {
-        size_t capacity = e->capacity ? 2 * e->capacity : 4096;
-        struct execution *grown = realloc(e->list, capacity * sizeof *grown);
-        if (!grown)
-            return false;
-        e->list = grown;
-        e->capacity = capacity;
-    }
+    e->list = grow(e->list, e->count, sizeof *e->list);
     e->list[e->count++] = (struct execution){r->object, r->address, r->profile, count};
-    return true;
 }
 
 /* Reads an address, absolute or relative to the last one; returns the rest of the line, or null. */
@@ -108,7 +98,8 @@ static bool read_cost(struct reader *r, const char *line)
     if (inclusive || count == 0)
         return true;
     r->sum += count;
-    return append_execution(r, count);
+    append_execution(r, count);
+    return true;
 }
 
 static bool read_positions(struct reader *r, const char *text)

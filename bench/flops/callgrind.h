@@ -17,7 +17,7 @@ struct executions {
     char **objects; /* paths; null for unused indices */
     int object_count;
     struct execution *list; /* by object, address and profile; each once */
-    size_t count, capacity;
+    size_t count;
 };
 
 /*

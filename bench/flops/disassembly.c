@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "bench/base/child.h"
-#include "bench/flops/opcodes.h"
 
 /* Executed instructions that are closer than this are disassembled together: starting objdump takes as long
  * as disassembling about 64 KiB of code. The longest instruction has 15 bytes. */

@@ -8,7 +8,9 @@
  * - Kernels of the reference: exp, erf and tanh of the C library compute small and large arguments in
  *   different ways.
  */
-#include "bench/flops/entries.h"
+
+#include "analysis/statistics/allocate.h"
+#include "bench/flops/executed.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -123,12 +125,7 @@ int counted_entry(struct counted_entries *c, uint64_t key)
     for (int i = 0; i < c->count; i++)
         if (c->list[i].key == key)
             return i;
-    if (c->count == c->capacity) {
-        c->capacity = 2 * c->capacity + 64;
-        c->list = realloc(c->list, (size_t)c->capacity * sizeof *c->list);
-        if (!c->list)
-            abort();
-    }
+    c->list = grow(c->list, (size_t)c->count, sizeof *c->list);
     c->list[c->count] = (struct counted_entry){.key = key};
     return c->count++;
 }

@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/allocate.h"
+#include "bench/base/child.h"
 #include "bench/base/interrupt.h"
-#include "bench/base/scratch.h"
 #include "bench/flops/captured.h"
 #include "models/encodings/compute.h"
 
@@ -148,9 +149,7 @@ static bool count_new(struct counting *c, const char *directory, struct message 
     if (c->too_slow || interrupt_signal())
         return c->too_slow ? too_slow(r, error) : complain(error, "interrupted");
     int calls = c->capture.calls;
-    struct executed_flops *counts = calloc((size_t)calls + 1, sizeof *counts);
-    if (!counts)
-        abort();
+    struct executed_flops *counts = allocate((size_t)calls, sizeof *counts);
     bool good = !calls || count_captured(r, directory, path, calls, counts, error);
     for (int i = 0; i < calls && good; i++)
         r->entries->list[c->first_new + i].executed = counts[i];
@@ -175,9 +174,7 @@ static bool count_tape(const struct executed_request *r, struct tape *t, struct 
 {
     struct counting c = {.request = r, .tape = t, .first_new = r->entries->count};
     char directory[PATH_MAX];
-    c.counted = calloc((size_t)tape_entry_count(t) + 1, sizeof *c.counted);
-    if (!c.counted)
-        abort();
+    c.counted = allocate((size_t)tape_entry_count(t), sizeof *c.counted);
     bool made = scratch_make(directory, error), good = made && count_new(&c, directory, error);
     if (made)
         scratch_remove(directory);

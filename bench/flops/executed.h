@@ -2,16 +2,31 @@
  * The FLOPs that one run of a program, or one computation of an encoding, really executes, measured and not
  * computed: by hardware counters, or by running each distinct entry of the tape in another process of this
  * binary under valgrind, which counts how often each instruction is executed, times the FLOPs of the
- * instruction (opcodes.h).
+ * instruction.
  */
 #ifndef GTMARK_BENCH_EXECUTED_H
 #define GTMARK_BENCH_EXECUTED_H
 
+#include "bench/flops/callgrind.h"
 #include "bench/flops/counters.h"
-#include "bench/flops/entries.h"
-#include "bench/flops/valgrind.h"
+#include "bench/flops/disassembly.h"
 #include "graphs/batch.h"
 #include "models/encodings/encoding.h"
+#include "models/tape/tape.h"
+
+/* --- runs this program again under callgrind and reads what each call of a function executed */
+
+struct valgrind_run {
+    const char *const *arguments; /* of this program, null-terminated, without its name */
+    const char *function;         /* counted with everything it calls in the same thread */
+    int calls;                    /* of the function, each a profile; further ones are ignored */
+    const char *directory;        /* for files */
+    double seconds;               /* the child is killed after this time */
+    bool base;                    /* only instructions that any x86-64 has, instead of up to AVX2 */
+};
+
+/* Waits for the child to end. False with a message, also if there were fewer calls. */
+bool valgrind_executions(const struct valgrind_run *run, struct executions *out, struct message *error);
 
 /*
  * COUNT_VALGRIND counts the instruction set closest to the timed one that valgrind knows (AVX2), COUNT_BASE
@@ -55,5 +70,32 @@ bool executed_by_encoding(const struct executed_request *r, const struct encodin
 
 /* The FLOPs of each call of the function. False with a message. */
 bool executed_by_valgrind(const struct valgrind_run *run, struct executed_flops *out, struct message *error);
+
+/*
+ * What entries of tapes executed, each distinct one counted once: op, kernel, shapes, attributes, contents of
+ * indices, and the alignment of operands.
+ */
+
+struct counted_entry {
+    uint64_t key;
+    struct executed_flops executed;
+};
+
+/* Zero is an empty list. */
+struct counted_entries {
+    struct counted_entry *list;
+    int count;
+};
+
+/*
+ * A hash of everything on which the number of operations of an entry depends; its operands must hold what
+ * they hold when it runs. Entries with the same key run the same instructions equally often.
+ */
+uint64_t entry_key(const struct entry *e);
+
+/* The index of a key; a new one is added. */
+int counted_entry(struct counted_entries *c, uint64_t key);
+
+void counted_entries_free(struct counted_entries *c);
 
 #endif

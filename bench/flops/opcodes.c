@@ -3,7 +3,8 @@
  * a fused multiply-add (132, 213, 231) or the bits of an approximation (14, 28), and the type (ss sd sh
  * scalar, ps pd ph packed). x87 names begin with f or fi and end with the size of the operand or a pop.
  */
-#include "bench/flops/opcodes.h"
+
+#include "bench/flops/disassembly.h"
 
 #include <ctype.h>
 #include <stdbool.h>

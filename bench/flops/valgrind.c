@@ -4,7 +4,9 @@
  * callgrind's default. Valgrind presents a processor with at most AVX2, and computes fused multiply-adds in
  * software: 25 to 28 s for 1e9 FLOPs of them, but 1.3 to 1.8 s for 1e9 FLOPs of SSE.
  */
-#include "bench/flops/valgrind.h"
+
+#include "analysis/statistics/allocate.h"
+#include "bench/flops/executed.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -69,9 +71,7 @@ static bool start_child(pid_t *child, const struct valgrind_run *run, const stru
     size_t count = 0;
     while (run->arguments[count])
         count++;
-    const char **all = malloc((OPTIONS + count + 1) * sizeof *all);
-    if (!all)
-        return complain(error, "no memory for arguments");
+    const char **all = allocate(OPTIONS + count + 1, sizeof *all);
     memcpy(all, options, sizeof options);
     memcpy(all + OPTIONS, run->arguments, (count + 1) * sizeof *all);
     bool started = child_start(child, run->base ? all : all + UNLIMITED, places->log, NULL, error);

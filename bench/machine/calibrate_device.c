@@ -4,7 +4,8 @@
  * that of fill, copy and add over working sets from a part of its cache to many times the cache. A rate is
  * that of the best of several repetitions, each long enough that launches do not matter.
  */
-#include "bench/machine/calibrate_device.h"
+
+#include "bench/machine/calibration.h"
 
 #include <math.h>
 

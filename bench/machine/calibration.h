@@ -13,6 +13,7 @@
 #include "analysis/record/value.h"
 #include "analysis/statistics/states.h"
 #include "bench/base/message.h"
+#include "bench/machine/device.h"
 #include "bench/machine/levels.h"
 #include "kernels/peak.h"
 
@@ -83,5 +84,14 @@ bool calibration_save(const char *path, const struct calibration *list, int coun
  */
 bool calibrate(const struct peak *peak, int threads, double seconds, struct calibration *c,
                struct message *error);
+
+/* --- the ceilings of a GPU */
+
+/*
+ * Measures an open GPU, in about a second: `cpu` is its card, `isa` is cuda, and there are no probes. False
+ * with a message, without memory or after a fault, from which the device has recovered.
+ */
+bool calibrate_device(const struct device_choice *d, int threads, struct calibration *c,
+                      struct message *error);
 
 #endif

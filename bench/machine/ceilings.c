@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "analysis/record/plain.h"
+#include "analysis/statistics/allocate.h"
 #include "bench/base/clock.h"
-#include "bench/machine/calibrate_device.h"
+#include "bench/machine/calibration.h"
 #include "bench/machine/machine.h"
 #include "bench/machine/probe.h"
 
@@ -23,28 +24,19 @@ struct calibrated {
     double looked;
 };
 
-/* Makes room for one more element. */
-static void *grown(void *list, int count, size_t size)
-{
-    list = realloc(list, ((size_t)count + 1) * size);
-    if (!list)
-        abort();
-    return list;
-}
-
 static struct calibrated *calibrated_for(struct ceilings *c, int threads)
 {
     for (int i = 0; i < c->calibrated_count; i++)
         if (c->calibrated[i].threads == threads)
             return &c->calibrated[i];
-    c->calibrated = grown(c->calibrated, c->calibrated_count, sizeof *c->calibrated);
+    c->calibrated = grow(c->calibrated, (size_t)c->calibrated_count, sizeof *c->calibrated);
     c->calibrated[c->calibrated_count] = (struct calibrated){.threads = threads, .looked = -INFINITY};
     return &c->calibrated[c->calibrated_count++];
 }
 
 static void add(struct ceilings *c, const struct calibration *new)
 {
-    c->list = grown(c->list, c->count, sizeof *c->list);
+    c->list = grow(c->list, (size_t)c->count, sizeof *c->list);
     c->list[c->count++] = *new;
 }
 
@@ -231,10 +223,8 @@ const struct calibration *ceilings_in(const struct ceilings *c, int threads, con
         *reason = only ? NULL : c->no_ceilings;
         return only;
     }
-    struct turn *all = malloc((n + (size_t)c->count * CALIBRATION_TURNS) * sizeof *all);
+    struct turn *all = allocate(n + (size_t)c->count * CALIBRATION_TURNS, sizeof *all);
     const struct calibration *found = NULL;
-    if (!all)
-        abort();
     memcpy(all, turns, n * sizeof *all);
     for (int i = 0; i < c->count; i++)
         if (is_for(c, i, threads)) {

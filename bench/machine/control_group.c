@@ -3,7 +3,8 @@
  * hierarchies are mounted, and from which group on. A limit holds for everything below it, so the least of a
  * group and those above it counts. What a group does not have, or has no more, is no limit.
  */
-#include "bench/machine/control_group.h"
+
+#include "bench/machine/machine.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -1,12 +1,13 @@
 #include "bench/machine/device.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/allocate.h"
 #include "analysis/tables/units.h"
 #include "bench/base/suggest.h"
-#include "bench/machine/environment.h"
 
 const char device_allowed[] = "cpu, ref, cuda, cuda:N, cuda:all or meta";
 static const char *const names[] = {"cpu", "ref", "cuda", "cuda:all", "meta"};
@@ -236,4 +237,40 @@ void device_list(FILE *out)
         fprintf(out, "cuda     none: %s\n", why);
     for (int i = 0; i < count; i++)
         list_gpu(b->device, i, out);
+}
+
+/*
+ * NVIDIA_TF32_OVERRIDE makes every f32 product a TF32 product, or forbids TF32 where it is asked for.
+ * CUBLAS_EMULATE_SINGLE_PRECISION, CUBLAS_EMULATION_STRATEGY and others of that kind replace f32 by products
+ * of bf16 ("Floating point emulation" in the cuBLAS manual). A row would then be timed and checked as f32 and
+ * be something else.
+ */
+
+extern char **environ;
+
+/* The length of the variable's name; 0 if it is none of these. */
+static size_t changes_arithmetic(const char *variable)
+{
+    static const char *const beginnings[] = {"NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULAT", "CUBLAS_FP32_EMULAT"};
+    size_t length = strspn(variable, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if (variable[length] == '=' && strncmp(variable, beginnings[i], strlen(beginnings[i])) == 0)
+            return length;
+    return 0;
+}
+
+void environment_clear(char *names, size_t size)
+{
+    *names = '\0';
+    for (char **variable = environ; variable && *variable;) {
+        size_t length = changes_arithmetic(*variable), used = strlen(names);
+        if (length == 0) {
+            variable++;
+            continue;
+        }
+        char *name = copied_part(*variable, length);
+        snprintf(names + used, size - used, "%s%s", used ? ", " : "", name);
+        unsetenv(name); /* moves the following variables down */
+        free(name);
+    }
 }

@@ -2,6 +2,7 @@
 #ifndef GTMARK_BENCH_DEVICE_H
 #define GTMARK_BENCH_DEVICE_H
 
+#include <stddef.h>
 #include <stdio.h>
 
 #include "analysis/record/value.h"
@@ -26,7 +27,7 @@ struct device_choice {
     char card[DEVICE_CARD];        /* an open GPU: its name here, that of its maker and its address */
     char no_library[MESSAGE_SIZE]; /* why a plan for a GPU does not know its kernels; empty: it does, or is
                                       for none */
-    char ignored[DEVICE_IGNORED];  /* variables of the environment removed for a GPU (environment.h) */
+    char ignored[DEVICE_IGNORED];  /* variables of the environment removed for a GPU */
 };
 
 /* What device_parse reads, for messages. */
@@ -71,5 +72,13 @@ void device_list(FILE *out);
  * host memory, and seconds for 4 bytes. What could not be measured is null, and `missing` says why.
  */
 struct value *transfer_json(const struct device_choice *d);
+
+/* --- variables of the environment that change what NVIDIA's libraries compute */
+
+/*
+ * Removes them from the environment, before the libraries read it. Their names are written to `names`,
+ * separated by ", "; it is empty if there were none.
+ */
+void environment_clear(char *names, size_t size);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/statistics/allocate.h"
 #include "analysis/tables/units.h"
 
 const char *link_kind_name(enum link_kind kind)
@@ -119,9 +120,7 @@ struct link link_given(double alpha, double beta)
 
 void links_add(struct links *all, const struct link *l)
 {
-    all->list = realloc(all->list, ((size_t)all->count + 1) * sizeof *all->list);
-    if (!all->list)
-        abort();
+    all->list = grow(all->list, (size_t)all->count, sizeof *all->list);
     all->list[all->count++] = *l;
 }
 

@@ -21,7 +21,8 @@ struct trial {
     int64_t *to_at, *from_at; /* as of exchange_start */
 };
 
-static void *allocate(size_t count, size_t size)
+/* Null without memory: then no rank measures. */
+static void *mapped(size_t count, size_t size)
 {
     void *memory = calloc(count, size);
     if (memory)
@@ -165,10 +166,10 @@ struct link link_measure(const struct ranks *r, double seconds)
 {
     struct link l = {0};
     size_t most = (size_t)link_size(LINK_SIZES - 1) + (size_t)r->count, bounds = (size_t)r->count + 1;
-    struct trial t = {r, allocate(most, 1), allocate(most, 1), allocate(bounds, sizeof *t.to_at),
-                      allocate(bounds, sizeof *t.from_at)};
-    struct times *all = allocate(1, sizeof *all);
-    void *copy = allocate(most, 1); /* as large as what MPI takes for a sum */
+    struct trial t = {r, mapped(most, 1), mapped(most, 1), mapped(bounds, sizeof *t.to_at),
+                      mapped(bounds, sizeof *t.from_at)};
+    struct times *all = mapped(1, sizeof *all);
+    void *copy = mapped(most, 1); /* as large as what MPI takes for a sum */
     bool ready = all_ready(r, t.to && t.from && t.to_at && t.from_at && all && copy);
     free(copy);
     if (ready) {

@@ -10,9 +10,7 @@
 
 #include "bench/base/affinity.h"
 #include "bench/base/build.h"
-#include "bench/base/waiting.h"
 #include "bench/machine/calibration.h"
-#include "bench/machine/control_group.h"
 #include "kernels/arithmetic.h"
 #include "kernels/backend.h"
 #include "kernels/blas.h"

@@ -39,4 +39,15 @@ bool machine_blas_is_outdated(const char *core, const char *backend, struct mess
 /* What --version prints. */
 void machine_version(const char *program, FILE *out);
 
+/*
+ * What the control groups of the process allow it (cgroups(7)): its own and all those above it, of version 1
+ * and 2. `root` is put before all paths, normally "".
+ */
+
+/* Processors in which its time is limited; infinity without a limit. */
+double control_group_cores(const char *root);
+
+/* Bytes that it can still take, never less than 0; infinity without a limit. */
+double control_group_free(const char *root);
+
 #endif

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/allocate.h"
 #include "bench/machine/throttle.h"
 
 enum {
@@ -96,9 +97,7 @@ static const char *start_library(struct nvml *n, const char *bus)
 
 struct nvml *nvml_open(const char *library, const char *bus, const char **why)
 {
-    struct nvml *n = calloc(1, sizeof *n);
-    if (!n)
-        abort();
+    struct nvml *n = allocate(1, sizeof *n);
     n->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     *why = n->library ? start_library(n, bus) : "NVML is not installed (" NVML_LIBRARY ")";
     if (!*why)

@@ -1,4 +1,4 @@
-#include "bench/row/cold_start.h"
+#include "bench/row/passes.h"
 
 #include <math.h>
 

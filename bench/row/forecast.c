@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/allocate.h"
 #include "bench/machine/roofline.h"
 #include "bench/show/profile.h"
 #include "kernels/arithmetic.h"
@@ -62,10 +63,8 @@ struct timeline timeline_of(struct tape *t, const struct calibration *ceilings)
 {
     tape_plan(t);
     struct profile p = profile_plan(t, ceilings);
-    struct timeline l = {.step = calloc(2 * p.count + 1, sizeof *l.step)};
+    struct timeline l = {.step = allocate(2 * p.count, sizeof *l.step)};
     int64_t moved = moved_bytes(t);
-    if (!l.step)
-        abort();
     for (int i = 0; i < tape_entry_count(t); i++) {
         const struct entry *e = tape_entry(t, i);
         if (op_info(e->op)->exchange)
@@ -117,9 +116,7 @@ static int start_of(const struct timeline *part, int step)
 static void run_ranks(const struct timeline *part, int ranks, const struct link *link, double *now)
 {
     int steps = part->count;
-    double *over = calloc((size_t)steps + 1, sizeof *over), busy = 0;
-    if (!over)
-        abort();
+    double *over = allocate((size_t)steps, sizeof *over), busy = 0;
     for (int k = 0; k < steps; k++) {
         double last = 0;
         int start = part->step[k].starts ? k : start_of(part, k);
@@ -174,10 +171,8 @@ static void describe_link(struct message *text, const struct timeline *part, con
 struct forecast forecast_of(const struct timeline *part, int ranks, const struct link *link)
 {
     struct forecast f = {.known = link != NULL};
-    double *now = calloc((size_t)ranks, sizeof *now), most = 0;
+    double *now = allocate((size_t)ranks, sizeof *now), most = 0;
     bool timed = true;
-    if (!now)
-        abort();
     for (int r = 0; r < ranks; r++) {
         timed = timed && !isnan(computed(&part[r]));
         most = fmax(most, computed(&part[r]));
@@ -215,13 +210,11 @@ static bool plan_rank(struct workload *w, int rank, enum program_kind kind,
 struct forecast forecast_make(struct workload *w, enum program_kind kind, const struct calibration *ceilings)
 {
     int ranks = w->group.ranks ? w->group.ranks->count : 1;
-    struct timeline *part = calloc((size_t)ranks, sizeof *part);
+    struct timeline *part = allocate((size_t)ranks, sizeof *part);
     struct forecast f = {0};
     struct message error;
     const struct links *links = &w->options->links;
     bool planned = true;
-    if (!part)
-        abort();
     for (int r = 0; r < ranks && planned; r++)
         planned = plan_rank(w, r, kind, ceilings, &part[r], &error);
     if (planned)

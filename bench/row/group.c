@@ -1,4 +1,5 @@
-#include "bench/row/group.h"
+#include "analysis/statistics/allocate.h"
+#include "bench/row/workload.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -21,18 +22,16 @@ struct arrival {
 /* A hash of the program, its build and its arguments. */
 static uint64_t hash_command(const char *program, int argc, char **argv)
 {
-    char *text = NULL, *words = command_text(argc - 1, argv + 1);
+    char *words = command_text(argc - 1, argv + 1);
+    char *all;
     size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        abort();
+    FILE *out = open_text(&all, &size);
     build_version(program, out);
     fputs(words, out);
-    if (fclose(out) != 0)
-        abort();
-    uint64_t hash = rng_key(0, text);
     free(words);
-    free(text);
+    fclose(out);
+    uint64_t hash = rng_key(0, all);
+    free(all);
     return hash;
 }
 
@@ -51,9 +50,7 @@ bool group_agrees(const struct ranks *world, const char *program, int argc, char
 {
     struct arrival own = {.parsed = parsed, .command = hash_command(program, argc, argv)};
     snprintf(own.kernels, sizeof own.kernels, "%s", backend_cpu()->name);
-    struct arrival *all = calloc((size_t)world->count, sizeof *all);
-    if (!all)
-        abort();
+    struct arrival *all = allocate((size_t)world->count, sizeof *all);
     world->gather(world, all, &own, sizeof own);
     int odd = world->rank == 0 ? find_odd(world, all) : 0;
     bool other = odd && all[odd].command != own.command,
@@ -186,10 +183,8 @@ static void ignore_signals(void)
 void group_serve(const struct options *o)
 {
     size_t rows = (size_t)o->plan.count;
-    struct kept *kept = calloc(rows, sizeof *kept);
+    struct kept *kept = allocate(rows, sizeof *kept);
     struct group_order order;
-    if (!kept)
-        abort();
     ignore_signals();
     for (;;) {
         o->world->broadcast(o->world, &order, sizeof order);

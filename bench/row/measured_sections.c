@@ -1,6 +1,8 @@
 /* Sections of one name within the same ones are added up in each run; their time is the median over the runs.
  */
-#include "bench/row/measured_sections.h"
+
+#include "analysis/statistics/allocate.h"
+#include "bench/row/passes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,11 +46,8 @@ static struct total *total_of(struct totals *all, const char name[NAME])
         i++;
     if (i < all->count)
         return &all->list[i];
-    all->list = realloc(all->list, ++all->count * sizeof *all->list);
-    double *seconds = calloc((size_t)all->runs, sizeof *seconds);
-    if (!all->list || !seconds)
-        abort();
-    all->list[i] = (struct total){.seconds = seconds};
+    all->list = grow(all->list, all->count++, sizeof *all->list);
+    all->list[i] = (struct total){.seconds = allocate((size_t)all->runs, sizeof(double))};
     memcpy(all->list[i].name, name, NAME);
     return &all->list[i];
 }
@@ -70,9 +69,7 @@ static bool add_run(struct totals *all, const struct sections *s, struct row *ro
 /* A list with one item more. */
 static void append_item(struct row *row, struct items *list, enum field_type type, const void *item)
 {
-    char *items = malloc((list->count + 1) * ITEM);
-    if (!items)
-        abort();
+    char *items = allocate(list->count + 1, ITEM);
     if (list->count > 0)
         memcpy(items, list->list, list->count * ITEM);
     memcpy(items + list->count * ITEM, item, ITEM);

@@ -2,11 +2,12 @@
 
 #include <stdlib.h>
 
+#include "analysis/statistics/allocate.h"
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
 #include "bench/row/fields.h"
 #include "bench/row/passes.h"
-#include "bench/show/by_convention.h"
+#include "bench/show/profile.h"
 #include "kernels/plugin_rows.h"
 
 static void run_passes(const struct visit *v, enum program_kind kind, struct recording *r)
@@ -39,9 +40,8 @@ static void plan_program(struct measurement *m, enum program_kind kind, struct t
 static void keep_entries(struct timed *p, const struct tape *t)
 {
     p->entries = tape_entry_count(t);
-    p->entry = realloc(p->entry, (size_t)p->entries * sizeof *p->entry);
-    if (!p->entry)
-        abort();
+    free(p->entry);
+    p->entry = allocate((size_t)p->entries, sizeof *p->entry);
     for (int i = 0; i < p->entries; i++)
         p->entry[i] = entry_cost(tape_entry(t, i));
 }

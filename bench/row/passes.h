@@ -5,9 +5,12 @@
 #ifndef GTMARK_BENCH_PASSES_H
 #define GTMARK_BENCH_PASSES_H
 
+#include "analysis/record/row.h"
+#include "bench/cli/config.h"
 #include "bench/row/forecast.h"
 #include "bench/row/timed.h"
 #include "bench/row/verify.h"
+#include "bench/time/sections.h"
 
 /* A loaded program and where its results go. */
 struct target {
@@ -40,5 +43,36 @@ void passes_run(struct target *t);
 
 /* Removes from the row what passes have measured. */
 void passes_drop(struct row *row, enum program_kind kind);
+
+/* --- what plug-ins report of a program, in a row: sections and metrics */
+
+/* Runs the tape so often, and adds to the row's what the plug-in reports; with a fault of it nothing, and the
+ * message. */
+void sections_measure(struct tape *t, struct plugin *p, int runs, const char *program, struct row *row,
+                      struct message *fault);
+
+/* --- cold start: the time to the first result for a new graph */
+
+/* The steps of a cold start, and their total. */
+enum cold_start_step {
+    COLD_START_GRAPH,    /* generated or read, and its structure built */
+    COLD_START_ENCODING, /* computed, if there is one */
+    COLD_START_RECORD,   /* `forward` recorded and planned */
+    COLD_START_UPLOAD,   /* memory allocated, parameters and inputs initialised and uploaded */
+    COLD_START_FORWARD,  /* one run */
+    COLD_START_TOTAL,
+    COLD_START_STEPS
+};
+
+/* Median seconds of up to five cold starts, fewer if they are slow; NAN for an encoding that there is not.
+ * False with a message. */
+bool cold_start_measure(const struct options *o, const struct config *c, double seconds[COLD_START_STEPS],
+                        struct message *reason);
+
+/* Sets them in a row. */
+void cold_start_write(struct row *row, const double seconds[COLD_START_STEPS]);
+
+/* Prints it as table lines, if it was measured. */
+void cold_start_print(const struct row *row, FILE *out);
 
 #endif

@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/allocate.h"
 #include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
-#include "bench/row/cold_start.h"
 #include "bench/row/fields.h"
 #include "bench/row/measurement.h"
 #include "bench/row/passes.h" /* executed_how */
@@ -309,9 +309,7 @@ struct row *measurement_row(const struct measurement *m)
 
 struct measurement *measurement_begin(const struct job *job, const struct row *from)
 {
-    struct measurement *m = calloc(1, sizeof *m);
-    if (!m)
-        abort();
+    struct measurement *m = allocate(1, sizeof *m);
     m->job = job;
     m->is_resumed = from;
     m->outcome.status = "ok";

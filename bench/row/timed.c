@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/record/profile.h"
+#include "analysis/statistics/allocate.h"
 #include "analysis/statistics/statistics.h"
 #include "bench/machine/roofline.h"
 #include "bench/machine/throttle.h"
@@ -271,9 +272,7 @@ void timed_load(struct samples *s, const struct row *from, size_t program)
         s->clock[i] = NAN;
     }
     s->used.cpu = times->cpu * (double)n;
-    s->lost = malloc(count * sizeof *s->lost);
-    if (!s->lost)
-        abort();
+    s->lost = allocate(count, sizeof *s->lost);
     for (size_t i = 0; i < count; i++)
         s->lost[i] = times->lost; /* the median of all of them */
     for (enum phase p = 0; p < PHASES; p++)

@@ -37,7 +37,7 @@ struct rank_facts {
     int64_t convention[CONVENTIONS]; /* FLOPs as other counters count them */
 };
 
-/* What rank 0, which measures as if it were alone, tells the others, which follow it (group.h). */
+/* What rank 0, which measures as if it were alone, tells the others, which follow it. */
 struct group_order {
     enum { GROUP_PARTITION, GROUP_PROGRAM, GROUP_CLOSE, GROUP_LINK, GROUP_END } kind;
     int64_t index; /* of the configuration; for GROUP_LINK the number of ranks */
@@ -190,5 +190,47 @@ bool orders_share(const struct ranks *r, struct rank_facts *facts, struct partit
 /* On rank 0: the other ranks lay out the program too, and follow its tape. False with the outcome. */
 bool workload_load_together(const struct workload *w, enum program_kind kind, struct recording *r,
                             struct outcome *outcome);
+
+/* --- what each rank has of the batch of a configuration, whose `graph` says which rank this is, of how many
+ */
+
+/* Whether ranks divide the nodes, not the graphs. */
+bool parts_divided(const struct config *c);
+
+/* The batch to make, or this rank's part of it; of nodes that are ordered and then divided, all. */
+struct graph_config parts_graph(const struct config *c);
+
+/*
+ * Makes the batch of all ranks, which METIS divides, and drops it. Sets the seconds that METIS took, and the
+ * peak bytes. False with a message.
+ */
+bool parts_partition(struct partition *p, const struct config *c, double *seconds, int64_t *peak,
+                     struct message *error);
+
+/* The shapes of the parts of all ranks, for the caller to free, also if not all could be made; then the peak
+ * is in the first. */
+struct batch *parts_shape(const struct config *c, bool *made, struct message *error);
+
+/*
+ * The ranks that follow rank 0: each makes its own part of the batch, records and lays out the same programs,
+ * and follows rank 0's tapes (models/tape/follow.c).
+ */
+
+/*
+ * On all ranks, once each has read its command line: whether all could, and have the same one, the same
+ * build and kernels of the same instruction set. If not, one of them has the message why; it is empty on the
+ * others.
+ */
+bool group_agrees(const struct ranks *world, const char *program, int argc, char **argv, bool parsed,
+                  struct message *error);
+
+/* On all ranks, with the same options, before anything else: forms the groups of the sweep. */
+void group_form(const struct options *o);
+
+/* On rank 0: measures between the ranks of each group what exchanges take, for predictions. */
+void group_calibrate(struct options *o);
+
+/* On the other ranks: until rank 0 says that it is the end. */
+void group_serve(const struct options *o);
 
 #endif

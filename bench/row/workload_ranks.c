@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/row/parts.h"
+#include "analysis/statistics/allocate.h"
 #include "bench/row/workload.h"
 
 void workload_take_part(struct workload *w, const struct ranks *ranks)
@@ -47,9 +47,7 @@ static bool shape_whole(struct workload *w, struct message *error)
 {
     struct graph_config all = w->config.graph;
     all.ranks = all.rank = all.by_nodes = 0;
-    w->group.facts = calloc((size_t)w->group.ranks->count, sizeof *w->group.facts);
-    if (!w->group.facts)
-        abort();
+    w->group.facts = allocate((size_t)w->group.ranks->count, sizeof *w->group.facts);
     return batch_shape(&w->group.whole, &all, error->text, sizeof error->text);
 }
 
@@ -67,9 +65,7 @@ static bool choose_nodes(struct workload *w, struct message *error)
         return true;
     if (w->group.ranks->rank > 0)
         return complain(error, "rank 0 has sent no partition");
-    w->group.partition = calloc(1, sizeof *w->group.partition);
-    if (!w->group.partition)
-        abort();
+    w->group.partition = allocate(1, sizeof *w->group.partition);
     if (!parts_partition(w->group.partition, &w->config, &w->group.partition_seconds, &w->batch.peak,
                          error) ||
         (w->group.ranks != &w->group.planned && !share_partition(w, error)))

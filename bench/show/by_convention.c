@@ -1,4 +1,4 @@
-#include "bench/show/by_convention.h"
+#include "bench/show/profile.h"
 
 #include <string.h>
 

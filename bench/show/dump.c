@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bench/show/npy.h"
+#include "analysis/statistics/allocate.h"
 #include "kernels/converted.h"
 
 static bool is_empty(DIR *directory)
@@ -67,9 +67,7 @@ static struct mat widened(struct mat m, int threads, void **copy)
     *copy = NULL;
     if (m.dtype != BF16)
         return m;
-    *copy = y.data = malloc((size_t)mat_bytes(y));
-    if (!y.data)
-        abort();
+    *copy = y.data = allocate((size_t)mat_bytes(y), 1);
     mat_widen(y, m, threads);
     return y;
 }

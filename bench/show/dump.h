@@ -16,6 +16,7 @@
 
 #include "analysis/record/value.h"
 #include "bench/base/message.h"
+#include "kernels/mat.h"
 #include "models/layers/model.h"
 
 /* Whether the path is an empty directory, or a directory can be created there. False with a message. Leaves
@@ -28,5 +29,23 @@ bool dump_can_write(const char *path, struct message *error);
  */
 bool dump_write(const char *directory, const struct value *config, const struct csr *graph,
                 const struct recording *step, struct message *error);
+
+/* --- writes arrays as .npy files, the format of NumPy */
+
+/* The content of a file: rows x cols elements in C order; row i begins at data + i * ld elements. */
+struct npy {
+    char kind;          /* NumPy's, of an element: 'f' or 'i' */
+    size_t size;        /* bytes of an element */
+    int64_t rows, cols; /* cols 0: a vector of `rows` elements */
+    int64_t ld;
+    const void *data;
+};
+
+struct npy npy_matrix(struct mat m);
+struct npy npy_indices32(const int32_t *data, int64_t count);
+struct npy npy_indices64(const int64_t *data, int64_t count);
+
+/* Writes or replaces the file. False with a message that names it. */
+bool npy_write(const char *path, const struct npy *a, struct message *error);
 
 #endif

@@ -6,7 +6,8 @@
  * The header is a Python dictionary in ASCII, padded with blanks and terminated by a newline, so that the
  * elements begin at a multiple of 64 bytes. They have the byte order of the machine, which the header names.
  */
-#include "bench/show/npy.h"
+
+#include "bench/show/dump.h"
 
 #include <errno.h>
 #include <inttypes.h>

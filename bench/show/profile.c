@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/statistics/allocate.h"
 #include "analysis/statistics/statistics.h"
 #include "bench/machine/roofline.h"
 #include "bench/time/stopwatch.h"
@@ -18,10 +19,8 @@ static void mark_entry(void *watch, int entry)
 
 double *profile_medians(const double *times, int runs, int entries)
 {
-    double *column = malloc((size_t)runs * sizeof *column),
-           *medians = malloc((size_t)entries * sizeof *medians);
-    if (!column || !medians)
-        abort();
+    double *column = allocate((size_t)runs, sizeof *column),
+           *medians = allocate((size_t)entries, sizeof *medians);
     for (int e = 0; e < entries; e++) {
         for (int r = 0; r < runs; r++)
             column[r] = times[(size_t)r * (size_t)entries + (size_t)e];
@@ -35,9 +34,7 @@ double *profile_medians(const double *times, int runs, int entries)
 static double *entry_times(struct tape *t, int runs)
 {
     int entries = tape_entry_count(t);
-    double *all = malloc((size_t)runs * (size_t)entries * sizeof *all);
-    if (!all)
-        abort();
+    double *all = allocate((size_t)runs * (size_t)entries, sizeof *all);
     struct stopwatch watch = stopwatch_open(t, entries + 1);
     for (int r = 0; r < runs; r++) {
         stopwatch_mark(&watch, 0);
@@ -84,8 +81,8 @@ static void set_live(struct profile_entry *p, const struct tape *t, int entry)
 struct profile profile_plan(const struct tape *t, const struct calibration *ceilings)
 {
     int entries = tape_entry_count(t);
-    struct profile p = {.count = (size_t)entries, .entries = calloc((size_t)entries + 1, sizeof *p.entries)};
-    for (int i = 0; i < entries && p.entries; i++) {
+    struct profile p = {.count = (size_t)entries, .entries = allocate((size_t)entries, sizeof *p.entries)};
+    for (int i = 0; i < entries; i++) {
         const struct entry *e = tape_entry(t, i);
         struct cost cost = e->op == OP_function ? (struct cost){.flops = -1, .bytes = -1} : entry_cost(e);
         p.entries[i] = (struct profile_entry){.op = e->form,
@@ -98,8 +95,6 @@ struct profile profile_plan(const struct tape *t, const struct calibration *ceil
         set_least(&p.entries[i], e, cost, ceilings);
         set_live(&p.entries[i], t, i);
     }
-    if (!p.entries)
-        abort();
     const struct device *device = tape_config(t)->backend->device;
     p.launches = device ? entries * device->per_entry : 0;
     if (ceilings)

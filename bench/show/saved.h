@@ -2,7 +2,7 @@
 #ifndef GTMARK_BENCH_SAVED_H
 #define GTMARK_BENCH_SAVED_H
 
-#include "analysis/database/question.h"
+#include "analysis/database/ask.h"
 #include "analysis/record/record.h"
 #include "analysis/tables/printer.h"
 

@@ -15,14 +15,13 @@
 #include <unistd.h>
 
 #include "analysis/record/record.h"
+#include "analysis/statistics/allocate.h"
 #include "analysis/statistics/robust.h"
 #include "analysis/statistics/statistics.h"
+#include "bench/base/child.h"
 #include "bench/base/clock.h"
 #include "bench/base/progress.h"
-#include "bench/base/scratch.h"
-#include "bench/sweep/against_side.h"
 #include "bench/sweep/estimate.h"
-#include "bench/sweep/gate_pairs.h"
 #include "bench/sweep/gates.h"
 
 enum { OLD, NEW, SIDES };
@@ -119,10 +118,8 @@ static bool keep_rows(struct rounds *r, const struct comparison *c, struct messa
     for (size_t i = 0; i < rows_count(new); i++)
         if (match_find(&c->rule, c->files[OLD].rows, rows_at(new, i)) == MATCH_NONE)
             rows_append(r->alone, row_copy(rows_at(new, i)));
-    r->medians = calloc(lines + 1, sizeof *r->medians);
-    r->bad = calloc(lines + 1, sizeof *r->bad);
-    if (!r->medians || !r->bad)
-        abort();
+    r->medians = allocate(lines, sizeof *r->medians);
+    r->bad = allocate(lines, sizeof *r->bad);
     match_explain(&c->rule, c->files[OLD].rows, rows_at(new, 0), why);
     return lines > 0 || complain(error, "--against: the old build does the work of no row: %s", why);
 }

@@ -12,7 +12,9 @@
 #ifndef GTMARK_BENCH_AGAINST_H
 #define GTMARK_BENCH_AGAINST_H
 
+#include "analysis/record/record.h"
 #include "analysis/record/row_range.h"
+#include "bench/base/message.h"
 #include "bench/cli/options.h"
 
 enum { AGAINST_ROUNDS = 40, AGAINST_ROUNDS_MAX = 2 * AGAINST_ROUNDS };
@@ -32,5 +34,22 @@ bool against_possible(const struct options *o, struct message *error);
  * every round. False with a message if a run failed, or if no rows of the two do the same work.
  */
 bool against(const struct options *o, int argc, char **argv, int *missed, struct message *error);
+
+/* --- one run of the old build or of this one for --against, in a process of its own */
+
+/* A build, and the command line of the sweep. */
+struct side {
+    const char *program;
+    int argc;
+    char **argv;
+    const char *scratch; /* directory */
+};
+
+/*
+ * Runs a build over the sweep: with a budget (s) and without checking the results, or to check them
+ * (`check`), with one run of each program. Returns its record, even with rows that are not ok, or null with a
+ * message.
+ */
+struct record *side_run(const struct side *s, bool check, double budget, struct message *error);
 
 #endif

@@ -1,4 +1,6 @@
-#include "bench/sweep/against_side.h"
+#include "analysis/statistics/allocate.h"
+#include "bench/sweep/against.h"
+
 #include "analysis/record/result_file.h"
 
 #include <limits.h>
@@ -40,10 +42,8 @@ static const char **words_of(const struct side *s, const char *file, bool check,
     /* --turns: --repetitions as builds of the version before call it too */
     const char *const both[] = {"--turns", "1",        "--no-roofline", "--no-charts", "--output",
                                 file,      "--budget", budget,          NULL};
-    const char **words = calloc((size_t)s->argc + WORDS_MAX, sizeof *words);
+    const char **words = allocate((size_t)s->argc + WORDS_MAX, sizeof *words);
     size_t n = 0;
-    if (!words)
-        abort();
     words[n++] = s->program;
     for (int i = 1, own; i < s->argc; i += own)
         if (!is_own(s->argv[i], i + 1 < s->argc ? s->argv[i + 1] : "", check, &own)) {

@@ -1,20 +1,18 @@
-#include "bench/sweep/crossover.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/record/axes.h"
 #include "analysis/record/plain.h"
+#include "analysis/statistics/allocate.h"
 #include "analysis/statistics/statistics.h"
 #include "bench/base/interrupt.h"
 #include "bench/base/progress.h"
-#include "bench/cli/find.h"
+#include "bench/cli/flags.h"
 #include "bench/cli/plan.h"
 #include "bench/row/fields.h"
 #include "bench/row/workload.h"
-#include "bench/sweep/bisect.h"
-#include "bench/sweep/probe_times.h"
+#include "bench/sweep/search.h"
 
 enum way { BY_FLOPS, BY_MEMORY, BY_CEILINGS, BY_TIME };
 
@@ -302,9 +300,7 @@ static void set_values(struct options *o, double *values, int count)
     double low, high;
     int kept = 0;
     ends_of(o, &low, &high);
-    double *rows = malloc((size_t)count * sizeof *rows);
-    if (!rows)
-        abort();
+    double *rows = allocate((size_t)count, sizeof *rows);
     for (int i = 0; i < count; i++)
         values[i] = fmin(fmax(rounded(values[i], whole), low), high);
     qsort(values, (size_t)count, sizeof *values, compare_doubles);

@@ -1,4 +1,3 @@
-#include "bench/sweep/largest.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,8 +13,7 @@
 #include "bench/row/fields.h"
 #include "bench/row/workload.h"
 #include "bench/sweep/estimate.h"
-#include "bench/sweep/probe_times.h"
-#include "bench/sweep/within.h"
+#include "bench/sweep/search.h"
 
 enum { FIRST_NODES = 64 /* of other axes: 1 */, GIVE_UP = 8 /* times the limit */ };
 

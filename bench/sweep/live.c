@@ -1,4 +1,5 @@
-#include "bench/sweep/live.h"
+#include "analysis/statistics/allocate.h"
+#include "bench/sweep/report.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +17,7 @@ static int lines_of(const char *text, int columns)
     int lines = 0;
     for (const char *end; *text; text = end + (*end == '\n')) {
         end = strchrnul(text, '\n');
-        char *line = strndup(text, (size_t)(end - text));
-        if (!line)
-            abort();
+        char *line = copied_part(text, (size_t)(end - text));
         int width = (int)units_width(line);
         lines += width > 0 ? (width + columns - 1) / columns : 1;
         free(line);
@@ -29,13 +28,11 @@ static int lines_of(const char *text, int columns)
 /* The rows as a table; to be freed. */
 static char *render(const struct report *r, int64_t first, int64_t count, int screen)
 {
-    char *text = NULL;
+    char *text;
     size_t size, n = 0;
     struct table table = r->printer.table;
-    struct table_line *lines = calloc((size_t)count + 1, sizeof *lines);
-    table.out = open_memstream(&text, &size);
-    if (!table.out || !lines)
-        abort();
+    struct table_line *lines = allocate((size_t)count, sizeof *lines);
+    table.out = open_text(&text, &size);
     for (int64_t i = first; i < first + count; i++)
         if (report_has(r, i))
             lines[n++] = (struct table_line){.row = report_at(r, i)};
@@ -43,8 +40,8 @@ static char *render(const struct report *r, int64_t first, int64_t count, int sc
     title_print(&table, record_head(r->record), lines, n);
     table_print(&table, lines, n);
     table_below(&table);
-    fclose(table.out);
     free(lines);
+    fclose(table.out);
     return text;
 }
 

@@ -1,4 +1,4 @@
-#include "bench/sweep/probe_times.h"
+#include "bench/sweep/search.h"
 
 #include <math.h>
 #include <string.h>

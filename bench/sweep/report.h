@@ -4,9 +4,10 @@
 
 #include "analysis/record/record.h"
 #include "analysis/record/result_file.h"
+#include "analysis/statistics/allocate.h"
 #include "analysis/tables/printer.h"
 #include "bench/base/warnings.h"
-#include "bench/sweep/report_columns.h"
+#include "bench/cli/options.h"
 #include "bench/sweep/resume.h"
 
 struct report {
@@ -58,5 +59,25 @@ bool report_end(struct report *r, bool complete, struct message *error);
 
 /* Completes the result file and the trace, and releases them. */
 bool report_close(struct report *r, struct message *error);
+
+/* The columns of a run's table and CSV, from the command line alone, since rows are printed as they finish.
+ */
+
+/* Sets what rows can have, axes and columns: those of --columns, or the usual ones. */
+void columns_of_run(const struct options *o, struct printer *p);
+
+/* --- the table while its rows still take turns: on a terminal, refined in place */
+
+struct live {
+    const struct report *report;
+    int lines; /* on the terminal, which the next call replaces */
+};
+
+/* Prints the rows so far from this index on, up to `count`. Nothing if stdout is no terminal, the format is
+ * not a table, or the rows do not fit on the screen. */
+void live_show(struct live *l, int64_t first, int64_t count);
+
+/* Removes what was printed. */
+void live_clear(struct live *l);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "analysis/record/result_file.h"
 #include "analysis/record/schema.h"
+#include "analysis/statistics/allocate.h"
 #include "bench/cli/config.h"
 #include "bench/cli/flags.h"
 #include "bench/row/fields.h"
@@ -163,9 +164,7 @@ static int old_rows_by_place(const void *a, const void *b)
 /* Takes all rows out of the record; an array to free, sorted by work. */
 static struct old_row *take_rows(struct rows *rows, size_t count)
 {
-    struct old_row *old = calloc(count + 1, sizeof *old);
-    if (!old)
-        abort();
+    struct old_row *old = allocate(count, sizeof *old);
     while (rows_count(rows) > 0) {
         size_t at = rows_count(rows) - 1;
         struct row *row = rows_take(rows, at);
@@ -262,9 +261,7 @@ bool resume_open(struct resume *r, const struct options *o, const char *path, st
 {
     struct message why;
     size_t rows = (size_t)o->plan.count * (size_t)o->device.count;
-    *r = (struct resume){.state = calloc(rows, sizeof *r->state), .run = record_head(*record)};
-    if (!r->state)
-        return complain(error, "no memory for %zu rows", rows);
+    *r = (struct resume){.state = allocate(rows, sizeof *r->state), .run = record_head(*record)};
     if (!o->output.resume || !path || !has_text(path))
         return true;
     struct record *old = record_load(path, why.text);

@@ -1,6 +1,8 @@
 /* R. L. Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Appl. Math. 17 (1969): the costliest
  * part is at most 4/3 - 1/(3 N) times that of the best division. */
-#include "bench/sweep/shard.h"
+
+#include "analysis/statistics/allocate.h"
+#include "bench/sweep/resume.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -42,17 +44,15 @@ static double mean_cost(const double *cost, int64_t count)
     return known > 0 ? sum / (double)known : 1;
 }
 
-bool shard_divide(const double *cost, int64_t count, int of, int *part)
+void shard_divide(const double *cost, int64_t count, int of, int *part)
 {
-    struct costed *item = calloc((size_t)count, sizeof *item);
-    struct load *all = calloc((size_t)of, sizeof *all);
-    bool good = item && all;
+    struct costed *item = allocate((size_t)count, sizeof *item);
+    struct load *all = allocate((size_t)of, sizeof *all);
     double mean = mean_cost(cost, count);
-    for (int64_t i = 0; i < count && good; i++)
+    for (int64_t i = 0; i < count; i++)
         item[i] = (struct costed){isnan(cost[i]) ? mean : cost[i], i};
-    if (good)
-        qsort(item, (size_t)count, sizeof *item, costliest_first);
-    for (int64_t i = 0; i < count && good; i++) {
+    qsort(item, (size_t)count, sizeof *item, costliest_first);
+    for (int64_t i = 0; i < count; i++) {
         int least = 0;
         for (int p = 1; p < of; p++)
             if (all[p].cost < all[least].cost ||
@@ -64,16 +64,15 @@ bool shard_divide(const double *cost, int64_t count, int of, int *part)
     }
     free(item);
     free(all);
-    return good;
 }
 
 double *shard_costs(const struct options *o)
 {
     const double most = 0x1p63;
-    double *cost = calloc((size_t)o->plan.count, sizeof *cost);
+    double *cost = allocate((size_t)o->plan.count, sizeof *cost);
     struct options planned = *o;
     planned.mem_limit = most / 2; /* what is free here must not matter */
-    for (int64_t i = 0; i < o->plan.count && cost; i++) {
+    for (int64_t i = 0; i < o->plan.count; i++) {
         struct estimate e = estimate_row(&planned, &o->plan.list[i], NULL);
         cost[i] = e.known ? 0 : NAN;
         for (enum program_kind p = 0; p < PROGRAMS; p++)
@@ -83,21 +82,17 @@ double *shard_costs(const struct options *o)
     return cost;
 }
 
-/* Hashes the works of all rows. False without memory. */
-static bool hash_sweep(const struct options *o, char hash[17])
+/* Hashes the works of all rows. */
+static void hash_sweep(const struct options *o, char hash[17])
 {
-    char *works = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&works, &size);
-    if (!out)
-        return false;
+    char *works;
+    size_t size;
+    FILE *out = open_text(&works, &size);
     for (int64_t i = 0; i < o->plan.count; i++)
         fputs(o->plan.list[i].work, out);
-    bool good = fclose(out) == 0;
-    if (good)
-        snprintf(hash, 17, "%016" PRIx64, rng_key(0, works));
+    fclose(out);
+    snprintf(hash, 17, "%016" PRIx64, rng_key(0, works));
     free(works);
-    return good;
 }
 
 bool shard_choose(struct options *o, struct message *error)
@@ -112,11 +107,12 @@ bool shard_choose(struct options *o, struct message *error)
     if (s->of > count)
         return complain(error, "--shard %d/%d: there are only %lld rows", s->index, s->of, (long long)count);
     double *cost = shard_costs(o);
-    int *part = calloc((size_t)count, sizeof *part);
-    bool good = cost && part && shard_divide(cost, count, s->of, part) && hash_sweep(o, s->sweep);
+    int *part = allocate((size_t)count, sizeof *part);
+    shard_divide(cost, count, s->of, part);
+    hash_sweep(o, s->sweep);
     s->whole = count;
     plan->count = 0;
-    for (int64_t i = 0; i < count && good; i++)
+    for (int64_t i = 0; i < count; i++)
         if (part[i] == s->index - 1) {
             plan->list[plan->count] = plan->list[i];
             plan->list[plan->count].index = plan->count;
@@ -124,7 +120,7 @@ bool shard_choose(struct options *o, struct message *error)
         }
     free(cost);
     free(part);
-    return good || complain(error, "no memory for %lld rows", (long long)count);
+    return true;
 }
 
 struct value *shard_value(const struct options *o)

@@ -3,13 +3,13 @@
  * each in an order of its own, add samples, so that drifts and states of the machine affect all rows alike
  * (google/benchmark's random interleaving). Several devices are measured one after the other.
  */
-#include "bench/sweep/sweep.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/record/record.h"
+#include "analysis/statistics/allocate.h"
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
 #include "bench/row/fields.h"
@@ -17,7 +17,7 @@
 #include "bench/row/row.h"
 #include "bench/row/workload.h"
 #include "bench/sweep/estimate.h"
-#include "bench/sweep/live.h"
+#include "bench/sweep/report.h"
 #include "bench/sweep/work.h"
 #include "kernels/rng.h"
 
@@ -71,8 +71,8 @@ static bool has_time_to_calibrate(const struct run *s)
 /* A seeded random order (Fisher and Yates). To be freed. */
 static int64_t *shuffled(int64_t count, uint64_t key)
 {
-    int64_t *order = malloc((size_t)count * sizeof *order);
-    for (int64_t i = 0; order && i < count; i++) {
+    int64_t *order = allocate((size_t)count, sizeof *order);
+    for (int64_t i = 0; i < count; i++) {
         int64_t j = (int64_t)(rng_bits(key, (uint64_t)i) % (uint64_t)(i + 1));
         order[i] = order[j];
         order[j] = i;
@@ -249,11 +249,10 @@ static struct states states_of(const struct run *s, int threads)
                 w->m && w->job.config->threads == threads ? measurement_samples(w->m, t) : NULL;
             if (!samples)
                 continue;
-            all = realloc(all, (n + (size_t)samples->turns) * sizeof *all);
-            if (!all)
-                abort();
-            memcpy(all + n, samples->turn, (size_t)samples->turns * sizeof *all);
-            n += (size_t)samples->turns;
+            for (int k = 0; k < samples->turns; k++) {
+                all = grow(all, n, sizeof *all);
+                all[n++] = samples->turn[k];
+            }
         }
     struct states states = states_find(all, n);
     free(all);
@@ -323,8 +322,7 @@ static bool next_turn(struct run *s, int turn, bool *any, struct message *error)
 {
     const struct options *o = s->options;
     int64_t *order = shuffled(s->rows, rng_bits(rng_key(o->seed, "turns"), (uint64_t)turn));
-    bool going = order || complain(error, "no memory for %lld rows", (long long)s->rows),
-         added = turn >= o->sampling.turns;
+    bool going = true, added = turn >= o->sampling.turns;
     int before, after;
     double start = clock_now(), spent = all_spent(s, &before), later = added ? kept_for_later(s) : 0;
     *any = false;

@@ -4,13 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/allocate.h"
 #include "analysis/statistics/statistics.h"
 #include "bench/base/paths.h"
 #include "bench/base/quantity.h"
 #include "bench/cli/plan.h"
 #include "bench/sweep/estimate.h"
-#include "bench/sweep/largest.h"
-#include "bench/time/energy.h"
+#include "bench/sweep/search.h"
+#include "bench/time/apart.h"
 
 /* Predicted costs of the programs: seconds from the roofline; without a calibration the larger of the FLOPs
  * and an equivalent of the bytes; 0 if the graph cannot be planned. */
@@ -92,9 +93,9 @@ static void share_budget(struct work *w, const struct whole *all, double seconds
 struct work *work_plan(const struct job *common, const enum row_state *state, int64_t rows, double seconds)
 {
     const struct options *o = common->options;
-    struct work *work = calloc((size_t)rows, sizeof *work);
+    struct work *work = allocate((size_t)rows, sizeof *work);
     struct whole all = {0};
-    for (int64_t i = 0; work && i < rows; i++) {
+    for (int64_t i = 0; i < rows; i++) {
         work[i].state = state[i];
         if (state[i] == ROW_KEPT)
             continue;
@@ -108,7 +109,7 @@ struct work *work_plan(const struct job *common, const enum row_state *state, in
     }
     double energy = energy_seconds(o, &all, seconds);
     all.around += all.metered * energy;
-    for (int64_t i = 0; work && i < rows; i++) {
+    for (int64_t i = 0; i < rows; i++) {
         if (state[i] != ROW_KEPT)
             share_budget(&work[i], &all, seconds);
         work[i].job.energy = fmin(work[i].job.energy, energy);
@@ -177,8 +178,8 @@ void work_open_profile(struct work *w)
 {
     struct job *job = &w->job;
     bool wanted = options_print_profile(job->options) || job->options->conventions;
-    if (wanted && !(job->profile = open_memstream(&w->profile, &w->profile_size)))
-        abort();
+    if (wanted)
+        job->profile = open_text(&w->profile, &w->profile_size);
 }
 
 void work_print_profile(struct work *w, FILE *out)
@@ -192,7 +193,7 @@ void work_print_profile(struct work *w, FILE *out)
 
 void work_free(struct work *work, int64_t rows)
 {
-    for (int64_t i = 0; work && i < rows; i++) {
+    for (int64_t i = 0; i < rows; i++) {
         struct work *w = &work[i];
         measurement_end(w->m);
         if (w->job.profile)
@@ -206,4 +207,46 @@ bool work_is_skipped(const struct work *w, const struct pace *pace, char reason[
 {
     return config_is_skipped(w->job.options, w->job.config, reason) || nothing_fits(w, reason) ||
            too_long(pace, w, reason);
+}
+
+/* A longer run is not repeated for a warm-up. */
+static const double long_run = 0.1;
+
+void slot_learn(struct slot *s, const struct measurement *m, size_t timed, const struct states *states)
+{
+    const struct samples *samples = measurement_samples(m, timed);
+    if (!samples)
+        return;
+    struct turns turns = samples_turns(samples);
+    struct reported reported = reported_choose(&turns, states);
+    s->call = reported_median(&reported);
+    s->reported = (int)reported.turns;
+    s->turns = samples->turns;
+    s->spent = samples->elapsed;
+    reported_free(&reported);
+}
+
+static bool is_affordable(const struct slot *s, int turns, int turn, bool is_encoding)
+{
+    bool must = s->turns < TURNS_LEAST && turns - turn <= TURNS_LEAST - s->turns;
+    if (is_encoding)
+        must = must && s->spent + s->call <= 3 * s->share;
+    return s->turns < turns && (turn == 0 || must || (s->block > 0 && s->earned - s->spent >= s->call / 2));
+}
+
+struct block_plan slot_plan(const struct slot *s, const struct sampling_options *o, int turn,
+                            bool is_encoding)
+{
+    struct block_plan b = {.seconds = s->block, .is_long = s->call > long_run};
+    if (o->runs > 0 && s->turns < o->turns)
+        b.runs = o->runs / o->turns + (s->turns < o->runs % o->turns);
+    b.wanted = s->is_wanted && (o->runs > 0 ? b.runs > 0 : is_affordable(s, o->turns, turn, is_encoding));
+    return b;
+}
+
+bool slot_lacks_turns(const struct slot *s, const struct sampling_options *o, double left)
+{
+    bool possible = o->runs == 0 && o->turns >= REPORTED_MIN;
+    double needs = (REPORTED_MIN - s->reported) * (s->call > s->block ? s->call : s->block);
+    return s->is_wanted && possible && s->turns > 0 && s->reported < REPORTED_MIN && needs <= left / 2;
 }

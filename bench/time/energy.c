@@ -4,7 +4,8 @@
  * measurements: nvidia-smi's lack of attention", SC 2024). Energy, runs and time are therefore taken between
  * two readings at which the counter had just changed.
  */
-#include "bench/time/energy.h"
+
+#include "bench/time/apart.h"
 
 #include <math.h>
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/allocate.h"
 #include "analysis/statistics/statistics.h"
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
@@ -137,9 +138,7 @@ struct probe sampling_probe(const struct sampling *rule)
 
 void samples_allocate(struct samples *s, size_t capacity)
 {
-    double *all = calloc((PHASES + 2) * capacity, sizeof *all);
-    if (!all)
-        abort();
+    double *all = allocate((PHASES + 2) * capacity, sizeof *all);
     s->seconds = all;
     s->clock = all + capacity;
     for (int p = 0; p < PHASES; p++)
@@ -172,10 +171,8 @@ void samples_close_turn(struct samples *s, const struct probe *before, const str
 {
     if (s->n == 0)
         return;
-    s->turn = malloc(sizeof *s->turn);
-    s->lost = malloc(sizeof *s->lost);
-    if (!s->turn || !s->lost)
-        abort();
+    s->turn = allocate(1, sizeof *s->turn);
+    s->lost = allocate(1, sizeof *s->lost);
     s->turns = 1;
     *s->lost = lost;
     *s->turn = (struct turn){(size_t)s->n, *before, *after};
@@ -264,10 +261,8 @@ static void copy_values(double *to, int at, const double *from, int count)
 static void join_turns(struct samples *both, const struct samples *a, const struct samples *b)
 {
     both->turns = a->turns + b->turns;
-    both->turn = malloc((size_t)both->turns * sizeof *both->turn);
-    both->lost = malloc((size_t)both->turns * sizeof *both->lost);
-    if (!both->turn || !both->lost)
-        abort();
+    both->turn = allocate((size_t)both->turns, sizeof *both->turn);
+    both->lost = allocate((size_t)both->turns, sizeof *both->lost);
     for (int i = 0; i < both->turns; i++) {
         const struct samples *from = i < a->turns ? a : b;
         int at = i < a->turns ? i : i - a->turns;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/allocate.h"
 #include "bench/base/clock.h"
 
 static void blame(struct sections *s, const char *what, const char *name, const char *how)
@@ -29,12 +30,7 @@ static void open_section(struct sections *s, const char *name, const char *metad
         blame(s, "section", name, "is within 8 others, which is the most");
         return;
     }
-    if (s->count == s->room) {
-        s->room = s->room ? 2 * s->room : 256;
-        s->list = realloc(s->list, (size_t)s->room * sizeof *s->list);
-        if (!s->list)
-            abort();
-    }
+    s->list = grow(s->list, (size_t)s->count, sizeof *s->list);
     struct section *next = &s->list[s->count];
     next->entry = s->entry;
     next->parent = s->open;

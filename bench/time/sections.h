@@ -26,7 +26,7 @@ struct metric {
 
 struct sections {
     struct section *list; /* in the order in which they were opened */
-    int count, room;
+    int count;
     int open, depth;             /* the innermost open section, -1: none; how many are open */
     int entry;                   /* that is running */
     double now, reporting, look; /* of the last report; what reports of this call took; a look at the clock */

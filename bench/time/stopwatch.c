@@ -3,16 +3,15 @@
 
 #include <stdlib.h>
 
+#include "analysis/statistics/allocate.h"
 #include "bench/base/clock.h"
 
 struct stopwatch stopwatch_open(const struct tape *t, int marks)
 {
     const struct tape_config *c = tape_config(t);
     struct stopwatch w = {.device = c->backend->device, .context = c->context, .marks = marks};
-    w.at = calloc((size_t)marks, sizeof *w.at);
-    w.events = w.device ? calloc((size_t)marks, sizeof *w.events) : NULL;
-    if (!w.at || (w.device && !w.events))
-        abort();
+    w.at = allocate((size_t)marks, sizeof *w.at);
+    w.events = w.device ? allocate((size_t)marks, sizeof *w.events) : NULL;
     for (int i = 0; w.events && i < marks; i++)
         w.events[i] = w.device->event_new(w.context);
     return w;

@@ -1,6 +1,6 @@
 /*
  * The rows of the CUDA backend; the first row of an op is its default. There is no backend below, since the
- * host cannot run on device memory: what records an op without a row is refused (bench/cli/refusals.h).
+ * host cannot run on device memory: what records an op without a row is refused (bench/cli/command_line.h).
  */
 #include "kernels/cuda/cuda.h"
 #include "kernels/cuda/gpu.h"

@@ -5,7 +5,7 @@
  *
  * GTMARK_COUNTERS=FILE writes instead what each op's kernels in f32 do at a usual size (make gpu-counters).
  */
-#include "bench/audit/operands_device.h"
+#include "bench/audit/operands.h"
 #include "tests/emulator/counters.h"
 #include "tests/test.h"
 
