@@ -126,7 +126,7 @@ static const struct counted *const counted = &interposed;
 static const struct counted *const counted = NULL;
 #endif
 
-struct options {
+struct asked {
     struct tool_options tool;
     bool own;
     int format; /* index of `formats` */
@@ -144,7 +144,7 @@ struct shared {
 };
 
 struct work {
-    const struct options *options;
+    const struct asked *options;
     const char *library; /* null: our own kernels */
     struct shared *shared;
     const struct audit_check *check;
@@ -251,7 +251,7 @@ static void put_time(void *context, const char *check, const char *verdict, cons
 static void time_row(struct work *w)
 {
     enum { RUNS_OF_OURS = 30 }; /* of the budget: what warm-ups, checks and ceilings may take besides */
-    const struct options *o = w->options;
+    const struct asked *o = w->options;
     const struct audited_row *row = &w->shared->rows.row[w->row];
     struct message error;
     char folder[PATH_MAX], file[PATH_MAX + 16];
@@ -296,7 +296,7 @@ static void audit_all(struct work *w)
 
 static int audit_files(void *options, int count, char **files, struct message *error)
 {
-    const struct options *o = options;
+    const struct asked *o = options;
     if (o->own ? count > 0 : count != 1) {
         complain(error, "needs a library, or --own; usage: audit [FLAGS] LIBRARY.so");
         return EXIT_USAGE;
@@ -337,7 +337,7 @@ static const char *audit_op(int index)
 
 static bool read_ops(const struct argument *a, struct message *error)
 {
-    struct options *o = a->options;
+    struct asked *o = a->options;
     char nearest[SUGGESTION_TEXT];
     return names_read(a->value, audit_op, o->ops, nearest) ||
            complain(error, "--op %.200s: one or more of the ops of docs/ops.md, each once%s", a->value,
@@ -346,7 +346,7 @@ static bool read_ops(const struct argument *a, struct message *error)
 
 static bool read_over(const struct argument *a, struct message *error)
 {
-    struct options *o = a->options;
+    struct asked *o = a->options;
     struct axis_values values = {0};
     size_t length = strcspn(a->value, "=");
     enum axis axis = axis_named(a->value, length);
@@ -363,14 +363,14 @@ int main(int argc, char **argv)
 {
     static const struct flag flags[] = {
         {0, "own", NULL, "audit the suite's own default kernels", FLAG_ON,
-         .field = offsetof(struct options, own)},
+         .field = offsetof(struct asked, own)},
         {0, "op", "LIST", "ops to audit (default: all of the library)", FLAG_OTHER, .read = read_ops},
         {0, "format", "NAME", "table (default) or json", FLAG_CHOICE,
-         .field = offsetof(struct options, format), .choices = formats},
+         .field = offsetof(struct asked, format), .choices = formats},
         {0, "patience", "SECONDS", "how long a call may take (default 10)", FLAG_SECONDS,
-         .field = offsetof(struct options, patience), .min = 0.1, .max = 1e6},
+         .field = offsetof(struct asked, patience), .min = 0.1, .max = 1e6},
         {0, "budget", "SECONDS", "of timing alternately with ours, for each kernel (default 10; 0: none)",
-         FLAG_SECONDS, .field = offsetof(struct options, budget), .min = 0, .max = 1e6},
+         FLAG_SECONDS, .field = offsetof(struct asked, budget), .min = 0, .max = 1e6},
         {0, "over", "AXIS=VALUES", "sizes at which kernels are timed (default nodes=100-6400*4)", FLAG_OTHER,
          .read = read_over},
         TOOL_FLAGS,
@@ -383,7 +383,7 @@ int main(int argc, char **argv)
         .flags = flags,
         .status = "0 all checks pass, 1 one fails, 2 the command line or the library is wrong.\n",
     };
-    struct options o = {.patience = 10, .budget = 10, .axis = "nodes", .values = "100-6400*4"};
+    struct asked o = {.patience = 10, .budget = 10, .axis = "nodes", .values = "100-6400*4"};
     waiting_shorten(argv);
     return tool_main(&syntax, &o.tool, audit_files, argc, argv);
 }

@@ -16,7 +16,7 @@
 
 enum format { TABLE, MARKDOWN, JSON };
 
-struct options {
+struct asked {
     struct tool_options tool;
     size_t ignored_count;
     const char *ignored[AXES_MAX + 1]; /* axes, null past the last */
@@ -43,7 +43,7 @@ static bool refuse_item(const struct argument *a, const char *const *names, cons
 
 static bool read_compared(const struct argument *a, struct message *error)
 {
-    struct options *o = a->options;
+    struct asked *o = a->options;
     for (size_t p = 0; p < TIMED; p++)
         if (strcmp(a->value, program_name(p)) == 0)
             return o->programs[p] = true;
@@ -55,7 +55,7 @@ static bool read_compared(const struct argument *a, struct message *error)
 
 static bool read_fail_on(const struct argument *a, struct message *error)
 {
-    struct options *o = a->options;
+    struct asked *o = a->options;
     for (int k = 0; k < VERDICTS; k++)
         if (strcmp(a->value, verdict_name((enum verdict_kind)k)) == 0)
             return o->fail_on[k] = true;
@@ -67,7 +67,7 @@ static bool read_fail_on(const struct argument *a, struct message *error)
 
 static bool read_exact_gate(const struct argument *a, struct message *error)
 {
-    struct lenience *l = &((struct options *)a->options)->gate;
+    struct lenience *l = &((struct asked *)a->options)->gate;
     static const char *const names[] = {"exact", "allow-uncompared", NULL};
     if (strcmp(a->value, names[0]) == 0)
         return l->exact = true;
@@ -78,7 +78,7 @@ static bool read_exact_gate(const struct argument *a, struct message *error)
 
 static bool read_ignore(const struct argument *a, struct message *error)
 {
-    struct options *o = a->options;
+    struct asked *o = a->options;
     enum axis flag = axis_named(a->value, strlen(a->value));
     const struct field *axis = schema_find(flag < AXES ? axis_info(flag)->field : a->value);
     const char *names[AXES_MAX + 1] = {NULL};
@@ -95,7 +95,7 @@ static bool read_ignore(const struct argument *a, struct message *error)
 
 static const char *const formats[] = {"table", "md", "json", NULL}; /* enum format */
 
-#define FIELD(name) offsetof(struct options, name)
+#define FIELD(name) offsetof(struct asked, name)
 
 static const struct flag flags[] = {
     {0, "format", "NAME", "format of stdout: table, md, json (default table)", FLAG_CHOICE, FIELD(format),
@@ -226,12 +226,12 @@ static bool passes(const struct comparison *c, const bool fail_on[VERDICTS], str
 }
 
 /* Whether a flag of verdicts on times was given. */
-static bool asks_times(const struct options *o)
+static bool asks_times(const struct asked *o)
 {
     return o->chart || !isnan(o->margin) || memchr(o->fail_on, true, sizeof o->fail_on);
 }
 
-static int summarize_files(const struct options *o, int count, char **files, struct message *error)
+static int summarize_files(const struct asked *o, int count, char **files, struct message *error)
 {
     bool asked =
         o->format != TABLE || asks_times(o) || o->gate.exact || memchr(o->programs, true, sizeof o->programs);
@@ -244,7 +244,7 @@ static int summarize_files(const struct options *o, int count, char **files, str
 }
 
 /* Returns the exit status. */
-static int judge_times(const struct comparison *c, const struct options *o, struct message *error)
+static int judge_times(const struct comparison *c, const struct asked *o, struct message *error)
 {
     print(c, o->format);
     int status = o->chart ? draw_charts(c, o->chart, error) : EXIT_GOOD;
@@ -252,7 +252,7 @@ static int judge_times(const struct comparison *c, const struct options *o, stru
 }
 
 /* Compares what is planned. Returns the exit status. */
-static int judge_exact(const struct comparison *c, const struct options *o, struct message *error)
+static int judge_exact(const struct comparison *c, const struct asked *o, struct message *error)
 {
     FILE *notes = o->format == JSON ? stderr : stdout;
     bool markdown = o->format == MARKDOWN;
@@ -278,7 +278,7 @@ static int judge_exact(const struct comparison *c, const struct options *o, stru
 }
 
 /* Refuses flags that mean nothing together. */
-static bool check_gate(const struct options *o, int count, struct message *error)
+static bool check_gate(const struct asked *o, int count, struct message *error)
 {
     if (o->gate.allow_uncompared && !o->gate.exact)
         return complain(error, "--gate allow-uncompared: only with exact");
@@ -289,7 +289,7 @@ static bool check_gate(const struct options *o, int count, struct message *error
 
 static int compare_run(void *options, int count, char **files, struct message *error)
 {
-    struct options *o = options;
+    struct asked *o = options;
     struct comparison c;
     int status = EXIT_USAGE;
     if (o->summary)
@@ -312,6 +312,6 @@ static int compare_run(void *options, int count, char **files, struct message *e
 
 int main(int argc, char **argv)
 {
-    struct options o = {.margin = NAN};
+    struct asked o = {.margin = NAN};
     return tool_main(&syntax, &o.tool, compare_run, argc, argv);
 }

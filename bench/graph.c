@@ -19,7 +19,7 @@
 
 enum { TABLES = 3, FAMILY_TEXT = PATH_MAX + 16 };
 
-struct options {
+struct asked {
     struct tool_options tool;
     bool undirected;
     struct graph_tables given;
@@ -32,13 +32,13 @@ static bool read_amount(const struct argument *a, struct message *error)
 {
     const struct flag *f = a->flag;
     double *field = (double *)((char *)a->options + f->field);
-    bool whole = f->field != offsetof(struct options, degree);
+    bool whole = f->field != offsetof(struct asked, degree);
     return parse_number(a->value, whole, f->min, f->max, field) ||
            complain(error, "--%s %.200s: %s from %.10g to %.16g", f->name, a->value,
                     whole ? "a whole number" : "a number", f->min, f->max);
 }
 
-#define FIELD(name)  offsetof(struct options, name)
+#define FIELD(name)  offsetof(struct asked, name)
 #define AMOUNT(name) FLAG_OTHER, .field = FIELD(name), .read = read_amount
 
 enum { READING, DESCRIBE, GENERATE, OTHERS };
@@ -101,7 +101,7 @@ static bool is_stopped(const void *context)
     return interrupt_signal() != 0;
 }
 
-static struct graph_limits limits_of(const struct options *o)
+static struct graph_limits limits_of(const struct asked *o)
 {
     double memory = o->mem_limit > 0 ? o->mem_limit : (double)machine_memory_free();
     return (struct graph_limits){(int64_t)memory, {is_stopped, NULL}};
@@ -114,7 +114,7 @@ static int failed(int status)
 }
 
 /* Reads a file or folder, and says how --graph names it. */
-static bool read_graph(const struct options *o, const char *path, char family[FAMILY_TEXT], struct batch *b,
+static bool read_graph(const struct asked *o, const char *path, char family[FAMILY_TEXT], struct batch *b,
                        struct message *error)
 {
     struct graph_config c = {.family = family, .nodes = 1, .graphs = 1, .limits = limits_of(o)};
@@ -163,7 +163,7 @@ static bool read_table(struct described *d, const struct batch *b, const struct 
 }
 
 /* The tables of the flags and of a folder; returns how many. */
-static int find_tables(const struct options *o, const struct dataset *d,
+static int find_tables(const struct asked *o, const struct dataset *d,
                        struct described all[TABLES + DATASET_TABLES])
 {
     static const char *const names[TABLES] = {"node features", "edge features", "labels"};
@@ -185,7 +185,7 @@ static int find_tables(const struct options *o, const struct dataset *d,
     return count;
 }
 
-static bool describe_batch(const struct options *o, const char *family, const struct batch *b,
+static bool describe_batch(const struct asked *o, const char *family, const struct batch *b,
                            struct message *error)
 {
     struct dataset d = {.tables = 0};
@@ -212,7 +212,7 @@ static bool describe_batch(const struct options *o, const char *family, const st
     return true;
 }
 
-static int describe_file(const struct options *o, char **names, struct message *error)
+static int describe_file(const struct asked *o, char **names, struct message *error)
 {
     char family[FAMILY_TEXT];
     struct batch b;
@@ -255,7 +255,7 @@ static int save_batch(const struct batch *b, const char *path, struct message *e
     return EXIT_GOOD;
 }
 
-static int convert_file(const struct options *o, char **names, struct message *error)
+static int convert_file(const struct asked *o, char **names, struct message *error)
 {
     char family[FAMILY_TEXT];
     struct batch b;
@@ -271,7 +271,7 @@ static double or_default(double value, double standard)
     return isnan(value) ? standard : value;
 }
 
-static int generate_file(const struct options *o, char **names, struct message *error)
+static int generate_file(const struct asked *o, char **names, struct message *error)
 {
     struct graph_config c = {.family = names[0],
                              .nodes = (int64_t)or_default(o->nodes, 0),
@@ -305,7 +305,7 @@ static const struct command {
     const char *name, *operands;
     int count; /* of operands */
     bool reads, describes, generates;
-    int (*run)(const struct options *o, char **names, struct message *error);
+    int (*run)(const struct asked *o, char **names, struct message *error);
 } commands[] = {
     {"describe", "FILE", 1, true, true, false, describe_file},
     {"convert", "FILE OUT", 2, true, false, false, convert_file},
@@ -314,7 +314,7 @@ static const struct command {
 };
 
 /* Refuses flags of other commands. */
-static bool check_flags(const struct options *o, const struct command *c, struct message *error)
+static bool check_flags(const struct asked *o, const struct command *c, struct message *error)
 {
     bool tables = o->given.features || o->given.edge_features || o->given.labels;
     bool amounts = !isnan(o->nodes) || !isnan(o->degree) || !isnan(o->graphs) || !isnan(o->seed);
@@ -348,6 +348,6 @@ static int graph_run(void *options, int count, char **words, struct message *err
 
 int main(int argc, char **argv)
 {
-    struct options o = {.nodes = NAN, .degree = NAN, .graphs = NAN, .seed = NAN};
+    struct asked o = {.nodes = NAN, .degree = NAN, .graphs = NAN, .seed = NAN};
     return tool_main(&syntax, &o.tool, graph_run, argc, argv);
 }

@@ -11,7 +11,7 @@
 #include "bench/base/paths.h"
 #include "bench/cli/tool.h"
 
-struct options {
+struct asked {
     struct tool_options tool;
     const char *output;
 };
@@ -35,7 +35,7 @@ struct inputs {
 };
 
 /* Joins and writes; with conflicts nothing is written. */
-static int merge_and_write(const struct options *o, const struct inputs *in, struct message *error)
+static int merge_and_write(const struct asked *o, const struct inputs *in, struct message *error)
 {
     struct merge_found found;
     char *command = command_of((int)in->count, in->names);
@@ -54,7 +54,7 @@ static int merge_and_write(const struct options *o, const struct inputs *in, str
     return written && !found.missing ? EXIT_GOOD : EXIT_MISSED;
 }
 
-static bool output_is_apart(const struct options *o, int count, char **files, struct message *error)
+static bool output_is_apart(const struct asked *o, int count, char **files, struct message *error)
 {
     for (int i = 0; i < count; i++)
         if (paths_same(files[i], o->output))
@@ -80,7 +80,7 @@ static bool add_file(struct inputs *in, char *file, struct message *error)
 
 static int merge_files(void *options, int count, char **files, struct message *error)
 {
-    const struct options *o = options;
+    const struct asked *o = options;
     struct inputs in = {0};
     int status = EXIT_USAGE, read = 0;
     if (output_is_apart(o, count, files, error))
@@ -99,7 +99,7 @@ int main(int argc, char **argv)
 {
     static const struct flag flags[] = {{0, "output", "FILE",
                                          "the result file (default merged.jsonl; -: stdout)", FLAG_PATH,
-                                         offsetof(struct options, output), .what = "the name of a file"},
+                                         offsetof(struct asked, output), .what = "the name of a file"},
                                         TOOL_FLAGS,
                                         {.name = NULL}};
     static const char *const examples[] = {"shard-*.jsonl -o sweep.jsonl", NULL};
@@ -122,6 +122,6 @@ int main(int argc, char **argv)
         .status = "0; 1 conflicts, a shard or rows are missing, or the file could not be written;\n"
                   "2 the command line or a file is wrong.\n",
     };
-    struct options o = {.output = "merged.jsonl"};
+    struct asked o = {.output = "merged.jsonl"};
     return tool_main(&syntax, &o.tool, merge_files, argc, argv);
 }

@@ -16,7 +16,7 @@
 #include "bench/cli/tool.h"
 #include "bench/show/saved.h"
 
-struct options {
+struct asked {
     struct tool_options tool;
     struct question question;
     int program;       /* index of program_name */
@@ -37,7 +37,7 @@ static const char *const programs[] = {"forward", "step", "kernel", "encoding", 
 static struct condition *add_condition(const struct argument *a, const char *name, size_t length,
                                        const char *value, struct message *error)
 {
-    struct question *q = &((struct options *)a->options)->question;
+    struct question *q = &((struct asked *)a->options)->question;
     struct condition *c = &q->conditions[q->conditions_count];
     if (q->conditions_count == CONDITIONS_MAX || strlen(value) >= CONDITION_TEXT ||
         length >= CONDITION_TEXT) {
@@ -83,20 +83,20 @@ static bool read_wanted_tag(const struct argument *a, struct message *error)
 
 static bool read_throughput(const struct argument *a, struct message *error)
 {
-    double *least = &((struct options *)a->options)->question.min_throughput;
+    double *least = &((struct asked *)a->options)->question.min_throughput;
     return quantity_parse(a->value, QUANTITY_PER_SECOND, least) ||
            complain(error, "--%s %.200s: %s", a->flag->name, a->value, quantity_allowed(QUANTITY_PER_SECOND));
 }
 
 static bool read_file_column(const struct argument *a, struct message *error)
 {
-    struct options *o = a->options;
+    struct asked *o = a->options;
     return columns_read(a->value, o->columns, &o->columns_count, error);
 }
 
 static bool read_pareto(const struct argument *a, struct message *error)
 {
-    struct question *q = &((struct options *)a->options)->question;
+    struct question *q = &((struct asked *)a->options)->question;
     int m = 0;
     while (measures[m] && strcmp(measures[m], a->value) != 0)
         m++;
@@ -109,14 +109,14 @@ static bool read_pareto(const struct argument *a, struct message *error)
 static bool read_history(const struct argument *a, struct message *error)
 {
     size_t length = strspn(a->value, "0123456789abcdef");
-    ((struct options *)a->options)->question.history = a->value;
+    ((struct asked *)a->options)->question.history = a->value;
     return (length >= 4 && length <= 16 && !a->value[length]) ||
            complain(error, "--history %.200s: the first digits of a work id, 4 to 16 of 0-9 and a-f",
                     a->value);
 }
 
-#define ASKS(name)  offsetof(struct options, question.name)
-#define FIELD(name) offsetof(struct options, name)
+#define ASKS(name)  offsetof(struct asked, question.name)
+#define FIELD(name) offsetof(struct asked, name)
 
 static const struct flag flags[] = {
     {0, "program", "NAME",
@@ -200,7 +200,7 @@ static const struct syntax syntax = {
 };
 
 /* Whether any flag asks for rows of a store alone. */
-static bool asks_store(const struct options *o)
+static bool asks_store(const struct asked *o)
 {
     const struct question *q = &o->question;
     bool tagged = false;
@@ -211,7 +211,7 @@ static bool asks_store(const struct options *o)
 }
 
 /* Prints a result file. */
-static int show_file(struct options *o, const char *path, struct message *error)
+static int show_file(struct asked *o, const char *path, struct message *error)
 {
     const struct saved_format how = {(enum format)o->format, o->columns, o->columns_count};
     o->question.program = program_name((size_t)o->program);
@@ -236,7 +236,7 @@ static int show_file(struct options *o, const char *path, struct message *error)
 
 #if HAVE_SQLITE
 /* The default is results/local/store.db; with `create` its directory is made. */
-static bool find_store(const struct options *o, bool create, char path[PATH_MAX], struct message *error)
+static bool find_store(const struct asked *o, bool create, char path[PATH_MAX], struct message *error)
 {
     if (o->store)
         return snprintf(path, PATH_MAX, "%s", o->store) < PATH_MAX ||
@@ -254,7 +254,7 @@ static bool has_conditions(const struct question *q)
            q->top > 0;
 }
 
-static int import(const struct options *o, int count, char **files, struct message *error)
+static int import(const struct asked *o, int count, char **files, struct message *error)
 {
     char store[PATH_MAX];
     struct import_tally t;
@@ -277,7 +277,7 @@ static int import(const struct options *o, int count, char **files, struct messa
 }
 
 /* Refuses flags that have no meaning together. */
-static bool check_question(const struct options *o, struct message *error)
+static bool check_question(const struct asked *o, struct message *error)
 {
     const struct question *q = &o->question;
     if (o->format > FORMAT_CSV || o->columns_count > 0)
@@ -304,7 +304,7 @@ static bool check_question(const struct options *o, struct message *error)
     return true;
 }
 
-static int ask(struct options *o, struct message *error)
+static int ask(struct asked *o, struct message *error)
 {
     char store[PATH_MAX];
     size_t lines;
@@ -322,7 +322,7 @@ static int ask(struct options *o, struct message *error)
     return lines == 0 ? EXIT_MISSED : EXIT_GOOD;
 }
 
-static int run_store(struct options *o, int count, char **words, struct message *error)
+static int run_store(struct asked *o, int count, char **words, struct message *error)
 {
     struct suggestion s = {.wanted = count > 0 ? words[0] : ""};
     char nearest[SUGGESTION_TEXT];
@@ -337,7 +337,7 @@ static int run_store(struct options *o, int count, char **words, struct message 
     return EXIT_USAGE;
 }
 #else
-static int run_store(struct options *o, int count, char **words, struct message *error)
+static int run_store(struct asked *o, int count, char **words, struct message *error)
 {
     (void)o, (void)count, (void)words;
     complain(error, "built without SQLite, which the store needs: make setup, then make");
@@ -353,7 +353,7 @@ static int query_run(void *options, int count, char **words, struct message *err
 
 int main(int argc, char **argv)
 {
-    struct options o = {.question = {.max_latency = NAN,
+    struct asked o = {.question = {.max_latency = NAN,
                                      .max_memory = NAN,
                                      .min_throughput = NAN,
                                      .min_efficiency = NAN,

@@ -12,7 +12,7 @@
 #include "bench/base/paths.h"
 #include "bench/cli/tool.h"
 
-struct options {
+struct asked {
     struct tool_options tool;
     const char *output;
 };
@@ -48,7 +48,7 @@ static int save_page(const struct page *page, const char *path, struct message *
 
 static int write_report(void *options, int count, char **files, struct message *error)
 {
-    const struct options *o = options;
+    const struct asked *o = options;
     for (int i = 0; i < count; i++)
         if (paths_same(files[i], o->output)) {
             complain(error, "--output %.300s: is one of the result files; give the page a name of its own",
@@ -67,7 +67,7 @@ static int write_report(void *options, int count, char **files, struct message *
 int main(int argc, char **argv)
 {
     static const struct flag flags[] = {{0, "output", "FILE", "the page (default report.html; -: stdout)",
-                                         FLAG_PATH, offsetof(struct options, output),
+                                         FLAG_PATH, offsetof(struct asked, output),
                                          .what = "the name of a file"},
                                         TOOL_FLAGS,
                                         {.name = NULL}};
@@ -82,6 +82,6 @@ int main(int argc, char **argv)
         .examples = examples,
         .status = "0; 1 the page could not be written; 2 the command line or a file is wrong.\n",
     };
-    struct options o = {.output = "report.html"};
+    struct asked o = {.output = "report.html"};
     return tool_main(&syntax, &o.tool, write_report, argc, argv);
 }

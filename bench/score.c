@@ -7,12 +7,12 @@
 #include "analysis/statistics/allocate.h"
 #include "bench/cli/tool.h"
 
-struct options {
+struct asked {
     struct tool_options tool;
     const char *line; /* null: a sentence */
 };
 
-static void print_score(const struct options *o, const struct score *score, struct record *const *records,
+static void print_score(const struct asked *o, const struct score *score, struct record *const *records,
                         size_t count)
 {
     if (o->line)
@@ -45,7 +45,7 @@ int main(int argc, char **argv)
 {
     static const struct flag flags[] = {{0, "line", "NAME",
                                          "print the line of results/NAME in the table of machines", FLAG_PATH,
-                                         offsetof(struct options, line), .what = "the name of a directory"},
+                                         offsetof(struct asked, line), .what = "the name of a directory"},
                                         TOOL_FLAGS,
                                         {.name = NULL}};
     static const struct syntax syntax = {
@@ -59,6 +59,6 @@ int main(int argc, char **argv)
                   "a file is "
                   "wrong.\n",
     };
-    struct options o = {.line = NULL};
+    struct asked o = {.line = NULL};
     return tool_main(&syntax, &o.tool, score_files, argc, argv);
 }

@@ -35,11 +35,6 @@ bool tables_are_possible(const struct options *o, struct message *error);
  * own; and whether some model takes each table. */
 bool files_are_readable(const struct options *o, struct message *error);
 
-/* --- defaults that depend on other flags */
-
-/* Sets them after all flags are read; false with a message. */
-bool defaults_set(struct options *o, struct message *error);
-
 /* --- output of --list models, --list presets, --list graphs and --list ops */
 
 struct model;

@@ -84,7 +84,7 @@ void config_work(const struct config *c, uint64_t seed, char hash[17]);
 /* --- a configuration as JSON, written by --dump: what another framework needs to repeat the step */
 
 /* The tape is the configuration's step on this batch, laid out and in its initial state. */
-struct value *config_describe(const struct config *c, const struct options *o, const struct batch *b,
+struct value *config_describe(const struct config *c, const char *device, const struct batch *b,
                               const struct tape *step);
 
 #endif

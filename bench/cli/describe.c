@@ -83,14 +83,14 @@ static struct value *describe_adamw(const struct tape *t)
     return adamw;
 }
 
-struct value *config_describe(const struct config *c, const struct options *o, const struct batch *b,
+struct value *config_describe(const struct config *c, const char *device, const struct batch *b,
                               const struct tape *step)
 {
     struct value *config = value_new_object();
     value_set_text(config, "work", c->work);
     value_set_text(config, "program", program_name(PROGRAM_STEP));
-    value_set_count(config, "seed", (int64_t)o->seed);
-    value_set_text(config, "device", o->device.name);
+    value_set_count(config, "seed", (int64_t)c->graph.seed);
+    value_set_text(config, "device", device);
     describe_axes(c, "", config);
     value_set(config, "model", describe_model(c, step));
     value_set(config, "graph", describe_graph(c, b));

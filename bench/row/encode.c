@@ -123,17 +123,17 @@ static void describe_pairs(struct encoded *e, const char *family)
         complain(&e->checked, "residuals in double; complete: %s", e->check.how);
 }
 
-void encode_check(struct encoded *e, const struct config *c, const struct batch *b, const struct options *o,
+void encode_check(struct encoded *e, const struct config *c, const struct batch *b, const struct check_options *o,
                   struct cancel cancel)
 {
     if (e->is_checked || e->encoding.excess > 1)
         return;
-    struct encoding_check_options with = {.seed = o->seed,
+    struct encoding_check_options with = {.seed = c->graph.seed,
                                           .threads = c->threads,
                                           .cancel = cancel,
-                                          .flops = o->check.budget * search_flops_per_second * c->threads};
+                                          .flops = o->budget * search_flops_per_second * c->threads};
     e->is_checked = true;
-    if (o->check.wanted)
+    if (o->wanted)
         e->check = encoding_check(&c->parts.pe, b, &e->encoding, &with);
     else
         snprintf(e->check.unchecked, sizeof e->check.unchecked, "--no-check");

@@ -344,7 +344,7 @@ static void dump_run(struct target *t)
     const struct options *o = t->job->options;
     const struct batch *b = &t->work->batch;
     tape_init(t->recording->tape);
-    struct value *config = config_describe(&t->work->config, o, b, t->recording->tape);
+    struct value *config = config_describe(&t->work->config, o->device.name, b, t->recording->tape);
     if (!dump_write(o->output.dump, config, &b->adj, t->recording, &t->reason))
         outcome_set(t->outcome, "failed", "%s", t->reason.text);
     value_free(config);

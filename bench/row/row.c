@@ -145,9 +145,9 @@ static void print_bound(const struct measurement *m)
     wrap_text(m->job->profile, text, 0, 4);
 }
 
-bool run_has_ended(const struct options *o)
+bool run_has_ended(const struct device_choice *d)
 {
-    return interrupt_signal() || device_fault(&o->device).kind == FAULT_LOST;
+    return interrupt_signal() || device_fault(d).kind == FAULT_LOST;
 }
 
 /* Measures an opened workload. */
@@ -162,7 +162,7 @@ static void measure_work(struct visit *v)
         encode_write(m->row, &m->encoded, &m->work.config.parts.pe, m->job->options->device.backend->device);
     if (v->plan->later && m->encoded.computed && !executed_why_not(m->job))
         encode_count(m->row, &m->encoded, &m->work.config, &m->work.batch, executed_how(m->job));
-    for (enum program_kind p = 0; p < PROGRAMS && encoded && !run_has_ended(m->job->options); p++) {
+    for (enum program_kind p = 0; p < PROGRAMS && encoded && !run_has_ended(&m->job->options->device); p++) {
         const char *reason = why_not(m->job, p);
         if (reason && *reason)
             row_omit(m->row, program_name(p), reason);
@@ -170,7 +170,7 @@ static void measure_work(struct visit *v)
             measure_program(v, p);
     }
     print_bound(m);
-    if (v->plan->first && encoded && !run_has_ended(m->job->options))
+    if (v->plan->first && encoded && !run_has_ended(&m->job->options->device))
         measure_cold_start(m);
     judge_check(m);
 }

@@ -40,7 +40,7 @@ void measurement_close(struct measurement *m);
 void measurement_end(struct measurement *m);
 
 /* Whether no more is to be measured: after a signal, or when the device is lost. */
-bool run_has_ended(const struct options *o);
+bool run_has_ended(const struct device_choice *d);
 
 /* The row of a configuration that is not attempted. */
 struct row *row_skip(const struct job *job, const char *reason);

@@ -10,9 +10,9 @@ static const double look_seconds = 0.05;
 
 /* The clocks of a device rise only under load; those of processors have risen during the probes before a row.
  */
-double sampling_warm_seconds(const struct options *o, bool first)
+double sampling_warm_seconds(const struct device_choice *d, bool first)
 {
-    return first && o->device.context ? 0.1 : 0.01;
+    return first && d->context ? 0.1 : 0.01;
 }
 
 struct sampling sampling_rule(const struct job *job, const struct turn_plan *plan, size_t timed,
@@ -22,7 +22,7 @@ struct sampling sampling_rule(const struct job *job, const struct turn_plan *pla
     const struct block_plan *block = &plan->block[timed];
     int part = SAMPLES_WANTED / o->turns;
     return (struct sampling){.warmup = o->warmup < 0 && block->is_long ? 0 : o->warmup,
-                             .warm_seconds = sampling_warm_seconds(job->options, plan->first),
+                             .warm_seconds = sampling_warm_seconds(&job->options->device, plan->first),
                              .runs = block->runs,
                              .most = part > BLOCK_LEAST ? part : BLOCK_LEAST,
                              .budget = block->seconds,
@@ -35,16 +35,16 @@ struct sampling sampling_rule(const struct job *job, const struct turn_plan *pla
 void sampling_turn(const struct job *job, const struct turn_plan *plan, enum program_kind kind,
                    const struct recording *r, double deadline, struct samples *samples)
 {
-    const struct options *o = job->options;
+    const struct device_choice *d = &job->options->device;
     struct sampling rule = sampling_rule(job, plan, kind, deadline);
-    rule.nvml = o->device.nvml;
+    rule.nvml = d->nvml;
     rule.look = look_seconds;
     rule.watch = r->loss;
     rule.progress = progress_samples;
     rule.context = job->progress;
     job->progress->program = program_name(kind);
     progress_samples(job->progress, 0, 0);
-    if (rule.warmup == 0 && !o->device.context)
+    if (rule.warmup == 0 && !d->context)
         workload_map_pages(r->tape);
     tape_init(r->tape);
     struct samples turn = sample_tape(r->tape, &rule);

@@ -25,7 +25,7 @@ struct turn_plan {
 };
 
 /* For how long a program warms up in a turn unless --warmup is given. */
-double sampling_warm_seconds(const struct options *o, bool first);
+double sampling_warm_seconds(const struct device_choice *d, bool first);
 
 /* What sampling_turn and encode need; no run begins after the deadline (clock time). */
 struct sampling sampling_rule(const struct job *job, const struct turn_plan *plan, size_t timed,

@@ -32,12 +32,11 @@ static double oracle_seconds(double flops, int threads)
     return flops / oracle_flops_per_second / threads;
 }
 
-double verify_seconds(const struct options *o, const struct config *c, double flops)
+double verify_seconds(const struct check_options *o, const struct config *c, double flops)
 {
-    if (!o->check.wanted)
-        return 0;
-    return c->parts.precision != PRECISION_F32 ? o->check.budget
-                                               : fmin(o->check.budget, oracle_seconds(flops, c->threads));
+    return !o->wanted                             ? 0
+           : c->parts.precision != PRECISION_F32 ? o->budget
+                                                 : fmin(o->budget, oracle_seconds(flops, c->threads));
 }
 
 /* The oracle; none if it would take too long, or without memory. */

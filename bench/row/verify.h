@@ -33,6 +33,6 @@ void verify(struct checked *v, const struct workload *w, enum program_kind kind,
 void verify_write(struct row *row, const struct checked *v, const struct encoded *encoded);
 
 /* Seconds that this takes at most, beside runs of the program itself, of a program with these FLOPs. */
-double verify_seconds(const struct options *o, const struct config *c, double flops);
+double verify_seconds(const struct check_options *o, const struct config *c, double flops);
 
 #endif

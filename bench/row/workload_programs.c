@@ -50,7 +50,7 @@ bool workload_encode(struct workload *w, struct encoded *e, const struct samplin
                             : outcome_fail(outcome, e->error.text);
     struct cancel cancel = {sampling_cancelled, rule};
     if (rule)
-        encode_check(e, &w->config, &w->batch, w->options, cancel);
+        encode_check(e, &w->config, &w->batch, &w->options->check, cancel);
     w->config.encoding = &e->encoding;
     return is_right(e, outcome);
 }

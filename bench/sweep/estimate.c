@@ -95,7 +95,7 @@ double estimate_least(const struct options *o)
         double excess = known ? fmax(1, known->exceeded / 100) : 1; /* so that it remains a bound */
         for (enum program_kind p = 0; p < PROGRAMS; p++) {
             double runs = e.program[p].seconds * estimate_runs(o) / excess;
-            seconds += c->runs[p] && o->sampling.warmup < 0 ? sampling_warm_seconds(o, true) : 0;
+            seconds += c->runs[p] && o->sampling.warmup < 0 ? sampling_warm_seconds(&o->device, true) : 0;
             seconds += runs > 0 ? runs : 0;
         }
     }
@@ -131,7 +131,7 @@ double estimate_check(const struct options *o, const struct config *config, cons
     double once = e->program[p].seconds;
     if (o->device.meta || !e->known || !config->runs[p] || !o->check.wanted)
         return 0;
-    return verify_seconds(o, config, (double)e->program[p].flops) + (once > 0 ? RUNS * once : 0);
+    return verify_seconds(&o->check, config, (double)e->program[p].flops) + (once > 0 ? RUNS * once : 0);
 }
 
 /* Seconds of a run. */
@@ -142,7 +142,7 @@ struct whole_time {
 double estimate_around(const struct options *o)
 {
     static const double probes = 0.01;
-    return probes + sampling_warm_seconds(o, false);
+    return probes + sampling_warm_seconds(&o->device, false);
 }
 
 /* Approximate speed of the reference's loops, which are far from any ceiling, on one core: that of all of

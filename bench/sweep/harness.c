@@ -10,9 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/charts/charts.h"
-#include "analysis/compare/crossing.h"
-#include "analysis/findings/findings.h"
 #include "analysis/record/file.h"
 #include "analysis/record/plain.h"
 #include "analysis/record/record.h"
@@ -30,7 +27,6 @@
 #include "bench/row/workload.h"
 #include "bench/sweep/against.h"
 #include "bench/sweep/estimate.h"
-#include "bench/sweep/gates.h"
 #include "bench/sweep/report.h"
 #include "bench/sweep/resume.h"
 #include "bench/sweep/search.h"
@@ -88,36 +84,6 @@ static void print_context(const struct options *o, const char *path)
         plain_put(stderr, path);
         putc('\n', stderr);
     }
-}
-
-/* Draws a sweep over the benchmark's own axis if it is swept, otherwise over the first swept one; of a single
- * row, and in bench_model, its profile, if it has one. False with a message on stderr. */
-static bool draw_rows(const struct report *r)
-{
-    char prefix[PATH_MAX];
-    struct message error;
-    struct figures f = {0};
-    enum axis own = r->options->bench->axis;
-    bool swept = axis_info(own)->kind <= AXIS_NUMBER && r->options->axes[own].count > 1;
-    paths_prefix(r->path, prefix);
-    if (r->options->bench->whole || (!r->options->kernels && r->options->plan.count == 1)) {
-        profile_chart_add(&f, r->record, NULL);
-        if (f.count == 0)
-            return true;
-    } else {
-        crossing_chart_add(&f, r->record, NULL);
-        charts_add(&f, r->record, swept ? schema_find(axis_info(own)->field) : NULL);
-    }
-    figures_keep(&f, FIGURES_OF_RUN);
-    enum chart_result result = figures_draw(&f, prefix, error.text);
-    figures_free(&f);
-    if (result == CHART_FAILED) {
-        message_fail(r->options->bench->name, &error, EXIT_MISSED);
-        return false;
-    }
-    plain_put(stderr, error.text);
-    putc('\n', stderr);
-    return true;
 }
 
 /* The path of the result file; null: none. False with a message. */
@@ -185,31 +151,13 @@ static int leave_rows(const struct bench *b, const struct options *o, const stru
     return say_interrupted(b, when);
 }
 
-/* How far measured times are from what is predicted for them, here or in the file of the ceilings of plans.
- */
-static void print_bounds(const struct options *o, const struct rows *rows)
-{
-    char ignored[MESSAGE_SIZE]; /* rates and kept calibrations are no result file */
-    struct record *other = o->device.meta && o->ceilings.file ? record_load(o->ceilings.file, ignored) : NULL;
-    if (other || (o->profile && !o->device.meta))
-        findings_print_bounds(stderr, other ? record_rows(other) : rows,
-                              other ? o->ceilings.file : "this run");
-    record_free(other);
-}
-
 /* Runs --find. False after a signal. */
 static bool find_sizes(struct options *o)
 {
     return o->crossover.kind ? crossover_find(o) : !o->largest.kind || largest_find(o);
 }
 
-/* What a rank may use: --mem-limit, or the memory of the machine whose ceilings are given; 0: not known. */
-static double rank_limit(const struct options *o, const struct ceilings *c)
-{
-    return o->mem_limit > 0 ? o->mem_limit : c->count > 0 ? (double)c->list[0].memory : 0;
-}
-
-/* Runs the sweep, printing and saving rows as they finish; then fits, charts and gates. Closes the writer. */
+/* Runs the sweep, printing and saving rows as they finish, and then the steps. Closes the writer. */
 static int run_rows(const struct bench *b, struct options *o, struct ceilings *ceilings,
                     struct resume *resume, struct record *record, const char *path, struct writer *writer)
 {
@@ -225,26 +173,7 @@ static int run_rows(const struct bench *b, struct options *o, struct ceilings *c
         return message_fail(b->name, &error, EXIT_MISSED);
     if (interrupt_signal())
         return leave_rows(b, o, &report);
-    if (path && o->output.charts)
-        good = draw_rows(&report) && good;
-    struct rows *rows = report_rows(&report);
-    if (o->crossover.kind)
-        findings_print_crossings(stderr, rows);
-    print_bounds(o, rows);
-    if (o->device.meta) {
-        findings_print_rank_memory(stderr, rows, o->weak, rank_limit(o, ceilings));
-        findings_print_ways(stderr, rows);
-    }
-    largest_answer(o, rows, stderr);
-    int missed = gates_judge(&o->gates, o->programs, rows, o->lenience.strict, stderr);
-    if (o->baseline && (o->lenience.exact || o->device.meta))
-        missed += baseline_judge_exact(o->baseline, record, rows, o->programs, o->lenience, stderr);
-    else if (o->baseline)
-        missed += baseline_judge(record_rows(o->baseline), rows, o->programs, o->lenience, stderr);
-    if (o->gates.count || o->baseline)
-        missed += gates_judge_unchecked(rows, o->lenience.allow_unchecked, stderr);
-    rows_free(rows);
-    return good && !missed ? EXIT_GOOD : EXIT_MISSED;
+    return follow_up(o, ceilings, &report) == 0 && good ? EXIT_GOOD : EXIT_MISSED;
 }
 
 static void calibrate_ranks(struct options *o, struct value *head)

@@ -57,6 +57,9 @@ struct rows *report_rows(const struct report *r);
 /* Prints what is left: the table, warnings, profiles, fits, JSON. Saves the fits if the sweep is complete. */
 bool report_end(struct report *r, bool complete, struct message *error);
 
+/* After the rows: charts, sentences, and what gates say of them. Returns the misses. */
+int follow_up(const struct options *o, const struct ceilings *ceilings, const struct report *report);
+
 /* Completes the result file and the trace, and releases them. */
 bool report_close(struct report *r, struct message *error);
 

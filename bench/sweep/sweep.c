@@ -220,7 +220,7 @@ static void say_long_rows(const struct run *s)
 static bool first_turns(struct run *s, bool *all_good, struct message *error)
 {
     bool only = s->options->sampling.turns == 1;
-    for (int64_t i = 0; i < s->rows && !run_has_ended(s->options); i++) {
+    for (int64_t i = 0; i < s->rows && !run_has_ended(&s->options->device); i++) {
         struct work *w = &s->work[i];
         if (w->state != ROW_KEPT) {
             show(s->progress, w, i);
@@ -328,7 +328,7 @@ static bool next_turn(struct run *s, int turn, bool *any, struct message *error)
     *any = false;
     if (!added)
         allot(s, turn);
-    for (int64_t i = 0; i < s->rows && going && !run_has_ended(s->options); i++) {
+    for (int64_t i = 0; i < s->rows && going && !run_has_ended(&s->options->device); i++) {
         struct work *w = &s->work[order[i]];
         if (!w->m || !measurement_goes_on(w->m))
             continue;
@@ -355,10 +355,11 @@ static bool later_turns(struct run *s, struct message *error)
     bool going = true, any = true;
     find_states(s);
     live_show(&s->live, s->progress->before, s->rows);
-    for (int turn = 1; turn < (1 + MORE_TURNS) * turns && going && !run_has_ended(s->options); turn++)
+    for (int turn = 1; turn < (1 + MORE_TURNS) * turns && going && !run_has_ended(&s->options->device);
+         turn++)
         if (turn < turns || any)
             going = next_turn(s, turn, &any, error);
-    for (int64_t i = 0; i < s->rows && !run_has_ended(s->options); i++)
+    for (int64_t i = 0; i < s->rows && !run_has_ended(&s->options->device); i++)
         if (s->work[i].m) {
             show(s->progress, &s->work[i], i);
             measurement_finish(s->work[i].m);
