@@ -1,31 +1,24 @@
 /* findings FILE.jsonl ...: the main findings of result files, in words. */
 #include <limits.h>
-#include <stdlib.h>
 
 #include "analysis/findings/findings.h"
-#include "analysis/record/result_file.h"
-#include "analysis/statistics/allocate.h"
 #include "bench/cli/tool.h"
 
 static int print_all(void *options, int count, char **files, struct message *error)
 {
     (void)options;
-    struct record **records = allocate((size_t)count, sizeof *records);
-    int read = 0, status = EXIT_GOOD;
-    while (read < count && (records[read] = record_load(files[read], error->text)) != NULL)
-        read++;
-    if (read == count)
+    struct record **records = tool_load(count, files, error);
+    int status = records ? EXIT_GOOD : EXIT_USAGE;
+    if (records)
         findings_print(stdout, (const struct record *const *)records, (const char *const *)files,
                        (size_t)count);
-    for (int i = 0; i < read; i++) {
-        if (read == count && status == EXIT_GOOD && rows_count(record_rows(records[i])) == 0) {
+    for (int i = 0; i < count && status == EXIT_GOOD; i++)
+        if (rows_count(record_rows(records[i])) == 0) {
             complain(error, "%.300s: has no rows", files[i]);
             status = EXIT_MISSED;
         }
-        record_free(records[i]);
-    }
-    free(records);
-    return read < count ? EXIT_USAGE : status;
+    tool_free(records, count);
+    return status;
 }
 
 int main(int argc, char **argv)

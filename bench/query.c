@@ -2,7 +2,6 @@
  * query FILE.jsonl: prints a result file again; query import FILE.jsonl ...: keeps result files in a store,
  * an SQLite database; query FLAGS: answers questions about their rows. See --help.
  */
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 

@@ -1,14 +1,10 @@
 /* report FILE.jsonl ... [-o FILE.html]: result files as one page for a browser. */
-#include <errno.h> /* program_invocation_short_name */
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/record/file.h"
 #include "analysis/record/plain.h"
-#include "analysis/record/result_file.h"
 #include "analysis/report/page.h"
-#include "analysis/statistics/allocate.h"
 #include "bench/base/paths.h"
 #include "bench/cli/tool.h"
 
@@ -16,23 +12,6 @@ struct asked {
     struct tool_options tool;
     const char *output;
 };
-
-/* Whether all files could be read; prints a line for each that could not, except the last, whose line is
- * `error`. */
-static bool load_files(struct record **records, int count, char **files, struct message *error)
-{
-    int broken = 0;
-    for (int i = 0; i < count; i++) {
-        struct message why;
-        records[i] = record_load(files[i], why.text);
-        if (records[i])
-            continue;
-        if (broken++ > 0)
-            message_fail(program_invocation_short_name, error, EXIT_USAGE);
-        *error = why;
-    }
-    return broken == 0;
-}
 
 static int save_page(const struct page *page, const char *path, struct message *error)
 {
@@ -55,12 +34,10 @@ static int write_report(void *options, int count, char **files, struct message *
                      o->output);
             return EXIT_USAGE;
         }
-    struct record **records = allocate((size_t)count, sizeof *records);
+    struct record **records = tool_load(count, files, error);
     const struct page page = {(size_t)count, (const char *const *)files, records};
-    int status = load_files(records, count, files, error) ? save_page(&page, o->output, error) : EXIT_USAGE;
-    for (int i = 0; i < count; i++)
-        record_free(records[i]);
-    free(records);
+    int status = records ? save_page(&page, o->output, error) : EXIT_USAGE;
+    tool_free(records, count);
     return status;
 }
 

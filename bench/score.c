@@ -1,10 +1,7 @@
 /* score FILE.jsonl ...: the score of the machine that measured them (analysis/compare/score.h). */
 #include <limits.h>
-#include <stdlib.h>
 
 #include "analysis/compare/score.h"
-#include "analysis/record/result_file.h"
-#include "analysis/statistics/allocate.h"
 #include "bench/cli/tool.h"
 
 struct asked {
@@ -23,22 +20,16 @@ static void print_score(const struct asked *o, const struct score *score, struct
 
 static int score_files(void *options, int count, char **files, struct message *error)
 {
-    struct record **records = allocate((size_t)count, sizeof *records);
-    struct score score = {.why = ""};
-    int read = 0;
-    while (read < count && (records[read] = record_load(files[read], error->text)) != NULL)
-        read++;
-    if (read == count) {
-        score = score_of(records, (size_t)count);
-        if (*score.why)
-            complain(error, "no score: %s", score.why);
-        else
-            print_score(options, &score, records, (size_t)count);
-    }
-    for (int i = 0; i < read; i++)
-        record_free(records[i]);
-    free(records);
-    return read < count ? EXIT_USAGE : *score.why ? EXIT_MISSED : EXIT_GOOD;
+    struct record **records = tool_load(count, files, error);
+    if (!records)
+        return EXIT_USAGE;
+    struct score score = score_of(records, (size_t)count);
+    if (*score.why)
+        complain(error, "no score: %s", score.why);
+    else
+        print_score(options, &score, records, (size_t)count);
+    tool_free(records, count);
+    return *score.why ? EXIT_MISSED : EXIT_GOOD;
 }
 
 int main(int argc, char **argv)

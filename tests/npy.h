@@ -1,4 +1,4 @@
-/* Reading .npy files (bench/show/npy.c) in tests: a file with another format fails the test. */
+/* Reading .npy files (bench/show/dump.c) in tests: a file with another format fails the test. */
 #ifndef GTMARK_TESTS_NPY_H
 #define GTMARK_TESTS_NPY_H
 

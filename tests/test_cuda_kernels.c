@@ -196,7 +196,7 @@ static void add_to_factors(struct operands *o, int bits)
     }
 }
 
-static struct operands *run_copy(const struct operands *inputs, const struct kernel *k,
+static struct operands *run_device_copy(const struct operands *inputs, const struct kernel *k,
                                  const struct opened_device *d, int64_t pad, bool aligned)
 {
     struct operands *o = operands_copy(inputs, inputs->dtype, pad);
@@ -224,13 +224,13 @@ static void check_bits(const struct operands *inputs, const struct operands *our
 static void check_way(const struct operands *inputs, const struct operands *oracle, const struct kernel *k,
                       const struct opened_device *d, int64_t pad, bool aligned, bool twice)
 {
-    struct operands *once = run_copy(inputs, k, d, pad, aligned);
+    struct operands *once = run_device_copy(inputs, k, d, pad, aligned);
     const char *worst;
     once->rounding = rounds_factors(&once->sample) ? once->rounding : 0;
     double error = operands_error(once, oracle, &worst);
     if (!(error <= allowed(k)))
         fail_msg("%s: %s has %g times the allowed error", label(k, &once->sample, aligned), worst, error);
-    struct operands *again = twice ? run_copy(inputs, k, d, pad, aligned) : NULL;
+    struct operands *again = twice ? run_device_copy(inputs, k, d, pad, aligned) : NULL;
     if (again && !operands_same_bits(once, again))
         fail_msg("%s: two runs give different bits", label(k, &once->sample, aligned));
     if (!rounds_factors(&once->sample) && !rounded_once(once, oracle))

@@ -143,8 +143,8 @@ static void test_nothing_is_left_out(void **state)
     (void)state;
     char *objects[] = {"???", "/nowhere/to/be/found"};
     struct execution list[] = {{0, 0x1000, 0, 5}, {1, 0x1000, 0, 1}};
-    struct executions stray = {objects, 1, list, 1, 1}, lost = {objects, 2, list, 2, 2},
-                      none = {objects, 0, list, 0, 0};
+    struct executions stray = {objects, 1, list, 1}, lost = {objects, 2, list, 2},
+                      none = {objects, 0, list, 0};
     struct executed_flops flops;
     struct message error = {""};
     assert_true(disassembly_flops(&none, 1, &flops, &error));

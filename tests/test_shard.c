@@ -27,7 +27,7 @@ static void check_division(const double *cost, int count, int of)
     int part[COSTS];
     double sum[COSTS] = {0}, all = 0, most = 0, largest = 0;
     int rows[COSTS] = {0};
-    assert_true(shard_divide(cost, count, of, part));
+    shard_divide(cost, count, of, part);
     for (int i = 0; i < count; i++) {
         assert_between(part[i], 0, of - 1);
         sum[part[i]] += cost[i];
@@ -64,7 +64,7 @@ static void test_known_division(void **state)
     static const double cost[] = {3, NAN, 5, 4, 2, 3};
     static const int wanted[] = {2, 2, 0, 1, 0, 1};
     int part[6];
-    assert_true(shard_divide(cost, 6, 3, part));
+    shard_divide(cost, 6, 3, part);
     for (int i = 0; i < 6; i++)
         assert_int_equal(part[i], wanted[i]);
 }
@@ -156,7 +156,7 @@ static void test_encodings(void **state)
     struct options o = options_of(&published, "--preset all");
     int part[COSTS];
     double *cost = shard_costs(&o), sum[3] = {0};
-    assert_true(shard_divide(cost, o.plan.count, 3, part));
+    shard_divide(cost, o.plan.count, 3, part);
     for (int64_t i = 0; i < o.plan.count; i++)
         sum[part[i]] += cost[i];
     assert_true(fmax(fmax(sum[0], sum[1]), sum[2]) < 1.1 * fmin(fmin(sum[0], sum[1]), sum[2]));

@@ -1,7 +1,6 @@
 /* Which axes vary, and their values as text. */
 #include "analysis/record/axes.h"
 
-#include "analysis/record/row.h"
 #include "analysis/statistics/allocate.h"
 
 #include <stdint.h>

@@ -4,7 +4,6 @@
 #include "analysis/record/scan.h"
 #include "analysis/statistics/allocate.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,8 +3,6 @@
 
 #include "analysis/record/row_struct.h"
 
-#include <string.h>
-
 #define ENTRY(group, name, type, unit, symbol, meaning, derived)                                             \
     {SCHEMA_PATH_OF(group, name),                                                                            \
      sizeof SCHEMA_PATH_OF(group, name) - 1,                                                                 \

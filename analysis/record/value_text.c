@@ -9,8 +9,6 @@
 #include "analysis/statistics/allocate.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Turns the numbers of a tree into raw items, with their texts in document order. */
 static void keep_numbers(cJSON *json, const char *text, const struct span **next)

@@ -7,7 +7,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 enum {
     DRIFT_SAMPLES_MIN = 10,  /* fewest samples for a drift test */

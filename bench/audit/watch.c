@@ -3,7 +3,6 @@
  * not safe in a handler of signals; it has no argument, hence the variables.
  */
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <ucontext.h>
 #include <unistd.h>

@@ -2,8 +2,6 @@
 
 #include <limits.h>
 #include <omp.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "analysis/record/plain.h"

@@ -2,7 +2,6 @@
 #ifndef GTMARK_BENCH_WARNINGS_H
 #define GTMARK_BENCH_WARNINGS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,11 +1,9 @@
 #include "bench/cli/command_line.h"
 
 #include <errno.h> /* program_invocation_name */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/cli/config.h"
 #include "bench/cli/flags.h"
 #include "bench/cli/plan.h"
 #include "bench/cli/plugin.h"

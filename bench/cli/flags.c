@@ -1,7 +1,6 @@
 /* The table of the benchmarks' flags, and the readers of uncommon kinds of values. */
 #include "bench/cli/flags.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/record/result_file.h"
@@ -11,6 +10,7 @@
 #include "bench/cli/data.h"
 #include "bench/cli/presets.h"
 #include "bench/time/apart.h"
+#include "models/tape/conventions.h"
 
 static bool read_axis(const struct argument *a, struct message *error)
 {

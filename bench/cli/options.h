@@ -12,7 +12,6 @@
 #include "bench/machine/device.h"
 #include "graphs/inputs.h"
 #include "models/layers/model.h"
-#include "models/tape/conventions.h"
 
 /* A benchmark: a name, a sentence and the default sweep. */
 struct bench {

@@ -2,9 +2,38 @@
 
 #include <errno.h> /* program_invocation_short_name */
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "analysis/record/result_file.h"
+#include "analysis/statistics/allocate.h"
 #include "bench/base/build.h"
+
+struct record **tool_load(int count, char **files, struct message *error)
+{
+    struct record **records = allocate((size_t)count, sizeof *records);
+    int broken = 0;
+    for (int i = 0; i < count; i++) {
+        struct message why;
+        records[i] = record_load(files[i], why.text);
+        if (records[i])
+            continue;
+        if (broken++ > 0)
+            message_fail(program_invocation_short_name, error, EXIT_USAGE);
+        *error = why;
+    }
+    if (!broken)
+        return records;
+    tool_free(records, count);
+    return NULL;
+}
+
+void tool_free(struct record **records, int count)
+{
+    for (int i = 0; records && i < count; i++)
+        record_free(records[i]);
+    free(records);
+}
 
 int tool_main(const struct syntax *unnamed, struct tool_options *o, tool_run *run, int argc, char **argv)
 {

@@ -2,6 +2,7 @@
 #ifndef GTMARK_BENCH_TOOL_H
 #define GTMARK_BENCH_TOOL_H
 
+#include "analysis/record/record.h"
 #include "bench/cli/syntax.h"
 
 /* The first member of every tool's options. */
@@ -22,6 +23,10 @@ struct tool_options {
 
 /* What a tool does with its files. Returns the exit status, with a message unless it is EXIT_GOOD. */
 typedef int tool_run(void *options, int count, char **files, struct message *error);
+
+/* The records of all files; null after a line for each that cannot be read, the last of them as the message. */
+struct record **tool_load(int count, char **files, struct message *error);
+void tool_free(struct record **records, int count);
 
 /*
  * Reads the command line, and prints the help or version or runs the tool, under the name that it was called

@@ -7,7 +7,6 @@
 #include "analysis/record/plain.h"
 #include "analysis/statistics/allocate.h"
 #include "bench/base/clock.h"
-#include "bench/machine/calibration.h"
 #include "bench/machine/machine.h"
 #include "bench/machine/probe.h"
 

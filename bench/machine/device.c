@@ -1,7 +1,6 @@
 #include "bench/machine/device.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

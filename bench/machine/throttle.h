@@ -3,7 +3,6 @@
 #define GTMARK_BENCH_THROTTLE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct throttle_reason {

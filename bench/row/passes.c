@@ -7,7 +7,6 @@
 #include "analysis/tables/profile_table.h"
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
-#include "bench/cli/config.h"
 #include "bench/row/fields.h"
 #include "bench/show/dump.h"
 #include "bench/show/profile.h"

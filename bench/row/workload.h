@@ -10,6 +10,7 @@
 #include "graphs/batching.h"
 #include "graphs/partition.h"
 #include "kernels/ranks.h"
+#include "models/tape/conventions.h"
 
 /* The status of a row, and the reason if it is not "ok". */
 struct outcome {

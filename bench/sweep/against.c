@@ -14,7 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/record/record.h"
 #include "analysis/statistics/allocate.h"
 #include "analysis/statistics/robust.h"
 #include "analysis/statistics/statistics.h"

@@ -30,7 +30,7 @@ bool against_possible(const struct options *o, struct message *error);
 
 /*
  * Compares the binary o->against with this one over the sweep of the command line, and prints the comparison.
- * missed: the misses of gate_pairs.h, and rows of this build that are wrong or unchecked or were not ok in
+ * missed: the misses of gate_pairs, and rows of this build that are wrong or unchecked or were not ok in
  * every round. False with a message if a run failed, or if no rows of the two do the same work.
  */
 bool against(const struct options *o, int argc, char **argv, int *missed, struct message *error);

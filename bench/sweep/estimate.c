@@ -9,9 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/record/axes.h"
 #include "analysis/tables/grid.h"
-#include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"
 #include "bench/cli/plan.h"
 #include "bench/machine/calibration.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "analysis/fits/fits.h"
-#include "analysis/record/record.h"
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/profile_table.h"
 #include "bench/base/clock.h"

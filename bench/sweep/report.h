@@ -4,7 +4,6 @@
 
 #include "analysis/record/record.h"
 #include "analysis/record/result_file.h"
-#include "analysis/statistics/allocate.h"
 #include "analysis/tables/printer.h"
 #include "bench/base/warnings.h"
 #include "bench/cli/options.h"

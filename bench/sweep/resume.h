@@ -44,13 +44,12 @@ void resume_close(struct resume *r);
 /*
  * Divides rows with these costs into `of` parts: the costliest row that is left goes to the part that has the
  * least, of equal parts to the one with the fewest rows, of these to the first; of equal rows the first goes
- * first. Costs that are not known (NAN) count as the mean of those that are. part[i]: of row i, from 0. False
- * without memory.
+ * first. Costs that are not known (NAN) count as the mean of those that are. part[i]: of row i, from 0.
  */
 void shard_divide(const double *cost, int64_t count, int of, int *part);
 
 /* The cost of every row of the sweep: FLOPs of a run of each of its programs, and likely ones of its
- * encoding; NAN if the graph cannot be planned. To be freed; null without memory. */
+ * encoding; NAN if the graph cannot be planned. To be freed. */
 double *shard_costs(const struct options *o);
 
 /* With --shard: keeps the rows of the part in the plan. False with a message if there are fewer rows than

@@ -2,7 +2,6 @@
 #ifndef GTMARK_BENCH_WORK_H
 #define GTMARK_BENCH_WORK_H
 
-#include "analysis/statistics/allocate.h"
 #include "bench/machine/ceilings.h"
 #include "bench/row/row.h"
 #include "bench/sweep/report.h"

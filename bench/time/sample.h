@@ -10,7 +10,6 @@
 #ifndef GTMARK_BENCH_SAMPLE_H
 #define GTMARK_BENCH_SAMPLE_H
 
-#include <stdint.h>
 
 #include "analysis/record/row_struct.h"
 #include "bench/machine/probe.h"
