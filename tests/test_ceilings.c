@@ -32,7 +32,7 @@ static struct row *row_at_pings(const struct ceilings *c, double seconds, const 
         turns[i] = (struct turn){1, {{pings[i], 1e-5}}, {{pings[i] * 1.01, 1e-5}}};
     }
     struct states states = states_find(turns, TURNS);
-    struct job job = {.options = &o, .config = o.plan.list, .ceilings = c, .states = &states};
+    struct job job = {.options = &o, .config = o.plan.list, .ceilings = c, .states = states};
     struct cost entries[] = {{.flops = 900000000, .bytes = 100000, .written = 50000, .exps = 62500},
                              {.flops = 100000000, .bytes = 80000000, .written = 30000000}};
     struct timed p = {

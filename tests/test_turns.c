@@ -1,16 +1,16 @@
 /* Which programs take part in which turns: within the budget, at least some, and more where states divide
  * them. */
-#include "bench/sweep/work.h"
+#include "bench/sweep/jobs.h"
 #include "tests/test.h"
 
 /* Takes the planned turns with runs of this length, each with an equal part of the share while there is time;
  * returns their number. */
-static int take(struct slot *s, const struct sampling_options *o, double call, bool is_encoding, int timely)
+static int take(struct timing *s, const struct sampling_options *o, double call, bool is_encoding, int timely)
 {
     for (int turn = 0; turn < o->turns; turn++) {
         s->block = turn < timely ? s->share / o->turns : 0;
         s->earned += s->block;
-        struct block_plan b = slot_plan(s, o, turn, is_encoding);
+        struct block_plan b = timing_plan(s, o, turn, is_encoding);
         if (!b.wanted)
             continue;
         s->turns++;
@@ -24,10 +24,10 @@ static void test_short_runs(void **state)
 {
     (void)state;
     struct sampling_options o = {.turns = 10, .warmup = -1};
-    struct slot s = {.is_wanted = true, .share = 2, .block = 0.2};
-    assert_true(slot_plan(&s, &o, 0, false).seconds == 0.2);
+    struct timing s = {.is_wanted = true, .share = 2, .block = 0.2};
+    assert_true(timing_plan(&s, &o, 0, false).seconds == 0.2);
     assert_int_equal(take(&s, &o, 0.01, false, 10), 10);
-    struct slot none = {.share = 2};
+    struct timing none = {.share = 2};
     assert_int_equal(take(&none, &o, 0.01, false, 10), 0);
 }
 
@@ -36,7 +36,7 @@ static void test_no_time(void **state)
 {
     (void)state;
     struct sampling_options o = {.turns = 10, .warmup = -1};
-    struct slot five = {.is_wanted = true, .share = 2}, none = five;
+    struct timing five = {.is_wanted = true, .share = 2}, none = five;
     assert_int_equal(take(&five, &o, 0.01, false, 5), 5);
     assert_int_equal(take(&none, &o, 0.01, false, 0), TURNS_LEAST);
 }
@@ -46,14 +46,14 @@ static void test_long_runs(void **state)
 {
     (void)state;
     struct sampling_options o = {.turns = 10, .warmup = -1};
-    struct slot s = {.is_wanted = true, .share = 10};
+    struct timing s = {.is_wanted = true, .share = 10};
     assert_int_equal(take(&s, &o, 2, false, 10), 5);
-    struct slot longer = {.is_wanted = true, .share = 10};
+    struct timing longer = {.is_wanted = true, .share = 10};
     assert_int_equal(take(&longer, &o, 100, false, 10), TURNS_LEAST);
-    struct slot encoding = {.is_wanted = true, .share = 10};
+    struct timing encoding = {.is_wanted = true, .share = 10};
     assert_int_equal(take(&encoding, &o, 100, true, 10), 1);
-    assert_false(slot_plan(&(struct slot){.call = 0.05}, &o, 0, false).is_long);
-    assert_true(slot_plan(&longer, &o, 0, false).is_long);
+    assert_false(timing_plan(&(struct timing){.call = 0.05}, &o, 0, false).is_long);
+    assert_true(timing_plan(&longer, &o, 0, false).is_long);
 }
 
 /* Seven runs in three turns are 3, 2 and 2; two in three turns are 1 and 1. */
@@ -61,36 +61,36 @@ static void test_given_runs(void **state)
 {
     (void)state;
     struct sampling_options o = {.turns = 3, .runs = 7};
-    struct slot s = {.is_wanted = true};
+    struct timing s = {.is_wanted = true};
     int runs[3] = {0};
     for (s.turns = 0; s.turns < 3; s.turns++)
-        runs[s.turns] = slot_plan(&s, &o, s.turns, false).runs;
+        runs[s.turns] = timing_plan(&s, &o, s.turns, false).runs;
     assert_true(runs[0] == 3 && runs[1] == 2 && runs[2] == 2);
     o.runs = 2;
     s.turns = 1;
-    assert_int_equal(slot_plan(&s, &o, 1, false).runs, 1);
+    assert_int_equal(timing_plan(&s, &o, 1, false).runs, 1);
     s.turns = 2;
-    assert_false(slot_plan(&s, &o, 2, false).wanted);
+    assert_false(timing_plan(&s, &o, 2, false).wanted);
     s.turns = 3;
-    assert_false(slot_plan(&s, &o, 0, false).wanted); /* of a row that is complete */
+    assert_false(timing_plan(&s, &o, 0, false).wanted); /* of a row that is complete */
 }
 
 static void test_more_turns(void **state)
 {
     (void)state;
     struct sampling_options o = {.turns = 10};
-    struct slot s = {.is_wanted = true, .call = 1, .turns = 10, .reported = 5};
-    assert_true(slot_lacks_turns(&s, &o, 4));
-    assert_false(slot_lacks_turns(&s, &o, 3.9));
+    struct timing s = {.is_wanted = true, .call = 1, .turns = 10, .reported = 5};
+    assert_true(timing_lacks_turns(&s, &o, 4));
+    assert_false(timing_lacks_turns(&s, &o, 3.9));
     s.block = 2;
-    assert_false(slot_lacks_turns(&s, &o, 4));
+    assert_false(timing_lacks_turns(&s, &o, 4));
     s.reported = 7;
-    assert_false(slot_lacks_turns(&s, &o, 100));
+    assert_false(timing_lacks_turns(&s, &o, 100));
     s.reported = 3;
     o.turns = 6; /* asked for fewer */
-    assert_false(slot_lacks_turns(&s, &o, 100));
+    assert_false(timing_lacks_turns(&s, &o, 100));
     o = (struct sampling_options){.turns = 10, .runs = 5};
-    assert_false(slot_lacks_turns(&s, &o, 100));
+    assert_false(timing_lacks_turns(&s, &o, 100));
 }
 
 int main(void)

@@ -123,8 +123,8 @@ static void describe_pairs(struct encoded *e, const char *family)
         complain(&e->checked, "residuals in double; complete: %s", e->check.how);
 }
 
-void encode_check(struct encoded *e, const struct config *c, const struct batch *b, const struct check_options *o,
-                  struct cancel cancel)
+void encode_check(struct encoded *e, const struct config *c, const struct batch *b,
+                  const struct check_options *o, struct cancel cancel)
 {
     if (e->is_checked || e->encoding.excess > 1)
         return;

@@ -35,8 +35,8 @@ bool encode(struct encoded *e, const struct config *c, const struct batch *b, co
 bool encode_check_is_proven(const char *family);
 
 /* Fills e->check and e->checked, once; later calls do nothing. */
-void encode_check(struct encoded *e, const struct config *c, const struct batch *b, const struct check_options *o,
-                  struct cancel cancel);
+void encode_check(struct encoded *e, const struct config *c, const struct batch *b,
+                  const struct check_options *o, struct cancel cancel);
 
 /* Sets a computed encoding in a row, with its cost, without its time. */
 void encode_write(struct row *row, const struct encoded *e, const struct encoding_config *c, bool uploaded);

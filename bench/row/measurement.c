@@ -10,7 +10,7 @@
 #include "bench/show/profile.h"
 #include "kernels/plugin_rows.h"
 
-static void run_passes(const struct visit *v, enum program_kind kind, struct recording *r)
+static void run_passes(const struct open_turn *v, enum program_kind kind, struct recording *r)
 {
     struct measurement *m = v->measurement;
     struct target t = {.job = m->job,
@@ -47,7 +47,7 @@ static void keep_entries(struct timed *p, const struct tape *t)
 }
 
 /* Runs the passes after the samples. */
-static void finish_program(const struct visit *v, enum program_kind kind, struct recording *r)
+static void finish_program(const struct open_turn *v, enum program_kind kind, struct recording *r)
 {
     struct timed *p = &v->measurement->program[kind];
     if (p->samples.n == 0 || interrupt_signal())
@@ -84,7 +84,7 @@ static void plan_group(struct measurement *m, enum program_kind kind)
 }
 
 /* What all ranks need, and how long they exchange. */
-static void plan_ranks(struct visit *v, enum program_kind kind)
+static void plan_ranks(struct open_turn *v, enum program_kind kind)
 {
     struct measurement *m = v->measurement;
     const struct job *job = m->job;
@@ -104,7 +104,7 @@ static void drop_program(struct measurement *m, enum program_kind kind)
 }
 
 /* Samples a loaded program, and in the first turn runs the passes. */
-static void measure_loaded(struct visit *v, enum program_kind kind, struct recording *r)
+static void measure_loaded(struct open_turn *v, enum program_kind kind, struct recording *r)
 {
     struct measurement *m = v->measurement;
     struct timed *p = &m->program[kind];
@@ -127,7 +127,7 @@ static void measure_loaded(struct visit *v, enum program_kind kind, struct recor
         drop_program(m, kind);
 }
 
-void measure_program(struct visit *v, enum program_kind kind)
+void measure_program(struct open_turn *v, enum program_kind kind)
 {
     struct measurement *m = v->measurement;
     device_recover(&m->job->options->device);

@@ -23,7 +23,7 @@ struct measurement {
 };
 
 /* A turn under way. */
-struct visit {
+struct open_turn {
     struct measurement *measurement;
     const struct turn_plan *plan;
     double deadline;          /* of all programs that are still to be sampled */
@@ -35,6 +35,6 @@ struct visit {
  * Records and plans a program of an open workload; unless only that was asked for, loads and samples it, and
  * in the first turn runs the passes (passes.h).
  */
-void measure_program(struct visit *v, enum program_kind kind);
+void measure_program(struct open_turn *v, enum program_kind kind);
 
 #endif

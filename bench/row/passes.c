@@ -64,7 +64,7 @@ static const char *why_no_cold(const struct target *t)
 static void cold_run(struct target *t)
 {
     const struct job *job = t->job;
-    double seconds = job->options->sampling.cold >= 0 ? INFINITY : job->share[t->kind] / 10;
+    double seconds = job->options->sampling.cold >= 0 ? INFINITY : job->timing[t->kind].share / 10;
     if (flush_ready(job->flush, &job->options->device, job->config->threads, &t->reason))
         cold_measure(t->recording->tape, job->flush, cold_runs(t), seconds, t->to);
 }
@@ -86,7 +86,7 @@ static const char *why_no_eager_runs(const struct target *t)
 static void eager_runs_run(struct target *t)
 {
     double phase[PHASES][EAGER_MAX];
-    eager_measure(t->recording->tape, t->job->share[t->kind] / 10, t->to, phase);
+    eager_measure(t->recording->tape, t->job->timing[t->kind].share / 10, t->to, phase);
     timed_write_eager(t->row, t->kind, phase);
 }
 

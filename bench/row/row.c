@@ -58,7 +58,7 @@ static void look_at_machine(struct measurement *m)
     const struct job *job = m->job;
     double seconds = 0;
     for (size_t i = 0; i < TIMED; i++)
-        seconds += job->share[i];
+        seconds += job->timing[i].share;
     struct noise noise = noise_probe(job->config->threads, fmin(0.05, seconds / 10));
     write_noise(m->row, &noise);
     if (job->row == 0) {
@@ -151,7 +151,7 @@ bool run_has_ended(const struct device_choice *d)
 }
 
 /* Measures an opened workload. */
-static void measure_work(struct visit *v)
+static void measure_work(struct open_turn *v)
 {
     struct measurement *m = v->measurement;
     const struct block_plan *encoding = &v->plan->block[PROGRAMS];
@@ -184,7 +184,7 @@ static bool open_workload(struct measurement *m)
     return m->is_open;
 }
 
-static void visit(struct visit *v)
+static void take_turn(struct open_turn *v)
 {
     struct measurement *m = v->measurement;
     if (!open_workload(m))
@@ -213,7 +213,7 @@ void measurement_turn(struct measurement *m, const struct turn_plan *plan)
     double timeout = m->job->options->sampling.timeout;
     struct outcome before = m->outcome;
     char now[UTC_TEXT];
-    struct visit v = {.measurement = m, .plan = plan};
+    struct open_turn v = {.measurement = m, .plan = plan};
     v.deadline = timeout > 0 ? clock_now() + timeout - spent(m) : INFINITY;
     for (enum program_kind p = 0; p < PROGRAMS; p++)
         v.programs += plan->block[p].wanted;
@@ -221,7 +221,7 @@ void measurement_turn(struct measurement *m, const struct turn_plan *plan)
         utc_now(now);
         m->row->started = row_keep(m->row, now);
     }
-    visit(&v);
+    take_turn(&v);
     /* A later turn that had no time, memory or device takes nothing from the row; wrong results and faults of
      * plug-ins do. */
     bool failed = strcmp(m->outcome.status, "failed") == 0 && !device_fault(&m->job->options->device).kind;
@@ -336,7 +336,7 @@ void measurement_warn(const struct measurement *m)
         const struct samples *s = measurement_samples(m, p);
         struct subject program = subject_of(m, program_name(p));
         if (s)
-            sampling_warn(s, m->job->states, &program);
+            sampling_warn(s, &m->job->states, &program);
     }
 }
 

@@ -204,7 +204,7 @@ void timed_write(struct row *row, const struct job *job, enum program_kind kind,
     if (!p->planned || p->samples.n == 0)
         return;
     struct turns turns = samples_turns(&p->samples);
-    struct reported reported = reported_choose(&turns, job->states);
+    struct reported reported = reported_choose(&turns, &job->states);
     set_times(row, kind, &p->samples, &reported);
     if (p->watched)
         set_watched(row, to, &p->samples);
@@ -220,7 +220,7 @@ void timed_write(struct row *row, const struct job *job, enum program_kind kind,
 void timed_write_encoding(struct row *row, const struct job *job, const struct samples *s)
 {
     struct turns turns = samples_turns(s);
-    struct reported reported = reported_choose(&turns, job->states);
+    struct reported reported = reported_choose(&turns, &job->states);
     row_set_times(row, "encoding.time", &turns, &reported);
     set_lost(row, &row->encoding.time, s);
     reported_free(&reported);

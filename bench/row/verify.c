@@ -34,7 +34,7 @@ static double oracle_seconds(double flops, int threads)
 
 double verify_seconds(const struct check_options *o, const struct config *c, double flops)
 {
-    return !o->wanted                             ? 0
+    return !o->wanted                            ? 0
            : c->parts.precision != PRECISION_F32 ? o->budget
                                                  : fmin(o->budget, oracle_seconds(flops, c->threads));
 }

@@ -30,7 +30,7 @@
 #include "bench/sweep/report.h"
 #include "bench/sweep/resume.h"
 #include "bench/sweep/search.h"
-#include "bench/sweep/work.h"
+#include "bench/sweep/jobs.h"
 #include "kernels/ranks.h"
 
 /* Describes the devices and measures their transfer rates; the first is selected last. */

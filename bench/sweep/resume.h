@@ -13,9 +13,7 @@
 #include "analysis/record/record.h"
 #include "analysis/record/value.h"
 #include "bench/cli/options.h"
-
-/* partial: ok, but with fewer turns than asked for */
-enum row_state { ROW_MISSING, ROW_REDONE, ROW_PARTIAL, ROW_KEPT };
+#include "bench/row/job.h"
 
 struct resume {
     size_t others;         /* rows of other configurations, first in the record */

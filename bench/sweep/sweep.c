@@ -17,8 +17,8 @@
 #include "bench/row/row.h"
 #include "bench/row/workload.h"
 #include "bench/sweep/estimate.h"
+#include "bench/sweep/jobs.h"
 #include "bench/sweep/report.h"
-#include "bench/sweep/work.h"
 #include "kernels/rng.h"
 
 /* Turns that are added for programs with too few in one state: at most this many times --repetitions. */
@@ -34,8 +34,8 @@ struct run {
     struct report *report;
     struct ceilings *ceilings;
     struct live live;
-    struct work *work;
-    const struct work *last; /* whose turn was the last */
+    struct job *jobs;
+    const struct job *last; /* whose turn was the last */
     int64_t rows;
     struct pace pace;
     double held;     /* bytes of the graphs of all rows */
@@ -51,10 +51,10 @@ static double budget_of(const struct options *o)
     return counts ? (1 - charts) * o->sampling.budget / o->device.count : INFINITY;
 }
 
-static void show(struct progress *p, const struct work *w, int64_t row)
+static void show(struct progress *p, const struct job *job, int64_t row)
 {
     p->row = p->before + row;
-    p->nodes = w->job.config->graph.nodes;
+    p->nodes = job->config->graph.nodes;
 }
 
 static double seconds_left(const struct run *s)
@@ -81,39 +81,39 @@ static int64_t *shuffled(int64_t count, uint64_t key)
 }
 
 /* Keeps the graphs of a row for its next turn, if there is room. */
-static void keep_graphs(struct run *s, struct work *w)
+static void keep_graphs(struct run *s, struct job *job)
 {
-    double held = (double)measurement_bytes(w->m);
+    double held = (double)measurement_bytes(job->m);
     if (s->options->sampling.turns == 1 ||
-        s->held - w->held + held > kept_share * workload_limit(s->options)) {
-        measurement_close(w->m);
+        s->held - job->held + held > kept_share * workload_limit(s->options)) {
+        measurement_close(job->m);
         held = 0;
     }
-    s->held += held - w->held;
-    w->held = held;
+    s->held += held - job->held;
+    job->held = held;
 }
 
 /* Takes a turn of a row. False if nothing of it takes part. */
-static bool take_turn(struct run *s, struct work *w, const struct turn_plan *plan)
+static bool take_turn(struct run *s, struct job *job, const struct turn_plan *plan)
 {
     bool any = plan->first;
     for (size_t i = 0; i < TIMED; i++)
         any = any || plan->block[i].wanted;
     if (!any)
         return false;
-    if (has_time_to_calibrate(s) && ceilings_refresh(s->ceilings, w->job.config->threads))
+    if (has_time_to_calibrate(s) && ceilings_refresh(s->ceilings, job->config->threads))
         report_ceilings(s->report, s->ceilings);
-    s->last = w;
-    measurement_turn(w->m, plan);
-    keep_graphs(s, w);
+    s->last = job;
+    measurement_turn(job->m, plan);
+    keep_graphs(s, job);
     for (size_t i = 0; i < TIMED; i++)
-        slot_learn(&w->slot[i], w->m, i, &w->states);
+        timing_learn(&job->timing[i], job->m, i, &job->states);
     return true;
 }
 
-static bool save_row(struct run *s, struct work *w, struct row *row, struct message *error)
+static bool save_row(struct run *s, struct job *job, struct row *row, struct message *error)
 {
-    return report_row(s->report, s->progress->before + w->job.row, row, error);
+    return report_row(s->report, s->progress->before + job->row, row, error);
 }
 
 /* Marks the ceilings that a program of the row exceeds. */
@@ -132,65 +132,64 @@ static void mark_exceeded(struct run *s, const struct row *row, int threads)
 }
 
 /* Saves the row so far. */
-static bool save_measured(struct run *s, struct work *w, struct message *error)
+static bool save_measured(struct run *s, struct job *job, struct message *error)
 {
-    struct row *row = measurement_row(w->m);
-    mark_exceeded(s, row, w->job.config->threads);
-    return save_row(s, w, row, error);
+    struct row *row = measurement_row(job->m);
+    mark_exceeded(s, row, job->config->threads);
+    return save_row(s, job, row, error);
 }
 
 /* left: seconds for turns that are added to those of --repetitions. */
-static struct turn_plan plan_turn(const struct work *w, int turn, double left)
+static struct turn_plan plan_turn(const struct job *job, int turn, double left)
 {
-    const struct sampling_options *o = &w->job.options->sampling;
+    const struct sampling_options *o = &job->options->sampling;
     bool added = turn >= o->turns;
-    struct turn_plan plan = {.first = turn == 0 && w->state != ROW_PARTIAL, .later = o->turns == 1};
+    struct turn_plan plan = {.first = turn == 0 && job->state != ROW_PARTIAL, .later = o->turns == 1};
     for (size_t i = 0; i < TIMED; i++) {
-        plan.block[i] = slot_plan(&w->slot[i], o, added ? 0 : turn, i == PROGRAMS);
+        plan.block[i] = timing_plan(&job->timing[i], o, added ? 0 : turn, i == PROGRAMS);
         if (added)
-            plan.block[i].wanted = slot_lacks_turns(&w->slot[i], o, left);
+            plan.block[i].wanted = timing_lacks_turns(&job->timing[i], o, left);
     }
     return plan;
 }
 
 /* The first turn of a row: measures and reports it. Nothing is reported after a signal. */
-static bool begin_row(struct run *s, struct work *w, struct message *error)
+static bool begin_row(struct run *s, struct job *job, struct message *error)
 {
     char reason[256];
-    bool partial = w->state == ROW_PARTIAL;
-    if (!partial && work_is_skipped(w, &s->pace, reason))
-        return save_row(s, w, row_skip(&w->job, reason), error);
-    work_open_profile(w);
-    w->m =
-        measurement_begin(&w->job, partial ? report_at(s->report, s->progress->before + w->job.row) : NULL);
+    bool partial = job->state == ROW_PARTIAL;
+    if (!partial && job_is_skipped(job, &s->pace, reason))
+        return save_row(s, job, row_skip(job, reason), error);
+    job_open_profile(job);
+    job->m = measurement_begin(job, partial ? report_at(s->report, s->progress->before + job->row) : NULL);
     for (size_t i = 0; i < TIMED; i++)
-        slot_learn(&w->slot[i], w->m, i, &w->states);
-    struct turn_plan plan = plan_turn(w, 0, 0);
-    take_turn(s, w, &plan);
+        timing_learn(&job->timing[i], job->m, i, &job->states);
+    struct turn_plan plan = plan_turn(job, 0, 0);
+    take_turn(s, job, &plan);
     if (interrupt_signal()) {
-        measurement_end(w->m);
-        w->m = NULL;
+        measurement_end(job->m);
+        job->m = NULL;
         return true;
     }
-    pace_learn(&s->pace, w);
-    return save_measured(s, w, error);
+    pace_learn(&s->pace, job);
+    return save_measured(s, job, error);
 }
 
 /* Prints a row that takes no more turns. */
-static bool finish_row(struct run *s, struct work *w, bool *all_good, struct message *error)
+static bool finish_row(struct run *s, struct job *job, bool *all_good, struct message *error)
 {
-    int64_t index = s->progress->before + (w - s->work);
+    int64_t index = s->progress->before + (job - s->jobs);
     *all_good &= row_is_ok(report_at(s->report, index));
-    if (w->m)
-        measurement_warn(w->m);
-    bool printed = report_print(s->report, index, w->state == ROW_KEPT, error);
-    work_print_profile(w, report_profiles(s->report));
+    if (job->m)
+        measurement_warn(job->m);
+    bool printed = report_print(s->report, index, job->state == ROW_KEPT, error);
+    job_print_profile(job, report_profiles(s->report));
     return printed;
 }
 
-static void describe_work(const void *work, int64_t row, char text[AXES_TEXT])
+static void describe_job(const void *jobs, int64_t row, char text[AXES_TEXT])
 {
-    const struct job *job = &((const struct work *)work)[row].job;
+    const struct job *job = &((const struct job *)jobs)[row];
     fields_describe(job->options, job->config, text);
 }
 
@@ -203,17 +202,17 @@ static void say_long_rows(const struct run *s)
     const char *relation = ceilings_were_exceeded(s->ceilings) ? "about" : "at least";
     struct warnings told = {0};
     for (int64_t i = 0; i < s->rows; i++) {
-        const struct work *w = &s->work[i];
+        const struct job *job = &s->jobs[i];
         struct subject row = {&told, i, NULL};
         char text[UNITS_TEXT];
         double least = 0;
         for (enum program_kind p = 0; p < PROGRAMS; p++)
-            least += w->slot[p].call * estimate_runs(s->options);
+            least += job->timing[p].call * estimate_runs(s->options);
         estimate_time_text(text, least);
         if (estimate_is_over(s->options, least))
             warnings_add(&row, &over, least, "%s %s", relation, text);
     }
-    warnings_print(&told, describe_work, s->work, stderr);
+    warnings_print(&told, describe_job, s->jobs, stderr);
     warnings_free(&told);
 }
 
@@ -221,18 +220,18 @@ static bool first_turns(struct run *s, bool *all_good, struct message *error)
 {
     bool only = s->options->sampling.turns == 1;
     for (int64_t i = 0; i < s->rows && !run_has_ended(&s->options->device); i++) {
-        struct work *w = &s->work[i];
-        if (w->state != ROW_KEPT) {
-            show(s->progress, w, i);
-            if (!begin_row(s, w, error))
+        struct job *job = &s->jobs[i];
+        if (job->state != ROW_KEPT) {
+            show(s->progress, job, i);
+            if (!begin_row(s, job, error))
                 return false;
         }
         if (!only || interrupt_signal())
             continue;
-        if (!finish_row(s, w, all_good, error))
+        if (!finish_row(s, job, all_good, error))
             return false;
-        measurement_end(w->m);
-        w->m = NULL;
+        measurement_end(job->m);
+        job->m = NULL;
     }
     return true;
 }
@@ -244,9 +243,9 @@ static struct states states_of(const struct run *s, int threads)
     size_t n = 0;
     for (int64_t i = 0; i < s->rows; i++)
         for (size_t t = 0; t < TIMED; t++) {
-            const struct work *w = &s->work[i];
+            const struct job *job = &s->jobs[i];
             const struct samples *samples =
-                w->m && w->job.config->threads == threads ? measurement_samples(w->m, t) : NULL;
+                job->m && job->config->threads == threads ? measurement_samples(job->m, t) : NULL;
             if (!samples)
                 continue;
             for (int k = 0; k < samples->turns; k++) {
@@ -263,16 +262,16 @@ static struct states states_of(const struct run *s, int threads)
 static void find_states(struct run *s)
 {
     for (int64_t i = 0; i < s->rows; i++) {
-        struct work *w = &s->work[i], *same = NULL;
-        for (int64_t k = 0; k < i && w->m && !same; k++)
-            if (s->work[k].m && s->work[k].job.config->threads == w->job.config->threads)
-                same = &s->work[k];
+        struct job *job = &s->jobs[i], *same = NULL;
+        for (int64_t k = 0; k < i && job->m && !same; k++)
+            if (s->jobs[k].m && s->jobs[k].config->threads == job->config->threads)
+                same = &s->jobs[k];
         if (same)
-            w->states = same->states;
-        else if (w->m)
-            w->states = states_of(s, w->job.config->threads);
-        for (size_t t = 0; t < TIMED && w->m; t++)
-            slot_learn(&w->slot[t], w->m, t, &w->states);
+            job->states = same->states;
+        else if (job->m)
+            job->states = states_of(s, job->config->threads);
+        for (size_t t = 0; t < TIMED && job->m; t++)
+            timing_learn(&job->timing[t], job->m, t, &job->states);
     }
 }
 
@@ -281,7 +280,7 @@ static double kept_for_later(const struct run *s)
 {
     bool any = false;
     for (int64_t i = 0; i < s->rows && !any; i++)
-        any = s->work[i].m && passes_are_later(&s->work[i].job);
+        any = s->jobs[i].m && passes_are_later(&s->jobs[i]);
     return any ? BUDGET_KEPT * budget_of(s->options) : 0;
 }
 
@@ -291,8 +290,8 @@ static double all_spent(const struct run *s, int *turns)
     *turns = 0;
     for (int64_t i = 0; i < s->rows; i++)
         for (size_t t = 0; t < TIMED; t++) {
-            seconds += s->work[i].slot[t].spent;
-            *turns += s->work[i].slot[t].turns;
+            seconds += s->jobs[i].timing[t].spent;
+            *turns += s->jobs[i].timing[t].turns;
         }
     return seconds;
 }
@@ -304,16 +303,16 @@ static void allot(struct run *s, int turn)
     double kept = kept_for_later(s) + (o->turns >= REPORTED_MIN ? BUDGET_KEPT * budget_of(s->options) : 0),
            each = (seconds_left(s) - kept) / (o->turns - turn), planned = 0;
     for (int64_t i = 0; i < s->rows; i++)
-        for (size_t t = 0; t < TIMED && s->work[i].m && measurement_goes_on(s->work[i].m); t++)
-            if (s->work[i].slot[t].is_wanted) {
-                planned += s->work[i].slot[t].share / o->turns;
+        for (size_t t = 0; t < TIMED && s->jobs[i].m && measurement_goes_on(s->jobs[i].m); t++)
+            if (s->jobs[i].timing[t].is_wanted) {
+                planned += s->jobs[i].timing[t].share / o->turns;
                 each -= s->around;
             }
     for (int64_t i = 0; i < s->rows && o->runs == 0; i++)
         for (size_t t = 0; t < TIMED; t++) {
-            struct slot *slot = &s->work[i].slot[t];
-            slot->block = planned > 0 && each > 0 ? slot->share / o->turns * each / planned : 0;
-            slot->earned += slot->block;
+            struct timing *timing = &s->jobs[i].timing[t];
+            timing->block = planned > 0 && each > 0 ? timing->share / o->turns * each / planned : 0;
+            timing->earned += timing->block;
         }
 }
 
@@ -329,14 +328,14 @@ static bool next_turn(struct run *s, int turn, bool *any, struct message *error)
     if (!added)
         allot(s, turn);
     for (int64_t i = 0; i < s->rows && going && !run_has_ended(&s->options->device); i++) {
-        struct work *w = &s->work[order[i]];
-        if (!w->m || !measurement_goes_on(w->m))
+        struct job *job = &s->jobs[order[i]];
+        if (!job->m || !measurement_goes_on(job->m))
             continue;
-        show(s->progress, w, order[i]);
-        struct turn_plan plan = plan_turn(w, turn, seconds_left(s) - later);
-        if (take_turn(s, w, &plan)) {
+        show(s->progress, job, order[i]);
+        struct turn_plan plan = plan_turn(job, turn, seconds_left(s) - later);
+        if (take_turn(s, job, &plan)) {
             *any = true;
-            going = save_measured(s, w, error);
+            going = save_measured(s, job, error);
         }
     }
     free(order);
@@ -360,9 +359,9 @@ static bool later_turns(struct run *s, struct message *error)
         if (turn < turns || any)
             going = next_turn(s, turn, &any, error);
     for (int64_t i = 0; i < s->rows && !run_has_ended(&s->options->device); i++)
-        if (s->work[i].m) {
-            show(s->progress, &s->work[i], i);
-            measurement_finish(s->work[i].m);
+        if (s->jobs[i].m) {
+            show(s->progress, &s->jobs[i], i);
+            measurement_finish(s->jobs[i].m);
         }
     progress_clear(s->progress);
     return going;
@@ -374,11 +373,11 @@ static bool finish_rows(struct run *s, bool *all_good, struct message *error)
     bool going = true;
     live_clear(&s->live);
     for (int64_t i = 0; i < s->rows && going; i++) {
-        struct work *w = &s->work[i];
-        if (w->m)
-            going = save_measured(s, w, error);
+        struct job *job = &s->jobs[i];
+        if (job->m)
+            going = save_measured(s, job, error);
         if (going && report_has(s->report, s->progress->before + i))
-            going = finish_row(s, w, all_good, error);
+            going = finish_row(s, job, all_good, error);
     }
     return going;
 }
@@ -392,16 +391,16 @@ static bool device_survived(const struct run *s, struct message *error)
     if (f.kind != FAULT_LOST)
         return true;
     if (s->last) {
-        fields_describe(o, s->last->job.config, axes);
-        snprintf(row, sizeof row, "row %lld (%.150s)",
-                 (long long)(s->progress->before + s->last->job.row + 1), axes);
+        fields_describe(o, s->last->config, axes);
+        snprintf(row, sizeof row, "row %lld (%.150s)", (long long)(s->progress->before + s->last->row + 1),
+                 axes);
     }
     return complain(error, "%s: %s is lost: %s: %.100s%s", row, o->device.card, f.where, f.words,
                     s->report->path ? "; to continue, repeat the command with --resume" : "");
 }
 
 /* The sweep on one device. */
-static bool run_work(const struct job *common, struct ceilings *ceilings, struct report *r, bool *all_good,
+static bool run_jobs(const struct job *common, struct ceilings *ceilings, struct report *r, bool *all_good,
                      struct message *error)
 {
     const struct options *o = common->options;
@@ -421,16 +420,14 @@ static bool run_work(const struct job *common, struct ceilings *ceilings, struct
                     .around = estimate_around(o),
                     .rows = o->plan.count,
                     .pace = pace_start(ceilings)};
-    s.work = work_plan(&shared, r->resume->state + common->progress->before, s.rows,
+    s.jobs = jobs_plan(&shared, r->resume->state + common->progress->before, s.rows,
                        isfinite(budget) ? fmax(shared.deadline - now, budget / 10) : o->sampling.budget);
-    if (s.work)
-        say_long_rows(&s);
-    bool going = s.work ? first_turns(&s, all_good, error)
-                        : complain(error, "no memory for %lld rows", (long long)s.rows);
+    say_long_rows(&s);
+    bool going = first_turns(&s, all_good, error);
     if (going && o->sampling.turns > 1)
         going = later_turns(&s, error) && finish_rows(&s, all_good, error);
     going = going && device_survived(&s, error);
-    work_free(s.work, s.rows);
+    jobs_free(s.jobs, s.rows);
     flush_close(&flush);
     common->progress->before += s.rows;
     return going;
@@ -460,7 +457,7 @@ bool sweep(struct options *o, struct ceilings *ceilings, struct report *r, bool 
         o->sampling.turns = 1; /* nothing is timed */
     progress.ends = o->sampling.began + o->device.count * budget_of(o);
     for (int i = 0; done && i < o->device.count; i++, common.deadline += budget_of(o))
-        done = device_select(&o->device, i, error) && run_work(&common, ceilings, r, all_good, error);
+        done = device_select(&o->device, i, error) && run_jobs(&common, ceilings, r, all_good, error);
     if (counting)
         counters_close(&counters);
     counted_entries_free(&entries);

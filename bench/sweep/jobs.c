@@ -1,4 +1,4 @@
-#include "bench/sweep/work.h"
+#include "bench/sweep/jobs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,18 +15,18 @@
 
 /* Predicted costs of the programs: seconds from the roofline; without a calibration the larger of the FLOPs
  * and an equivalent of the bytes; 0 if the graph cannot be planned. */
-static void find_costs(struct work *w)
+static void find_costs(struct job *job)
 {
     static const double flops_per_byte = 10; /* a typical ridge point of a CPU */
-    if (w->job.options->device.meta)
+    if (job->options->device.meta)
         return;
-    const struct calibration *c = ceilings_for(w->job.ceilings, w->job.config->threads);
-    struct estimate e = estimate_row(w->job.options, w->job.config, c);
+    const struct calibration *c = ceilings_for(job->ceilings, job->config->threads);
+    struct estimate e = estimate_row(job->options, job->config, c);
     for (enum program_kind p = 0; p < PROGRAMS; p++) {
         double flops = (double)e.program[p].flops, bytes = (double)e.program[p].bytes;
-        w->cost[p] = !e.known ? 0 : c ? e.program[p].seconds : fmax(flops, flops_per_byte * bytes);
-        w->slot[p].call = c ? w->cost[p] : 0;
-        w->check[p] = estimate_check(w->job.options, w->job.config, &e, p);
+        job->cost[p] = !e.known ? 0 : c ? e.program[p].seconds : fmax(flops, flops_per_byte * bytes);
+        job->timing[p].call = c ? job->cost[p] : 0;
+        job->check[p] = estimate_check(job->options, job->config, &e, p);
     }
 }
 
@@ -47,18 +47,18 @@ static bool has_energy(const struct options *o, int64_t row, int64_t rows)
 }
 
 /* Which programs and encodings of a row run; adds them to the sweep's. */
-static void choose_slots(struct work *w, struct whole *all)
+static void choose_timed(struct job *job, struct whole *all)
 {
-    const struct options *o = w->job.options;
+    const struct options *o = job->options;
     char reason[SKIP_REASON];
-    bool is_skipped = config_is_skipped(o, w->job.config, reason);
+    bool is_skipped = config_is_skipped(o, job->config, reason);
     for (size_t i = 0; i < TIMED && !is_skipped; i++) {
-        w->slot[i].is_wanted =
-            i == PROGRAMS ? w->job.config->parts.pe.kind != ENCODING_NONE : w->job.config->runs[i];
-        all->parts += w->slot[i].is_wanted;
-        all->cost += i < PROGRAMS && w->slot[i].is_wanted ? w->cost[i] : 0;
-        all->around += i < PROGRAMS ? w->check[i] : 0;
-        all->metered += i < PROGRAMS && w->slot[i].is_wanted && w->job.energy > 0;
+        job->timing[i].is_wanted =
+            i == PROGRAMS ? job->config->parts.pe.kind != ENCODING_NONE : job->config->runs[i];
+        all->parts += job->timing[i].is_wanted;
+        all->cost += i < PROGRAMS && job->timing[i].is_wanted ? job->cost[i] : 0;
+        all->around += i < PROGRAMS ? job->check[i] : 0;
+        all->metered += i < PROGRAMS && job->timing[i].is_wanted && job->energy > 0;
     }
 }
 
@@ -75,46 +75,45 @@ static double energy_seconds(const struct options *o, const struct whole *all, d
  * its state. Half of it is divided equally, since short programs are the noisy ones, and half in proportion
  * to the predicted cost, which is 0 for encodings because it cannot be predicted.
  */
-static void share_budget(struct work *w, const struct whole *all, double seconds)
+static void share_budget(struct job *job, const struct whole *all, double seconds)
 {
-    const struct options *o = w->job.options;
+    const struct options *o = job->options;
     double kept = o->sampling.turns >= REPORTED_MIN ? BUDGET_KEPT : 0;
     double samples = seconds - all->around - all->parts * o->sampling.turns * estimate_around(o);
     double budget = (1 - kept) * fmax(seconds / 2, samples);
     for (size_t i = 0; i < TIMED; i++) {
-        struct slot *s = &w->slot[i];
-        double cost = i < PROGRAMS && all->cost > 0 ? w->cost[i] / all->cost : 0;
+        struct timing *s = &job->timing[i];
+        double cost = i < PROGRAMS && all->cost > 0 ? job->cost[i] / all->cost : 0;
         s->share = s->is_wanted ? budget * (0.5 / all->parts + 0.5 * cost) : 0;
         s->earned = s->block = s->share / o->sampling.turns;
-        w->job.share[i] = s->share;
     }
 }
 
-struct work *work_plan(const struct job *common, const enum row_state *state, int64_t rows, double seconds)
+struct job *jobs_plan(const struct job *common, const enum row_state *state, int64_t rows, double seconds)
 {
     const struct options *o = common->options;
-    struct work *work = allocate((size_t)rows, sizeof *work);
+    struct job *jobs = allocate((size_t)rows, sizeof *jobs);
     struct whole all = {0};
     for (int64_t i = 0; i < rows; i++) {
-        work[i].state = state[i];
+        if (state[i] != ROW_KEPT)
+            jobs[i] = *common;
+        jobs[i].state = state[i];
         if (state[i] == ROW_KEPT)
             continue;
-        work[i].job = *common;
-        work[i].job.row = i;
-        work[i].job.config = &o->plan.list[i];
-        work[i].job.states = &work[i].states;
-        work[i].job.energy = has_energy(o, i, rows) ? ENERGY_SECONDS : 0;
-        find_costs(&work[i]);
-        choose_slots(&work[i], &all);
+        jobs[i].row = i;
+        jobs[i].config = &o->plan.list[i];
+        jobs[i].energy = has_energy(o, i, rows) ? ENERGY_SECONDS : 0;
+        find_costs(&jobs[i]);
+        choose_timed(&jobs[i], &all);
     }
     double energy = energy_seconds(o, &all, seconds);
     all.around += all.metered * energy;
     for (int64_t i = 0; i < rows; i++) {
         if (state[i] != ROW_KEPT)
-            share_budget(&work[i], &all, seconds);
-        work[i].job.energy = fmin(work[i].job.energy, energy);
+            share_budget(&jobs[i], &all, seconds);
+        jobs[i].energy = fmin(jobs[i].energy, energy);
     }
-    return work;
+    return jobs;
 }
 
 struct pace pace_start(const struct ceilings *c)
@@ -126,30 +125,30 @@ struct pace pace_start(const struct ceilings *c)
     return pace;
 }
 
-void pace_learn(struct pace *pace, const struct work *w)
+void pace_learn(struct pace *pace, const struct job *job)
 {
     for (enum program_kind p = 0; p < PROGRAMS; p++) {
-        const struct samples *s = measurement_samples(w->m, p);
-        if (!(w->cost[p] > 0) || !s)
+        const struct samples *s = measurement_samples(job->m, p);
+        if (!(job->cost[p] > 0) || !s)
             continue;
-        double ratio = summarize(s->seconds, (size_t)s->n).median / w->cost[p];
+        double ratio = summarize(s->seconds, (size_t)s->n).median / job->cost[p];
         pace->ratio[p] = pace->measured ? fmin(ratio, pace->ratio[p]) : ratio;
     }
     pace->measured = true;
 }
 
 /* Whether the row would take longer than --timeout, and the reason. */
-static bool too_long(const struct pace *pace, const struct work *w, char reason[256])
+static bool too_long(const struct pace *pace, const struct job *job, char reason[256])
 {
-    const struct options *o = w->job.options;
+    const struct options *o = job->options;
     double run = 0;
     for (enum program_kind p = 0; p < PROGRAMS; p++)
         if (!isnan(pace->ratio[p]))
-            run += w->cost[p] * pace->ratio[p];
+            run += job->cost[p] * pace->ratio[p];
     double seconds = run * estimate_runs(o);
     if (o->sampling.timeout <= 0 || o->device.meta || !(seconds > o->sampling.timeout))
         return false;
-    const struct calibration *c = ceilings_for(w->job.ceilings, w->job.config->threads);
+    const struct calibration *c = ceilings_for(job->ceilings, job->config->threads);
     snprintf(reason, 256, "%d runs would take %s %.3g s, judging by the %s; --timeout is %g s",
              estimate_runs(o), pace->measured || (c && c->exceeded > 0) ? "about" : "at least", seconds,
              pace->measured ? "previous rows" : "roofline", o->sampling.timeout);
@@ -158,12 +157,12 @@ static bool too_long(const struct pace *pace, const struct work *w, char reason[
 
 /* Whether --find found no value that fits the given limit, and the reason. Without a given limit a row
  * that is not only planned runs, and says what it needs. */
-static bool nothing_fits(const struct work *w, char reason[256])
+static bool nothing_fits(const struct job *job, char reason[256])
 {
-    const struct options *o = w->job.options;
-    bool none = w->job.config->unfit && (o->largest.limit > 0 || o->device.meta);
+    const struct options *o = job->options;
+    bool none = job->config->unfit && (o->largest.limit > 0 || o->device.meta);
     bool memory = o->largest.kind == LARGEST_MEMORY;
-    double need = w->job.config->searched;
+    double need = job->config->searched;
     char text[QUANTITY_TEXT];
     largest_text(o, need, text);
     if (none && isfinite(need))
@@ -174,45 +173,43 @@ static bool nothing_fits(const struct work *w, char reason[256])
     return none;
 }
 
-void work_open_profile(struct work *w)
+void job_open_profile(struct job *job)
 {
-    struct job *job = &w->job;
-    bool wanted = options_print_profile(job->options) || job->options->conventions;
-    if (wanted)
-        job->profile = open_text(&w->profile, &w->profile_size);
+    if (options_print_profile(job->options) || job->options->conventions)
+        job->profile = open_text(&job->profile_text, &job->profile_size);
 }
 
-void work_print_profile(struct work *w, FILE *out)
+void job_print_profile(struct job *job, FILE *out)
 {
-    if (w->job.profile)
-        fclose(w->job.profile);
-    if (w->profile)
-        fputs(w->profile, out);
-    w->job.profile = NULL;
+    if (job->profile)
+        fclose(job->profile);
+    if (job->profile_text)
+        fputs(job->profile_text, out);
+    job->profile = NULL;
 }
 
-void work_free(struct work *work, int64_t rows)
+void jobs_free(struct job *jobs, int64_t rows)
 {
     for (int64_t i = 0; i < rows; i++) {
-        struct work *w = &work[i];
-        measurement_end(w->m);
-        if (w->job.profile)
-            fclose(w->job.profile);
-        free(w->profile);
+        struct job *job = &jobs[i];
+        measurement_end(job->m);
+        if (job->profile)
+            fclose(job->profile);
+        free(job->profile_text);
     }
-    free(work);
+    free(jobs);
 }
 
-bool work_is_skipped(const struct work *w, const struct pace *pace, char reason[256])
+bool job_is_skipped(const struct job *job, const struct pace *pace, char reason[256])
 {
-    return config_is_skipped(w->job.options, w->job.config, reason) || nothing_fits(w, reason) ||
-           too_long(pace, w, reason);
+    return config_is_skipped(job->options, job->config, reason) || nothing_fits(job, reason) ||
+           too_long(pace, job, reason);
 }
 
 /* A longer run is not repeated for a warm-up. */
 static const double long_run = 0.1;
 
-void slot_learn(struct slot *s, const struct measurement *m, size_t timed, const struct states *states)
+void timing_learn(struct timing *s, const struct measurement *m, size_t timed, const struct states *states)
 {
     const struct samples *samples = measurement_samples(m, timed);
     if (!samples)
@@ -226,7 +223,7 @@ void slot_learn(struct slot *s, const struct measurement *m, size_t timed, const
     reported_free(&reported);
 }
 
-static bool is_affordable(const struct slot *s, int turns, int turn, bool is_encoding)
+static bool is_affordable(const struct timing *s, int turns, int turn, bool is_encoding)
 {
     bool must = s->turns < TURNS_LEAST && turns - turn <= TURNS_LEAST - s->turns;
     if (is_encoding)
@@ -234,8 +231,8 @@ static bool is_affordable(const struct slot *s, int turns, int turn, bool is_enc
     return s->turns < turns && (turn == 0 || must || (s->block > 0 && s->earned - s->spent >= s->call / 2));
 }
 
-struct block_plan slot_plan(const struct slot *s, const struct sampling_options *o, int turn,
-                            bool is_encoding)
+struct block_plan timing_plan(const struct timing *s, const struct sampling_options *o, int turn,
+                              bool is_encoding)
 {
     struct block_plan b = {.seconds = s->block, .is_long = s->call > long_run};
     if (o->runs > 0 && s->turns < o->turns)
@@ -244,7 +241,7 @@ struct block_plan slot_plan(const struct slot *s, const struct sampling_options 
     return b;
 }
 
-bool slot_lacks_turns(const struct slot *s, const struct sampling_options *o, double left)
+bool timing_lacks_turns(const struct timing *s, const struct sampling_options *o, double left)
 {
     bool possible = o->runs == 0 && o->turns >= REPORTED_MIN;
     double needs = (REPORTED_MIN - s->reported) * (s->call > s->block ? s->call : s->block);
