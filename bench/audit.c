@@ -22,7 +22,7 @@
 #include "bench/base/suggest.h"
 #include "bench/cli/axes.h"
 #include "bench/cli/tool.h"
-#include "bench/sweep/beside.h"
+#include "bench/sweep/contender.h"
 #include "kernels/plugin_rows.h"
 
 #ifndef __has_feature
@@ -235,7 +235,7 @@ static bool audit_once(struct work *w, bool *hangs)
 /* In a child. */
 static void measure_row(void *context)
 {
-    if (beside_measure(context) == EXIT_USAGE)
+    if (contender_measure(context) == EXIT_USAGE)
         exit(EXIT_USAGE);
 }
 
@@ -264,11 +264,11 @@ static void time_row(struct work *w)
         return;
     }
     snprintf(file, sizeof file, "%s/rows.jsonl", folder);
-    struct beside b = {
+    struct contender b = {
         w->library, row->on_device ? "cuda" : "cpu", row->variant, row->op, o->axis, o->values, o->budget,
         file};
     if (!audit_isolated(measure_row, &b, &w->shared->runs, 60 + RUNS_OF_OURS * o->budget, &error) ||
-        !beside_judge(&b, put_time, w, &error))
+        !contender_judge(&b, put_time, w, &error))
         put_time(w, "times", "fail", error.text, NULL);
     scratch_remove(folder);
 }
@@ -365,8 +365,8 @@ int main(int argc, char **argv)
         {0, "own", NULL, "audit the suite's own default kernels", FLAG_ON,
          .field = offsetof(struct asked, own)},
         {0, "op", "LIST", "ops to audit (default: all of the library)", FLAG_OTHER, .read = read_ops},
-        {0, "format", "NAME", "table (default) or json", FLAG_CHOICE,
-         .field = offsetof(struct asked, format), .choices = formats},
+        {0, "format", "NAME", "table (default) or json", FLAG_CHOICE, .field = offsetof(struct asked, format),
+         .choices = formats},
         {0, "patience", "SECONDS", "how long a call may take (default 10)", FLAG_SECONDS,
          .field = offsetof(struct asked, patience), .min = 0.1, .max = 1e6},
         {0, "budget", "SECONDS", "of timing alternately with ours, for each kernel (default 10; 0: none)",

@@ -353,10 +353,10 @@ static int query_run(void *options, int count, char **words, struct message *err
 int main(int argc, char **argv)
 {
     struct asked o = {.question = {.max_latency = NAN,
-                                     .max_memory = NAN,
-                                     .min_throughput = NAN,
-                                     .min_efficiency = NAN,
-                                     .by = -1},
-                        .timeout = 10};
+                                   .max_memory = NAN,
+                                   .min_throughput = NAN,
+                                   .min_efficiency = NAN,
+                                   .by = -1},
+                      .timeout = 10};
     return tool_main(&syntax, &o.tool, query_run, argc, argv);
 }

@@ -197,7 +197,7 @@ static void add_to_factors(struct operands *o, int bits)
 }
 
 static struct operands *run_device_copy(const struct operands *inputs, const struct kernel *k,
-                                 const struct opened_device *d, int64_t pad, bool aligned)
+                                        const struct opened_device *d, int64_t pad, bool aligned)
 {
     struct operands *o = operands_copy(inputs, inputs->dtype, pad);
     if (k->dtype == F32 && k->bits < 24 && is_dense_attention(k->op))

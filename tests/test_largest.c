@@ -138,10 +138,10 @@ static double read_planted(void *context, int64_t x)
     return seconds * varies * (slow ? 3 : 1);
 }
 
-static struct within_answer find_planted(struct planted *p, double limit, int64_t first, bool noisy)
+static struct limit_answer find_planted(struct planted *p, double limit, int64_t first, bool noisy)
 {
-    struct within w = {read_planted, p, limit, first, 100000, noisy};
-    return within_find(&w);
+    struct limit_search w = {read_planted, p, limit, first, 100000, noisy};
+    return limit_find(&w);
 }
 
 static void test_planted_clocks(void **state)
@@ -150,7 +150,7 @@ static void test_planted_clocks(void **state)
     for (int64_t most = 0; most < 1000; most = most * 5 / 4 + 1)
         for (int first = 1; first <= 64; first *= 64) {
             struct planted exact = {.slope = 1};
-            struct within_answer a = find_planted(&exact, (double)most + 0.5, first, false);
+            struct limit_answer a = find_planted(&exact, (double)most + 0.5, first, false);
             assert_true(a.fits == most && a.fails == most + 1 && !a.unsure && a.at_fails == (double)a.fails);
             assert_true(1.25 * (double)a.clear <= (double)most + 0.5);
         }
@@ -167,7 +167,7 @@ static void test_noisy_clocks(void **state)
     for (uint64_t key = 0; key < 1000; key++) {
         struct planted p = {.slope = 1, .disturbed = 0.1, .varies = 0.02, .key = key};
         int64_t most = 2 + (int64_t)(key % 40);
-        struct within_answer a = find_planted(&p, (double)most + 0.5, key % 2 ? 64 : 1, true);
+        struct limit_answer a = find_planted(&p, (double)most + 0.5, key % 2 ? 64 : 1, true);
         right += a.fits == most && a.fails == most + 1;
         unsure += a.unsure;
     }
@@ -182,7 +182,7 @@ static void test_bumpy_clocks(void **state)
     for (uint64_t key = 0; key < 100; key++) {
         struct planted p = {.slope = 1, .varies = 0.01, .bump = 8, .key = key};
         double limit = 5.3 + (double)key;
-        struct within_answer a = find_planted(&p, limit, 1, true);
+        struct limit_answer a = find_planted(&p, limit, 1, true);
         p.varies = 0;
         assert_false(a.unsure);
         assert_int_equal(a.fails, a.fits + 1);
@@ -206,8 +206,8 @@ static double read_fickle(void *context, int64_t x)
 static void test_fickle_clock(void **state)
 {
     (void)state;
-    struct within w = {read_fickle, &(struct fickle){0}, 5, 1, 100000, true};
-    assert_true(within_find(&w).unsure);
+    struct limit_search w = {read_fickle, &(struct fickle){0}, 5, 1, 100000, true};
+    assert_true(limit_find(&w).unsure);
 }
 
 /* Of 12 nodes, where 9 were far within 5 ms: the answer and its row are judged by the same range. */

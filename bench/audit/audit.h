@@ -62,7 +62,7 @@ void verdict_set(const struct audited *a, enum outcome outcome, const char *form
 
 /* From now on a fault of memory ends the process with a verdict that names the operand, the buffer or the
  * page. */
-void audit_watch(const struct audited *a, const struct operands *o);
+void audit_name_faults(const struct audited *a, const struct operands *o);
 
 /* One sample of the check `results`, and whether it was wrong there. */
 struct tried {

@@ -23,7 +23,7 @@ static void announce_sample(const struct audited *a, const struct operands *o)
     if (used < size)
         snprintf(text + used, size - used, "%s", o->sample.acc ? " accumulating" : "");
     a->verdict->runs++;
-    audit_watch(a, o);
+    audit_name_faults(a, o);
 }
 
 int visit_samples(const struct audited *a, enum samples which, sample_visitor *visit, void *context,
@@ -50,7 +50,7 @@ int visit_samples(const struct audited *a, enum samples which, sample_visitor *v
             announce_sample(a, inputs);
             if (!why)
                 visit(a, inputs, context);
-            audit_watch(a, NULL);
+            audit_name_faults(a, NULL);
             visited += !why;
             operands_free(inputs);
             operands_free(exact);
@@ -77,7 +77,7 @@ struct operands *run_traced(const struct audited *a, const struct operands *inpu
                             int threads, bool *intact)
 {
     struct operands *o = operands_copy(inputs, k->dtype, inputs->sample.pad);
-    audit_watch(a, o);
+    audit_name_faults(a, o);
     *intact = k == a->kernel && a->device ? operands_run_on(o, k, a->device, threads == 1)
                                           : operands_run(o, k, threads, 0, 0);
     a->verdict->runs++;

@@ -27,10 +27,10 @@
 #include "bench/row/workload.h"
 #include "bench/sweep/against.h"
 #include "bench/sweep/estimate.h"
+#include "bench/sweep/jobs.h"
 #include "bench/sweep/report.h"
 #include "bench/sweep/resume.h"
 #include "bench/sweep/search.h"
-#include "bench/sweep/jobs.h"
 #include "kernels/ranks.h"
 
 /* Describes the devices and measures their transfer rates; the first is selected last. */
@@ -173,7 +173,7 @@ static int run_rows(const struct bench *b, struct options *o, struct ceilings *c
         return message_fail(b->name, &error, EXIT_MISSED);
     if (interrupt_signal())
         return leave_rows(b, o, &report);
-    return follow_up(o, ceilings, &report) == 0 && good ? EXIT_GOOD : EXIT_MISSED;
+    return take_steps(o, ceilings, &report) == 0 && good ? EXIT_GOOD : EXIT_MISSED;
 }
 
 static void calibrate_ranks(struct options *o, struct value *head)

@@ -124,7 +124,7 @@ static double shown_need(void *search, int64_t x)
 }
 
 /* What a value that does not fit needs, or at least needs; INFINITY: not known. */
-static double known_need(const struct search *s, const struct within_answer *a)
+static double known_need(const struct search *s, const struct limit_answer *a)
 {
     return isfinite(a->at_fails) || !s->late ? a->at_fails : GIVE_UP * s->limit;
 }
@@ -138,7 +138,7 @@ void largest_text(const struct options *o, double value, char text[QUANTITY_TEXT
 }
 
 /* "(10 need 5.30 ms in step)" */
-static void print_next(const struct search *s, const struct within_answer *a)
+static void print_next(const struct search *s, const struct limit_answer *a)
 {
     char limit[QUANTITY_TEXT], more[QUANTITY_TEXT];
     long long fails = s->step * a->fails;
@@ -158,7 +158,7 @@ static void print_next(const struct search *s, const struct within_answer *a)
         fprintf(stderr, " (%lld do not fit)", fails);
 }
 
-static void print_answer(const struct search *s, const struct within_answer *a)
+static void print_answer(const struct search *s, const struct limit_answer *a)
 {
     char limit[QUANTITY_TEXT], most[AXES_TEXT];
     largest_text(s->options, s->limit, limit);
@@ -191,13 +191,13 @@ static bool search(struct search *s, int64_t index)
     s->need = memory ? need_memory : o->device.meta ? need_predicted : need_time;
     s->late = false;
     s->progress.row = index;
-    struct within w = {.need = shown_need,
-                       .context = s,
-                       .limit = s->limit,
-                       .first = axis == AXIS_NODES ? FIRST_NODES : 1,
-                       .most = (int64_t)axis_info(axis)->max / s->step,
-                       .noisy = !memory && !o->device.meta};
-    struct within_answer a = within_find(&w);
+    struct limit_search w = {.need = shown_need,
+                             .context = s,
+                             .limit = s->limit,
+                             .first = axis == AXIS_NODES ? FIRST_NODES : 1,
+                             .most = (int64_t)axis_info(axis)->max / s->step,
+                             .noisy = !memory && !o->device.meta};
+    struct limit_answer a = limit_find(&w);
     progress_clear(&s->progress);
     if (interrupt_signal())
         return false;

@@ -57,7 +57,7 @@ struct rows *report_rows(const struct report *r);
 bool report_end(struct report *r, bool complete, struct message *error);
 
 /* After the rows: charts, sentences, and what gates say of them. Returns the misses. */
-int follow_up(const struct options *o, const struct ceilings *ceilings, const struct report *report);
+int take_steps(const struct options *o, const struct ceilings *ceilings, const struct report *report);
 
 /* Completes the result file and the trace, and releases them. */
 bool report_close(struct report *r, struct message *error);
@@ -70,16 +70,16 @@ void columns_of_run(const struct options *o, struct printer *p);
 
 /* --- the table while its rows still take turns: on a terminal, refined in place */
 
-struct live {
+struct interim {
     const struct report *report;
     int lines; /* on the terminal, which the next call replaces */
 };
 
 /* Prints the rows so far from this index on, up to `count`. Nothing if stdout is no terminal, the format is
  * not a table, or the rows do not fit on the screen. */
-void live_show(struct live *l, int64_t first, int64_t count);
+void interim_show(struct interim *l, int64_t first, int64_t count);
 
 /* Removes what was printed. */
-void live_clear(struct live *l);
+void interim_clear(struct interim *l);
 
 #endif

@@ -17,23 +17,23 @@ enum { ROUNDS = 4 };
 #define NEAR      1.25 /* times below or above the limit */
 #define TOLERANCE 0.01
 
-static double median_need(const struct within *w, int64_t x, double first, int probes)
+static double median_need(const struct limit_search *w, int64_t x, double first, int probes)
 {
-    double all[WITHIN_PROBES] = {first};
+    double all[LIMIT_PROBES] = {first};
     for (int i = 1; i < probes && !interrupt_signal(); i++)
         all[i] = w->need(w->context, x);
     return interrupt_signal() ? INFINITY : summarize(all, (size_t)probes).median;
 }
 
-static double need_at(const struct within *w, int64_t x, bool carefully)
+static double need_at(const struct limit_search *w, int64_t x, bool carefully)
 {
     double once = w->need(w->context, x);
     bool near = once > w->limit / NEAR && once < w->limit * NEAR;
-    return w->noisy && (near || carefully) ? median_need(w, x, once, WITHIN_PROBES) : once;
+    return w->noisy && (near || carefully) ? median_need(w, x, once, LIMIT_PROBES) : once;
 }
 
 /* Measures x and moves the end of the bracket that it belongs to. */
-static void look_at(const struct within *w, struct within_answer *a, int64_t x)
+static void look_at(const struct limit_search *w, struct limit_answer *a, int64_t x)
 {
     double need = need_at(w, x, false);
     if (need * NEAR <= w->limit && x > a->clear)
@@ -48,20 +48,20 @@ static void look_at(const struct within *w, struct within_answer *a, int64_t x)
 }
 
 /* How far apart the ends may be. What is allowed at most is tried itself. */
-static int64_t least_gap(const struct within *w, const struct within_answer *a)
+static int64_t least_gap(const struct limit_search *w, const struct limit_answer *a)
 {
     double gap = w->noisy && a->fails <= w->most ? TOLERANCE * (double)a->fits : 1;
     return gap > 1 ? (int64_t)gap : 1;
 }
 
-static void bisect_between(const struct within *w, struct within_answer *a)
+static void bisect_between(const struct limit_search *w, struct limit_answer *a)
 {
     while (a->fails - a->fits > least_gap(w, a) && !interrupt_signal())
         look_at(w, a, a->fits + (a->fails - a->fits) / 2);
 }
 
 /* From a place that fits upwards, or from one that fails down to the first that fits. */
-static void walk(const struct within *w, struct within_answer *a, int64_t step, bool up)
+static void walk(const struct limit_search *w, struct limit_answer *a, int64_t step, bool up)
 {
     int64_t end = up ? w->most + 1 : 0;
     *(up ? &a->fails : &a->fits) = end;
@@ -78,7 +78,7 @@ static void walk(const struct within *w, struct within_answer *a, int64_t step, 
 }
 
 /* Measures both ends again. Whether they stand; if not, goes on from where they do not. */
-static bool confirm(const struct within *w, struct within_answer *a)
+static bool confirm(const struct limit_search *w, struct limit_answer *a)
 {
     bool below = a->fits > 0, above = a->fails <= w->most;
     int64_t gap = least_gap(w, a);
@@ -99,9 +99,9 @@ static bool confirm(const struct within *w, struct within_answer *a)
     return true;
 }
 
-struct within_answer within_find(const struct within *w)
+struct limit_answer limit_find(const struct limit_search *w)
 {
-    struct within_answer a = {.fails = w->most + 1, .at_fails = INFINITY};
+    struct limit_answer a = {.fails = w->most + 1, .at_fails = INFINITY};
     int64_t first = w->first < w->most ? w->first : w->most;
     look_at(w, &a, first);
     if (a.fits > 0)

@@ -14,14 +14,14 @@
 
 /* --- the largest whole number whose need is within a limit */
 
-enum { WITHIN_PROBES = 5 };
+enum { LIMIT_PROBES = 5 };
 
-struct within {
+struct limit_search {
     double (*need)(void *context, int64_t x); /* INFINITY: cannot be done */
     void *context;
     double limit;
     int64_t first, most; /* tried first; the largest allowed */
-    bool noisy;          /* needs vary: the median of WITHIN_PROBES counts near the limit and of the answer */
+    bool noisy;          /* needs vary: the median of LIMIT_PROBES counts near the limit and of the answer */
 };
 
 /*
@@ -30,14 +30,14 @@ struct within {
  * places, of which this is one. Unsure: when measured again at the end, the two contradicted what was found,
  * and so did each place found after that.
  */
-struct within_answer {
+struct limit_answer {
     int64_t fits, fails, clear; /* clear: the largest tried that needs 1.25 times less than the limit */
     double at_fits, at_fails;
     bool unsure;
 };
 
 /* After a signal the answer means nothing. */
-struct within_answer within_find(const struct within *w);
+struct limit_answer limit_find(const struct limit_search *w);
 
 /* --- where a function of an axis changes its sign */
 

@@ -33,7 +33,7 @@ struct run {
     struct progress *progress;
     struct report *report;
     struct ceilings *ceilings;
-    struct live live;
+    struct interim interim;
     struct job *jobs;
     const struct job *last; /* whose turn was the last */
     int64_t rows;
@@ -344,7 +344,7 @@ static bool next_turn(struct run *s, int turn, bool *any, struct message *error)
         s->around = (clock_now() - start - spent) / (after - before);
     find_states(s);
     progress_clear(s->progress);
-    live_show(&s->live, s->progress->before, s->rows);
+    interim_show(&s->interim, s->progress->before, s->rows);
     return going;
 }
 
@@ -353,7 +353,7 @@ static bool later_turns(struct run *s, struct message *error)
     int turns = s->options->sampling.turns;
     bool going = true, any = true;
     find_states(s);
-    live_show(&s->live, s->progress->before, s->rows);
+    interim_show(&s->interim, s->progress->before, s->rows);
     for (int turn = 1; turn < (1 + MORE_TURNS) * turns && going && !run_has_ended(&s->options->device);
          turn++)
         if (turn < turns || any)
@@ -371,7 +371,7 @@ static bool later_turns(struct run *s, struct message *error)
 static bool finish_rows(struct run *s, bool *all_good, struct message *error)
 {
     bool going = true;
-    live_clear(&s->live);
+    interim_clear(&s->interim);
     for (int64_t i = 0; i < s->rows && going; i++) {
         struct job *job = &s->jobs[i];
         if (job->m)
@@ -415,7 +415,7 @@ static bool run_jobs(const struct job *common, struct ceilings *ceilings, struct
                     .progress = common->progress,
                     .report = r,
                     .ceilings = ceilings,
-                    .live = {.report = r},
+                    .interim = {.report = r},
                     .deadline = shared.deadline,
                     .around = estimate_around(o),
                     .rows = o->plan.count,

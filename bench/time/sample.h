@@ -10,7 +10,6 @@
 #ifndef GTMARK_BENCH_SAMPLE_H
 #define GTMARK_BENCH_SAMPLE_H
 
-
 #include "analysis/record/row_struct.h"
 #include "bench/machine/probe.h"
 #include "bench/time/noise.h"

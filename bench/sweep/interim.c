@@ -45,7 +45,7 @@ static char *render(const struct report *r, int64_t first, int64_t count, int sc
     return text;
 }
 
-void live_show(struct live *l, int64_t first, int64_t count)
+void interim_show(struct interim *l, int64_t first, int64_t count)
 {
     struct winsize w;
     FILE *out = l->report->options->out;
@@ -54,7 +54,7 @@ void live_show(struct live *l, int64_t first, int64_t count)
         return;
     char *text = render(l->report, first, count, w.ws_col);
     int lines = lines_of(text, w.ws_col);
-    live_clear(l);
+    interim_clear(l);
     if (lines + 1 < w.ws_row) { /* a line is left for the progress */
         fputs(text, out);
         fflush(out);
@@ -63,7 +63,7 @@ void live_show(struct live *l, int64_t first, int64_t count)
     free(text);
 }
 
-void live_clear(struct live *l)
+void interim_clear(struct interim *l)
 {
     if (l->lines > 0)
         fprintf(l->report->options->out, "\033[%dA\r\033[J", l->lines);

@@ -126,7 +126,7 @@ static const struct step {
              {ALWAYS, tell_largest},      {THRESHOLDS, judge_thresholds},
              {BASELINES, judge_baseline}, {THRESHOLDS | BASELINES, judge_unchecked}};
 
-int follow_up(const struct options *o, const struct ceilings *ceilings, const struct report *report)
+int take_steps(const struct options *o, const struct ceilings *ceilings, const struct report *report)
 {
     struct rows *rows = report_rows(report);
     struct finished run = {o, ceilings, report, rows};

@@ -56,7 +56,7 @@ static void end_of_child(int number, siginfo_t *fault, void *context)
     _exit(CHILD_RETURNED);
 }
 
-void audit_watch(const struct audited *a, const struct operands *o)
+void audit_name_faults(const struct audited *a, const struct operands *o)
 {
     static char stack[65536]; /* of the handler: that of the kernel may be what overflowed */
     if (!held) {

@@ -1,12 +1,12 @@
 /* A kernel of others, timed in turns with ours: is it faster, by how much, and from which size on? */
-#ifndef GTMARK_BENCH_BESIDE_H
-#define GTMARK_BENCH_BESIDE_H
+#ifndef GTMARK_BENCH_CONTENDER_H
+#define GTMARK_BENCH_CONTENDER_H
 
 #include "analysis/record/value.h"
 #include "bench/base/message.h"
 #include "kernels/ops.h"
 
-struct beside {
+struct contender {
     const char *library, *device, *variant;
     enum op op;
     const char *axis, *values; /* "nodes", "100-6400*4": as in flags */
@@ -15,17 +15,17 @@ struct beside {
 };
 
 /* Runs bench_kernels for the op with the library, whose rows go to the file. Returns its exit status. */
-int beside_measure(const struct beside *b);
+int contender_measure(const struct contender *b);
 
 /*
  * A line of the verdict. The check `times` is over our default kernel at one value of the axis, `crossover`
  * over one of our kernels along it. The verdict is that of verdict_name, "found" of a crossover, "fail" of
  * wrong results, "absent" of what has no time. Takes ownership of the figures.
  */
-typedef void beside_say(void *context, const char *check, const char *verdict, const char *finding,
-                        struct value *figures);
+typedef void contender_say(void *context, const char *check, const char *verdict, const char *finding,
+                           struct value *figures);
 
 /* Says all that the rows of the file show. False with a message if it cannot be read. */
-bool beside_judge(const struct beside *b, beside_say *say, void *context, struct message *error);
+bool contender_judge(const struct contender *b, contender_say *say, void *context, struct message *error);
 
 #endif

@@ -1,4 +1,4 @@
-#include "bench/sweep/beside.h"
+#include "bench/sweep/contender.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "analysis/tables/units.h"
 #include "bench/sweep/harness.h"
 
-int beside_measure(const struct beside *b)
+int contender_measure(const struct contender *b)
 {
     static const struct bench kernels = {
         .name = "bench_kernels", .axis = AXIS_NODES, .values = "500", .kernels = true};
@@ -93,8 +93,8 @@ static void describe_time(const struct row *row, const char *place, const char *
              v->reason);
 }
 
-static void say_time(const struct beside *b, const struct rows *rows, const struct row *row, beside_say *say,
-                     void *context)
+static void say_time(const struct contender *b, const struct rows *rows, const struct row *row,
+                     contender_say *say, void *context)
 {
     const struct field *axis = schema_find(axis_info(axis_named(b->axis, strlen(b->axis)))->field);
     char place[AXES_TEXT], finding[MESSAGE_SIZE];
@@ -120,7 +120,8 @@ static void say_time(const struct beside *b, const struct rows *rows, const stru
 }
 
 /* Where the kernel overtakes one of ours, or which of the two is faster everywhere. */
-static void say_crossing(const struct beside *b, const struct crossing *c, beside_say *say, void *context)
+static void say_crossing(const struct contender *b, const struct crossing *c, contender_say *say,
+                         void *context)
 {
     bool second = strcmp(c->points->row[1]->variant, b->variant) == 0; /* it is one of the two */
     const char *other = c->points->row[!second]->variant;
@@ -146,7 +147,8 @@ static void say_crossing(const struct beside *b, const struct crossing *c, besid
     say(context, "crossover", verdict, finding, figures);
 }
 
-static void say_crossings(const struct beside *b, const struct rows *rows, beside_say *say, void *context)
+static void say_crossings(const struct contender *b, const struct rows *rows, contender_say *say,
+                          void *context)
 {
     struct crossings all = crossings_of_kernels(rows);
     for (size_t i = 0; i < all.count; i++)
@@ -156,7 +158,7 @@ static void say_crossings(const struct beside *b, const struct rows *rows, besid
     crossings_free(&all);
 }
 
-bool beside_judge(const struct beside *b, beside_say *say, void *context, struct message *error)
+bool contender_judge(const struct contender *b, contender_say *say, void *context, struct message *error)
 {
     struct record *record = record_load(b->file, error->text);
     const struct rows *rows = record ? record_rows(record) : NULL;
