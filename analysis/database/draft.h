@@ -2,10 +2,10 @@
 #ifndef GTMARK_ANALYSIS_DRAFT_H
 #define GTMARK_ANALYSIS_DRAFT_H
 
+#include "analysis/database/question.h"
+
 #include <sqlite3.h>
 #include <stdint.h>
-
-#include "analysis/database/ask.h"
 
 /* Its columns; those of all axes follow, as in axis_columns. */
 enum {

@@ -9,7 +9,6 @@
 #include "analysis/statistics/statistics.h"
 #include "bench/base/quantity.h"
 #include "bench/base/suggest.h"
-#include "bench/cli/config.h"
 #include "bench/cli/presets.h"
 #include "graphs/batching.h"
 #include "graphs/graph.h"
@@ -365,4 +364,16 @@ bool axis_parse(enum axis a, const char *text, struct axis_values *out, struct m
         *out = v;
     free(copy);
     return good;
+}
+
+const char *parallel_name(int way)
+{
+    static const char *const names[PARALLELS] = {"data", "halo", "ulysses", "ring"};
+    return way >= 0 && way < PARALLELS ? names[way] : NULL;
+}
+
+const char *partition_name(int partition)
+{
+    static const char *const names[NODE_PARTITIONS] = {"range", "metis"};
+    return partition >= 0 && partition < NODE_PARTITIONS ? names[partition] : NULL;
 }

@@ -213,15 +213,3 @@ void config_work(const struct config *c, uint64_t seed, char hash[17])
     snprintf(hash, 17, "%016" PRIx64, rng_key(0, text));
     free(text);
 }
-
-const char *parallel_name(int way)
-{
-    static const char *const names[PARALLELS] = {"data", "halo", "ulysses", "ring"};
-    return way >= 0 && way < PARALLELS ? names[way] : NULL;
-}
-
-const char *partition_name(int partition)
-{
-    static const char *const names[NODE_PARTITIONS] = {"range", "metis"};
-    return partition >= 0 && partition < NODE_PARTITIONS ? names[partition] : NULL;
-}

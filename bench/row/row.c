@@ -184,7 +184,7 @@ static bool open_workload(struct measurement *m)
     return m->is_open;
 }
 
-static void take_turn(struct open_turn *v)
+static void run_turn(struct open_turn *v)
 {
     struct measurement *m = v->measurement;
     if (!open_workload(m))
@@ -221,7 +221,7 @@ void measurement_turn(struct measurement *m, const struct turn_plan *plan)
         utc_now(now);
         m->row->started = row_keep(m->row, now);
     }
-    take_turn(&v);
+    run_turn(&v);
     /* A later turn that had no time, memory or device takes nothing from the row; wrong results and faults of
      * plug-ins do. */
     bool failed = strcmp(m->outcome.status, "failed") == 0 && !device_fault(&m->job->options->device).kind;

@@ -47,7 +47,7 @@ static bool has_energy(const struct options *o, int64_t row, int64_t rows)
 }
 
 /* Which programs and encodings of a row run; adds them to the sweep's. */
-static void choose_timed(struct job *job, struct whole *all)
+static void choose_programs(struct job *job, struct whole *all)
 {
     const struct options *o = job->options;
     char reason[SKIP_REASON];
@@ -104,7 +104,7 @@ struct job *jobs_plan(const struct job *common, const enum row_state *state, int
         jobs[i].config = &o->plan.list[i];
         jobs[i].energy = has_energy(o, i, rows) ? ENERGY_SECONDS : 0;
         find_costs(&jobs[i]);
-        choose_timed(&jobs[i], &all);
+        choose_programs(&jobs[i], &all);
     }
     double energy = energy_seconds(o, &all, seconds);
     all.around += all.metered * energy;
