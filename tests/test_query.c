@@ -184,6 +184,27 @@ static void test_resumed(void **state)
     assert_whole(h);
 }
 
+/* A run takes the place of an older one as the newest. When its file is replaced by one without that row, the
+ * older is the newest again. */
+static void test_newest_again(void **state)
+{
+    const struct house *h = *state;
+    static const char newest[] = "SELECT COUNT(*) FROM latest WHERE program = 'forward'";
+    char one[PATH_MAX], two[PATH_MAX], three[PATH_MAX];
+    in_work(h, "one.json", one);
+    in_work(h, "two.json", two);
+    in_work(h, "three.json", three);
+    remove_store(h);
+    save_run(h, "one.json", 1, 1, "gps");
+    save_run(h, "two.json", 2, 1, "gps");
+    save_run(h, "three.json", 2, 2, "gin");
+    assert_int_equal(import_here(h, (char *[]){one, two}, 2).rows, 2);
+    assert_int_equal(number_of(h, newest), 1);
+    assert_int_equal(import_here(h, (char *[]){three}, 1).rows, 2);
+    assert_int_equal(number_of(h, newest), 3);
+    assert_whole(h);
+}
+
 /* A row of the committed files with a program's numbers. */
 struct candidate {
     const char *machine, *started;
@@ -711,19 +732,13 @@ static void test_kills(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_twice),
-        cmocka_unit_test(test_resumed),
-        cmocka_unit_test(test_answers),
-        cmocka_unit_test(test_widths),
-        cmocka_unit_test(test_narrow_terminals),
-        cmocka_unit_test(test_ties),
-        cmocka_unit_test(test_broken_files),
-        cmocka_unit_test(test_hostile_names),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_default_store),
-        cmocka_unit_test(test_processor),
-        cmocka_unit_test(test_large_counts),
-        cmocka_unit_test(test_kills),
+        cmocka_unit_test(test_twice),         cmocka_unit_test(test_resumed),
+        cmocka_unit_test(test_newest_again),  cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_widths),        cmocka_unit_test(test_narrow_terminals),
+        cmocka_unit_test(test_ties),          cmocka_unit_test(test_broken_files),
+        cmocka_unit_test(test_hostile_names), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_default_store), cmocka_unit_test(test_processor),
+        cmocka_unit_test(test_large_counts),  cmocka_unit_test(test_kills),
     };
     return cmocka_run_group_tests(tests, setup, house_teardown);
 }

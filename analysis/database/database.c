@@ -7,7 +7,6 @@
 #include "analysis/statistics/allocate.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -76,7 +75,7 @@ static char *schema_sql(void)
         "CREATE TABLE tags (file INTEGER NOT NULL REFERENCES files ON DELETE CASCADE, key TEXT NOT NULL,"
         " value TEXT NOT NULL, PRIMARY KEY (file, key)) WITHOUT ROWID;"
         "CREATE TABLE rows (id INTEGER PRIMARY KEY, file INTEGER NOT NULL REFERENCES files ON DELETE CASCADE,"
-        " status TEXT NOT NULL, work TEXT",
+        " status TEXT NOT NULL, work TEXT, configuration INTEGER NOT NULL",
         out);
     for (size_t i = 0; i < axis_columns_count; i++)
         fprintf(out, ", \"%s\" %s", axis_columns[i].name, column_type(axis_columns[i].path));
@@ -90,11 +89,11 @@ static char *schema_sql(void)
         fprintf(out, ", %s %s", number_columns[i],
                 i == NUMBER_MEMORY || i == NUMBER_FLOPS ? "INTEGER" : "REAL");
     fputs(", PRIMARY KEY (\"row\", program)) WITHOUT ROWID;"
-          "CREATE TABLE latest (machine INTEGER NOT NULL REFERENCES machines, program TEXT NOT NULL,"
-          " configuration INTEGER NOT NULL, date TEXT NOT NULL,"
-          " \"row\" INTEGER NOT NULL REFERENCES rows ON DELETE CASCADE,"
-          " PRIMARY KEY (machine, program, configuration)) WITHOUT ROWID;"
-          "CREATE INDEX latest_row ON latest(\"row\");",
+          "CREATE VIEW latest AS SELECT machine, program, configuration, started AS date, \"row\" FROM ("
+          "SELECT f.machine, p.program, r.configuration, f.started, p.\"row\", ROW_NUMBER() OVER"
+          " (PARTITION BY f.machine, p.program, r.configuration ORDER BY f.started DESC, r.id DESC) AS place"
+          " FROM programs p JOIN rows r ON r.id = p.\"row\" JOIN files f ON f.id = r.file"
+          " WHERE r.status = 'ok') WHERE place = 1;",
           out);
     fclose(out);
     return sql;

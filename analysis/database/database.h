@@ -6,10 +6,11 @@
  *     files     id, hash (of the contents), samples (of the run), path, machine, and the texts of the
  *               record's head: run, benchmark, command, started, ...; one for each run of a file
  *     tags      file, key, value
- *     rows      id, file, status, work, and the axes under the names of their flags
+ *     rows      id, file, status, work, configuration (hash of work and axes), and the axes under the names
+ *               of their flags
  *     texts     row, json (the row as it is in its file)
  *     programs  row, program, noisy (why), and the numbers of number_columns
- *     latest    machine, program, configuration (hash of work and axes), date, row: the newest that is ok
+ *     latest    a view: machine, program, configuration, date, row: the newest that is ok
  *
  * Functions return false (or null) on failure and write a one-line reason to error[MESSAGE_SIZE].
  */

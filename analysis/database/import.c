@@ -28,12 +28,11 @@ enum statement {
     ADD_ROW,
     ADD_TEXT,
     ADD_PROGRAM,
-    ADD_LATEST,
     STATEMENTS
 };
 
 /* Columns before the texts of the head, the axes, and the numbers. */
-enum { FILE_COLUMNS = 5, ROW_COLUMNS = 4, PROGRAM_COLUMNS = 3 };
+enum { FILE_COLUMNS = 5, ROW_COLUMNS = 5, PROGRAM_COLUMNS = 3 };
 
 struct importer {
     sqlite3 *db;
@@ -49,12 +48,6 @@ struct source {
     bool readable, known, good; /* known: the store has it; good: its runs were read */
     struct file_runs runs;
     char error[MESSAGE_SIZE]; /* if it is not readable, or neither known nor a record */
-};
-
-/* A file of the store, and a row of it. */
-struct place {
-    int64_t file, machine, row, configuration;
-    const char *started;
 };
 
 /* "INSERT INTO table VALUES (?,?,?)" for all columns. */
@@ -80,9 +73,6 @@ static bool prepare_all(struct importer *im, char *error)
         [FIND_MACHINE] = "SELECT id, 0 FROM machines WHERE name = ?",
         [ADD_TAG] = "INSERT INTO tags VALUES (?,?,?)",
         [ADD_TEXT] = "INSERT INTO texts VALUES (?,?)",
-        [ADD_LATEST] = "INSERT INTO latest VALUES (?,?,?,?,?) ON CONFLICT (machine, program, configuration) "
-                       "DO UPDATE SET date = excluded.date, \"row\" = excluded.\"row\" "
-                       "WHERE excluded.date >= latest.date",
     };
     size_t heads = 0;
     for (size_t i = 0; i < schema_head_count; i++)
@@ -232,36 +222,26 @@ static bool bind_numbers(struct importer *im, const struct row *row, size_t kind
 }
 
 /* Adds a program of a row, if it has any number. */
-static void put_program(struct importer *im, const struct place *at, const struct row *row, size_t program)
+static void put_program(struct importer *im, int64_t id, const struct row *row, size_t program)
 {
-    const char *name = program_name(program);
-    bind_count(im, ADD_PROGRAM, 1, at->row);
-    bind_text(im, ADD_PROGRAM, 2, name);
+    bind_count(im, ADD_PROGRAM, 1, id);
+    bind_text(im, ADD_PROGRAM, 2, program_name(program));
     bind_text(im, ADD_PROGRAM, 3, row_noisy(row, program)); /* null: it is not */
-    if (!bind_numbers(im, row, program))
-        return;
-    run_bound(im, ADD_PROGRAM, NULL);
-    if (!row_is_ok(row))
-        return;
-    bind_count(im, ADD_LATEST, 1, at->machine);
-    bind_text(im, ADD_LATEST, 2, name);
-    bind_count(im, ADD_LATEST, 3, at->configuration);
-    bind_text(im, ADD_LATEST, 4, at->started);
-    bind_count(im, ADD_LATEST, 5, at->row);
-    run_bound(im, ADD_LATEST, NULL);
+    if (bind_numbers(im, row, program))
+        run_bound(im, ADD_PROGRAM, NULL);
 }
 
-static void put_row(struct importer *im, struct place *at, const struct row *row)
+static void put_row(struct importer *im, int64_t file, const struct row *row)
 {
-    bind_count(im, ADD_ROW, 2, at->file); /* 1, the id, stays null: SQLite chooses it */
+    bind_count(im, ADD_ROW, 2, file); /* 1, the id, stays null: SQLite chooses it */
     bind_text(im, ADD_ROW, 3, row->status);
     bind_text(im, ADD_ROW, 4, row->work);
+    bind_count(im, ADD_ROW, 5, hash_configuration(row));
     for (size_t i = 0; i < axis_columns_count; i++)
         bind_axis(im, 1 + ROW_COLUMNS + (int)i, row, schema_find(axis_columns[i].path));
     run_bound(im, ADD_ROW, NULL);
-    at->row = sqlite3_last_insert_rowid(im->db);
-    at->configuration = hash_configuration(row);
-    bind_count(im, ADD_TEXT, 1, at->row);
+    int64_t id = sqlite3_last_insert_rowid(im->db);
+    bind_count(im, ADD_TEXT, 1, id);
     struct buffer json = {0};
     buffer_char(&json, '{');
     row_put_members(row, &json);
@@ -270,7 +250,7 @@ static void put_row(struct importer *im, struct place *at, const struct row *row
     run_bound(im, ADD_TEXT, NULL);
     free(json.text);
     for (size_t p = 0; p < TIMED; p++)
-        put_program(im, at, row, p);
+        put_program(im, id, row, p);
 }
 
 static void put_tags(struct importer *im, int64_t file, const struct value *tags)
@@ -316,8 +296,7 @@ static bool put_run(struct importer *im, const struct source *from, const struct
 {
     const struct value *head = record_head(record);
     const struct rows *rows = record_rows(record);
-    struct place at = {.machine = machine_of(im, head)};
-    int64_t there[2], samples = count_samples(rows);
+    int64_t there[2], samples = count_samples(rows), machine = machine_of(im, head);
     const char *run = "";
     char *path = scan_clean(from->path);
     value_get_text(head, "run", &run);
@@ -331,12 +310,11 @@ static bool put_run(struct importer *im, const struct source *from, const struct
         bind_text(im, ADD_FILE, 2, from->hash);
         bind_count(im, ADD_FILE, 3, samples);
         bind_text(im, ADD_FILE, 4, path);
-        bind_count(im, ADD_FILE, 5, at.machine);
-        at.file = put_head(im, head);
-        value_get_text(head, "started", &at.started);
-        put_tags(im, at.file, value_get(head, "tags"));
+        bind_count(im, ADD_FILE, 5, machine);
+        int64_t file = put_head(im, head);
+        put_tags(im, file, value_get(head, "tags"));
         for (size_t i = 0; i < rows_count(rows); i++)
-            put_row(im, &at, rows_at(rows, i));
+            put_row(im, file, rows_at(rows, i));
     }
     free(path);
     return more;
