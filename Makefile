@@ -485,7 +485,7 @@ above_bench    := models/layers
 of_room := $(patsubst %.c,$(BUILD)/%,$(if $(above_$(ROOM)),$(shell \
     grep -lE '"$(ROOM)/' tests/test_*.c | xargs grep -LE '"($(above_$(ROOM)))'),\
     $(error ROOM=$(ROOM): kernels, graphs, models, analysis or bench)))
-test: $(programs) $(of_room)
+test: $(programs) $(of_room) $(plugins) $(nvmls) $(slower)
 	@tests/run.sh GTMARK_BUILD=$(BUILD) GTMARK_SMALL=1 $(of_room)
 else
 ##   test         all tests, then their small shapes again with clang and both sanitizers
