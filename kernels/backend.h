@@ -93,6 +93,9 @@ struct device {
     /* Page-locked host memory, which the device accesses directly; null: none available. */
     void *(*host_allocate)(void *context, int64_t bytes);
     void (*host_release)(void *context, void *memory);
+    /* Tells what kernels used, since this was called last, of what was chosen by timing (`tell` may be null).
+     * Null: nothing is. */
+    void (*choices)(void *context, void (*tell)(void *to, const char *text), void *to);
     /* Nested ranges for a profiler. `traced`: whether one is attached. Names are copied. */
     bool (*traced)(void *context);
     void (*range_push)(void *context, const char *name);

@@ -7,8 +7,11 @@
 
 enum {
     CUDA_ALIGNMENT = 256,
-    /* NVIDIA's recommendation for its largest generation ("cublasSetWorkspace" in the cuBLAS manual). */
-    CUDA_WORKSPACE = 32 << 20,
+    /* NVIDIA's recommendation for its largest generation ("cublasSetWorkspace" in the cuBLAS manual), and
+       all. */
+    PRODUCT_WORKSPACE = 32 << 20,
+    CUDA_WORKSPACE = 2 * PRODUCT_WORKSPACE,
+    PRODUCT_ALGORITHMS = 8, /* of a product, at most, that are timed */
     /*
      * Bytes that are not offered to programs, for code and memory that libraries take on first use. They do
      * not always report its lack as such, so with less than this free, any failure counts as lack of memory.

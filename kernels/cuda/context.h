@@ -25,8 +25,29 @@ struct cuda_csr {
     struct cuda_csr *next;
 };
 
+/*
+ * What was chosen when something was computed for the first time, for all later times in this context: the
+ * library's algorithm of a product (matmul.cu), or one of several ways.
+ */
+enum { CHOICE_WORDS = 9, CHOICE_TEXT = 256 };
+
+struct cuda_choice {
+    int64_t key[CHOICE_WORDS]; /* what it depends on */
+    int64_t way;               /* of a product: the parts of its depth, or 0 */
+    cublasLtMatmulAlgo_t algorithm;
+    bool refused; /* by the library */
+    bool used;    /* since they were told last */
+    char text[CHOICE_TEXT];
+    struct cuda_choice *next; /* in the order of first use */
+};
+
 struct cuda_context {
     cudaStream_t stream;
+    void *workspace; /* of products on that stream: `product_workspace` bytes of one of these */
+    void *workspaces[2];
+    int64_t product_workspace;
+    int product_algorithms; /* to choose from */
+    struct cuda_choice *choices;
     cublasHandle_t blas;
     cublasLtHandle_t blas_lt;
     cusparseHandle_t sparse;

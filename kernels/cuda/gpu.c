@@ -19,12 +19,6 @@
 #include "kernels/cuda/context.h"
 #include "kernels/cuda/refusal.h"
 
-/* The context that kernels see, which must come first, and cuBLAS's workspace. */
-struct opened {
-    struct cuda_context context;
-    void *workspace;
-};
-
 static int count_devices(char *error, size_t error_size)
 {
     int count = 0;
@@ -84,35 +78,44 @@ static void free_matrices(struct cuda_csr *m)
     }
 }
 
+static void free_choices(struct cuda_choice *list)
+{
+    while (list) {
+        struct cuda_choice *next = list->next;
+        free(list);
+        list = next;
+    }
+}
+
 static void close_context(void *context)
 {
-    struct opened *o = context;
-    struct cuda_context *c = &o->context;
+    struct cuda_context *c = context;
     free_matrices(c->matrices);
+    free_choices(c->choices);
     if (c->sparse)
         cusparseDestroy(c->sparse);
     if (c->blas_lt)
         cublasLtDestroy(c->blas_lt);
     if (c->blas)
         cublasDestroy(c->blas);
-    cudaFree(o->workspace);
+    cudaFree(c->workspaces[0]);
     if (c->stream)
         cudaStreamDestroy(c->stream);
-    free(o);
+    free(c);
 }
 
 /*
  * Sets up cuBLAS: on the stream, in float, deterministic, and with a workspace of ours, because its own would
  * be allocated during graph capture. The stream is set first, since that resets the workspace.
  */
-static cublasStatus_t make_blas(struct opened *o)
+static cublasStatus_t make_blas(struct cuda_context *c)
 {
-    cublasHandle_t *blas = &o->context.blas;
+    cublasHandle_t *blas = &c->blas;
     cublasStatus_t status = cublasCreate(blas);
     if (!status)
-        status = cublasSetStream(*blas, o->context.stream);
+        status = cublasSetStream(*blas, c->stream);
     if (!status)
-        status = cublasSetWorkspace(*blas, o->workspace, CUDA_WORKSPACE);
+        status = cublasSetWorkspace(*blas, c->workspaces[0], PRODUCT_WORKSPACE);
     if (!status)
         status = cublasSetPointerMode(*blas, CUBLAS_POINTER_MODE_HOST);
     if (!status)
@@ -121,10 +124,9 @@ static cublasStatus_t make_blas(struct opened *o)
 }
 
 /* Creates the handles; after a failure, those created so far stay in the context, to be closed. */
-static bool open_libraries(struct opened *o, char *error, size_t error_size)
+static bool open_libraries(struct cuda_context *c, char *error, size_t error_size)
 {
-    struct cuda_context *c = &o->context;
-    cublasStatus_t blas = make_blas(o);
+    cublasStatus_t blas = make_blas(c);
     if (blas)
         return refuse_library("cuBLAS", cublasGetStatusString(blas), error, error_size);
     blas = cublasLtCreate(&c->blas_lt);
@@ -136,10 +138,9 @@ static bool open_libraries(struct opened *o, char *error, size_t error_size)
     return !sparse || refuse_library("cuSPARSE", cusparseGetErrorString(sparse), error, error_size);
 }
 
-/* The same of the stream and the workspace. */
-static cudaError_t open_gpu(struct opened *o)
+/* The same of the stream and the workspaces. */
+static cudaError_t open_gpu(struct cuda_context *c)
 {
-    struct cuda_context *c = &o->context;
     cudaError_t status = cudaSetDevice(c->device);
     if (!status)
         status = cuda_probe();
@@ -147,7 +148,37 @@ static cudaError_t open_gpu(struct opened *o)
         status = cudaDeviceGetAttribute(&c->multiprocessors, cudaDevAttrMultiProcessorCount, c->device);
     if (!status)
         status = cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking);
-    return status ? status : cudaMalloc(&o->workspace, CUDA_WORKSPACE);
+    if (!status)
+        status = cudaMalloc(&c->workspaces[0], CUDA_WORKSPACE);
+    c->workspaces[1] = (char *)c->workspaces[0] + PRODUCT_WORKSPACE;
+    c->workspace = c->workspaces[0];
+    return status;
+}
+
+/* A whole number in the environment, for comparing what it limits; without it the most. */
+static bool limit(const char *name, int64_t least, int64_t most, int64_t *value, char *error,
+                  size_t error_size)
+{
+    const char *text = getenv(name);
+    char *end = NULL;
+    *value = text ? strtoll(text, &end, 10) : most;
+    if (text && (end == text || *end || *value < least || *value > most)) {
+        snprintf(error, error_size, "%s=%.40s: a whole number from %lld to %lld", name, text,
+                 (long long)least, (long long)most);
+        return false;
+    }
+    return true;
+}
+
+static bool read_limits(struct cuda_context *c, char *error, size_t error_size)
+{
+    int64_t algorithms, mib;
+    if (!limit("GTMARK_PRODUCT_ALGORITHMS", 1, PRODUCT_ALGORITHMS, &algorithms, error, error_size) ||
+        !limit("GTMARK_PRODUCT_WORKSPACE", 0, PRODUCT_WORKSPACE >> 20, &mib, error, error_size))
+        return false;
+    c->product_algorithms = (int)algorithms;
+    c->product_workspace = mib << 20;
+    return true;
 }
 
 static void *open_context(int index, char *error, size_t error_size)
@@ -159,14 +190,16 @@ static void *open_context(int index, char *error, size_t error_size)
         snprintf(error, error_size, "there are %d GPUs: cuda:0 to cuda:%d", count, count - 1);
         return NULL;
     }
-    struct opened *o = calloc(1, sizeof *o);
-    if (!o)
+    struct cuda_context *c = calloc(1, sizeof *c);
+    if (!c)
         abort();
-    o->context.device = index;
-    cudaError_t status = open_gpu(o);
-    if (status ? refuse_gpu(index, status, error, error_size) : open_libraries(o, error, error_size))
-        return o;
-    close_context(o);
+    c->device = index;
+    if (read_limits(c, error, error_size)) {
+        cudaError_t status = open_gpu(c);
+        if (status ? refuse_gpu(index, status, error, error_size) : open_libraries(c, error, error_size))
+            return c;
+    }
+    close_context(c);
     return NULL;
 }
 
@@ -366,6 +399,16 @@ static void graph_free(void *context, void *graph)
     CUDA_CHECK(context, cudaGraphExecDestroy(graph));
 }
 
+static void tell_choices(void *context, void (*tell)(void *to, const char *text), void *to)
+{
+    struct cuda_context *c = context;
+    for (struct cuda_choice *choice = c->choices; choice; choice = choice->next) {
+        if (choice->used && tell)
+            tell(to, choice->text);
+        choice->used = false;
+    }
+}
+
 /*
  * NVTX is header-only: the first call looks for a profiler's library; without one, a range costs a pointer
  * test and returns no level.
@@ -421,6 +464,7 @@ const struct device cuda_gpu = {
     .graph_free = graph_free,
     .host_allocate = host_allocate,
     .host_release = host_release,
+    .choices = tell_choices,
     .traced = traced,
     .range_push = range_push,
     .range_pop = range_pop,

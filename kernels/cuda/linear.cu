@@ -5,7 +5,7 @@
  * activation if it is the same mathematics and z is not stored: ReLU; and in TF32 the tanh form of GELU, the
  * only form it has, in its own single-precision implementation. Everything else is one pass over z: bias, pre
  * and activation, two entries of traffic per entry of y. If y is in BF16, z is in F32 in scratch until that
- * pass, so that each output is rounded once.
+ * pass, so that each output is rounded once. If the library refuses an epilogue, that pass does its part.
  *
  * Variants: "cublaslt" computes in f32; "tf32" lets the product round its operands to TF32.
  */
@@ -69,31 +69,34 @@ cuda_status finish(const struct linear_args *a, struct mat z, struct mat b)
     return run_entries<finish_entries>(a->call, a->y.dtype, l, a->y, pre, z, b, a->act);
 }
 
-/* Where the product is stored until the pass over it; scratch: the products' workspace, then z. */
+/* Where the product is stored until the pass over it: if y is in BF16, in scratch. */
 struct mat product_of(const struct linear_args *a, struct fusion f)
 {
     if (a->y.dtype == BF16 && !f.all)
-        return scratch_mat(a->call, MATMUL_WORKSPACE, a->y.rows, a->y.cols);
+        return scratch_mat(a->call, 0, a->y.rows, a->y.cols);
     return mat_present(a->pre) ? a->pre : a->y;
 }
 
-cublasStatus_t multiply(const struct linear_args *a, struct fusion f, bool tf32)
+struct matmul multiply(const struct linear_args *a, struct fusion f, bool tf32)
 {
-    const struct matmul m = {product_of(a, f),         a->x, a->w, false, true, tf32, epilogue_of(f, a->act),
-                             f.bias ? a->b.data : NULL};
-    return matmul(context_of(a->call), &m, a->call.scratch);
+    return {product_of(a, f),         a->x, a->w, false, true, tf32, epilogue_of(f, a->act),
+            f.bias ? a->b.data : NULL};
 }
 
 cuda_status linear(const struct linear_args *a, bool tf32)
 {
     const struct mat absent = {};
     struct fusion f = fusion_of(a, tf32), none = {false, false, false};
-    cublasStatus_t status = multiply(a, f, tf32);
-    if (status == CUBLAS_STATUS_NOT_SUPPORTED && (f.bias || f.act)) {
+    struct matmul m = multiply(a, f, tf32);
+    bool fuses = true;
+    cuda_status status = f.bias || f.act ? matmul_fuses(a->call, &m, &fuses) : cuda_status(cudaSuccess);
+    if (!fuses) {
         f = none;
-        status = multiply(a, f, tf32);
+        m = multiply(a, f, tf32);
     }
-    return status || f.all ? cuda_status(status) : finish(a, product_of(a, f), f.bias ? absent : a->b);
+    if (!status.fault)
+        status = matmul(a->call, &m);
+    return status.fault || f.all ? status : finish(a, m.c, f.bias ? absent : a->b);
 }
 } // namespace
 
@@ -113,5 +116,5 @@ extern "C" int64_t cuda_linear_scratch(const void *args)
 {
     const struct linear_args *a = (const struct linear_args *)args;
     bool apart = a->y.dtype == BF16 && (mat_present(a->b) || mat_present(a->pre) || a->act);
-    return MATMUL_WORKSPACE + (apart ? scratch_bytes(mat_size(a->y), sizeof(float)) : 0);
+    return apart ? scratch_bytes(mat_size(a->y), sizeof(float)) : 0;
 }

@@ -3,8 +3,9 @@
  * dy: N x M, x: N x D, w: M x D.
  *
  * One pass computes dz if there is an activation, and its column sums (columns.cuh) if there is a db; without
- * an activation these are left to the epilogue of the product dw, if it can. The products are cuBLASLt's
- * (matmul.h), accumulating by beta; for those in BF16 dz is rounded.
+ * an activation these are left to the epilogue of the product dw, if it can, and if that is faster than the
+ * pass (choice.h). The products are cuBLASLt's (matmul.h), accumulating by beta; for those in BF16 dz is
+ * rounded.
  */
 #include "kernels/cuda/columns.cuh"
 #include "kernels/cuda/cuda.h"
@@ -40,17 +41,17 @@ template <class T> struct linear_slopes {
     }
 };
 
-/* Scratch: the products' workspace, dz if there is an activation, partial sums for db. */
+/* Scratch: dz if there is an activation, partial sums for db. */
 struct mat slopes_of(const struct linear_backward_args *a)
 {
-    struct mat dz = a->act ? scratch_mat(a->call, MATMUL_WORKSPACE, a->dy.rows, a->dy.cols) : a->dy;
+    struct mat dz = a->act ? scratch_mat(a->call, 0, a->dy.rows, a->dy.cols) : a->dy;
     dz.dtype = a->dy.dtype;
     return dz;
 }
 
 int64_t sums_offset(const struct linear_backward_args *a)
 {
-    return MATMUL_WORKSPACE + (a->act ? scratch_bytes(mat_size(a->dy), dtype_size(a->dy.dtype)) : 0);
+    return a->act ? scratch_bytes(mat_size(a->dy), dtype_size(a->dy.dtype)) : 0;
 }
 
 cuda_status slopes(const struct linear_backward_args *a)
@@ -70,30 +71,83 @@ cuda_status slopes(const struct linear_backward_args *a)
     });
 }
 
-/* dw = dz' x and db, which the product stores rather than adds. Code is loaded for the other way too. */
-cublasStatus_t product_with_sums(const struct linear_backward_args *a, bool tf32)
+/* dw = dz' x, with db or without. */
+struct matmul weight_gradient(const struct linear_backward_args *a, bool tf32, bool with_sums)
+{
+    const cublasLtEpilogue_t epilogue = with_sums ? CUBLASLT_EPILOGUE_BGRADB : CUBLASLT_EPILOGUE_DEFAULT;
+    return {a->dw, slopes_of(a), a->x, true, false, tf32, epilogue, with_sums ? a->db.data : NULL};
+}
+
+enum sums { IN_PRODUCT, APART };
+
+/* dw and db. */
+cuda_status gradients(const struct linear_backward_args *a, bool tf32, enum sums sums)
+{
+    const struct matmul dw = weight_gradient(a, tf32, sums == IN_PRODUCT);
+    cuda_status status = sums == APART ? slopes(a) : cuda_status(cudaSuccess);
+    return status.fault || !mat_present(a->dw) ? status : matmul(a->call, &dw);
+}
+
+/* Times both, the first time. */
+cuda_status choose_sums(const struct linear_backward_args *a, bool tf32, struct cuda_choice *choice)
 {
     const struct cuda_context *c = context_of(a->call);
-    const struct matmul dw = {a->dw, a->dy, a->x, true, false, tf32, CUBLASLT_EPILOGUE_BGRADB, a->db.data};
+    struct linear_backward_args again = *a;
+    double seconds[2] = {};
+    int fastest = IN_PRODUCT;
+    void *own;
+    cuda_status status = choice_result(c, &again.dw, &own);
+    const bool timed = again.dw.data && c->product_algorithms > 1 && !c->captures;
+    if (!status.fault && timed)
+        status = gradients(&again, tf32, APART); /* the other was tried */
+    if (!status.fault && timed)
+        status = choice_fastest(
+            c, 2, [&](int way) { return gradients(&again, tf32, (enum sums)way); }, seconds, &fastest);
+    if (own && !status.fault)
+        status = cudaStreamSynchronize(c->stream);
+    cudaFree(own);
+    choice->way = fastest;
+    snprintf(choice->text, sizeof choice->text, "bias gradient of %lld x %lld %s: %s", (long long)a->dy.rows,
+             (long long)a->dy.cols, tf32 ? "tf32" : dtype_name(a->dy.dtype),
+             fastest == APART ? "apart" : "in the product");
+    choice_add_times(choice, 2, seconds);
+    return status;
+}
+
+/*
+ * Whether the product stores db: it does not add to it, and the library must have such a product, which is
+ * not the slower way. The code of the pass is loaded.
+ */
+cuda_status find_sums(const struct linear_backward_args *a, bool tf32, enum sums *sums)
+{
+    struct cuda_context *c = context_of(a->call);
+    const struct matmul fused = weight_gradient(a, tf32, true);
+    bool fuses = false;
+    *sums = APART;
     if (a->act || !mat_present(a->dw) || !mat_present(a->db) || a->db.acc ||
         (uintptr_t)a->db.data % BIAS_ALIGNMENT || cuda_is_idle(c))
-        return CUBLAS_STATUS_NOT_SUPPORTED;
-    return matmul(c, &dw, a->call.scratch);
+        return cudaSuccess;
+    cuda_status status = matmul_fuses(a->call, &fused, &fuses);
+    if (status.fault || !fuses)
+        return status;
+    const int64_t key[CHOICE_WORDS] = {a->dw.rows, a->dw.cols, a->dy.rows,  a->dw.ld,
+                                       a->dy.ld,   a->x.ld,    a->dy.dtype, tf32 | a->dw.acc << 1,
+                                       -1};
+    struct cuda_choice *choice = choice_find(c, key);
+    if (!choice)
+        status = choose_sums(a, tf32, choice = choice_add(c, key));
+    *sums = (enum sums)choice->way;
+    return status;
 }
 
 cuda_status linear_backward(const struct linear_backward_args *a, bool tf32)
 {
-    const struct cuda_context *c = context_of(a->call);
-    struct mat dz = slopes_of(a);
-    struct matmul dx = {a->dx, dz, a->w, false, false, tf32, CUBLASLT_EPILOGUE_DEFAULT, NULL};
-    struct matmul dw = {a->dw, dz, a->x, true, false, tf32, CUBLASLT_EPILOGUE_DEFAULT, NULL};
-    cublasStatus_t fused = product_with_sums(a, tf32);
-    cuda_status status = fused == CUBLAS_STATUS_NOT_SUPPORTED ? slopes(a) : cuda_status(fused);
-    if (mat_present(a->dx) && !status.fault)
-        status = matmul(c, &dx, a->call.scratch);
-    if (mat_present(a->dw) && fused && !status.fault)
-        status = matmul(c, &dw, a->call.scratch);
-    return status;
+    const struct matmul dx = {a->dx, slopes_of(a), a->w, false, false, tf32, CUBLASLT_EPILOGUE_DEFAULT, NULL};
+    enum sums sums;
+    cuda_status status = find_sums(a, tf32, &sums);
+    if (!status.fault)
+        status = gradients(a, tf32, sums);
+    return status.fault || !mat_present(a->dx) ? status : matmul(a->call, &dx);
 }
 } // namespace
 

@@ -13,16 +13,33 @@ static inline struct cuda_context *context_of(const struct call &call)
     return (struct cuda_context *)call.context;
 }
 
+enum { MUCH_SHARED = 16 << 10 };
+
+/*
+ * Reading its attributes loads a kernel ("Lazy loading", CUDA programming guide). If its blocks hold much
+ * shared memory, it asks for all that a multiprocessor can have, so that this does not limit the blocks at a
+ * time: a hint, which a device may refuse.
+ */
+static inline cuda_status load_kernel(const void *kernel)
+{
+    cudaFuncAttributes has;
+    cudaError_t status = cudaFuncGetAttributes(&has, kernel);
+    if (status == cudaSuccess && has.sharedSizeBytes >= MUCH_SHARED &&
+        cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                             cudaSharedmemCarveoutMaxShared) != cudaSuccess)
+        cudaGetLastError(); /* clears it */
+    return status;
+}
+
 template <class... Parameters, class... Arguments>
 static cuda_status run(const struct call &call, struct launch l, void (*kernel)(Parameters...),
                        const Arguments &...arguments)
 {
     const struct cuda_context *context = context_of(call);
-    cudaFuncAttributes unused;
     if (context->fault.kind)
         return cudaSuccess;
-    if (context->loads) /* reading its attributes loads a kernel ("Lazy loading", CUDA programming guide) */
-        return cudaFuncGetAttributes(&unused, (const void *)kernel);
+    if (context->loads)
+        return load_kernel((const void *)kernel);
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3(l.grid_x, l.grid_y);
     config.blockDim = dim3(l.block);

@@ -102,7 +102,7 @@ cublasStatus_t cublasSgemmStridedBatched_64(cublasHandle_t handle, cublasOperati
     memory_expect(handle->device, b, bytes_of(tb ? cols : inner, tb ? inner : cols, ldb, stride_b, count),
                   "cuBLAS: b");
     memory_expect(handle->device, c, bytes_of(rows, cols, ldc, stride_c, count), "cuBLAS: c");
-    const struct gemm first = {ta, tb, rows, cols, inner, *alpha, *beta, a, b, c, lda, ldb, ldc, same};
+    const struct gemm first = {ta, tb, rows, cols, inner, *alpha, *beta, a, b, c, lda, ldb, ldc, same, false};
     void *workspace = handle->workspace;
     size_t workspace_bytes = handle->workspace_bytes;
     stream_queue(handle->stream, [=] {

@@ -2,14 +2,20 @@
  * cublasLt: descriptors in the callers' opaque structs, the heuristic, and products in float, TF32 and BF16
  * with epilogues, of the types in the table of "cublasLtMatmul()".
  *
- * Whether a product has an algorithm with a fused activation is not documented, so callers must be able to do
- * without. Here a number of rows (columns, for a caller with row-major matrices) that is not a multiple of 4
- * has none, so that both paths are tested.
+ * What the library refuses is not documented, so callers must be able to do without. Here it has no epilogue
+ * for a number of rows (columns, for a caller with row-major matrices) that is not a multiple of 4, and calls
+ * it an invalid value if that is odd; no 16-bit product for one row whose depth is no multiple of 4; and no
+ * algorithm that splits an odd depth: so both paths of each are tested.
+ *
+ * The heuristic names up to three algorithms, with 1, 2 and 4 partial sums in the workspace. With partial
+ * sums an epilogue adds a bias to what was rounded to the type of the result. GTMARK_EMULATED_FASTEST=N lets
+ * all but the N-th seem to take longer by a second, and the N-th by half of one.
  */
 #include "kernels/mat.h"
 #include "tests/emulator/emulator.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -23,8 +29,9 @@ namespace
 {
 struct layout {
     uint64_t rows, cols;
-    int64_t ld;
+    int64_t ld, stride;
     cudaDataType type;
+    int32_t count;
 };
 
 struct operation {
@@ -44,7 +51,7 @@ struct preference {
 
 struct algorithm {
     uint64_t workspace;
-    uint32_t alignment[4];
+    uint32_t alignment[4], split, number;
 };
 } // namespace
 
@@ -91,7 +98,8 @@ static size_t element(const struct layout *l)
 
 static size_t bytes_of(const struct layout *l)
 {
-    return (size_t)((int64_t)(l->cols - 1) * l->ld + (int64_t)l->rows) * element(l);
+    return (size_t)((l->count - 1) * l->stride + (int64_t)(l->cols - 1) * l->ld + (int64_t)l->rows) *
+           element(l);
 }
 
 static float read_entry(const void *from, int64_t at, const struct layout *l)
@@ -117,13 +125,40 @@ static std::vector<float> widened(const void *from, const struct layout *l)
 }
 
 /* Adds a bias per row of the column-major result, and writes it. */
-static void finish(const struct gemm *g, const struct operation *o, void *to, const struct layout *l)
+static void finish(const struct gemm *g, const struct operation *o, void *to, const struct layout *l,
+                   uint32_t split)
 {
     for (int64_t j = 0; j < g->cols; j++)
         for (int64_t i = 0; i < g->rows; i++) {
-            float c = g->c[i + j * g->ldc] + (has_bias(o->epilogue) ? read_entry(o->bias, i, l) : 0);
+            float c = g->c[i + j * g->ldc];
+            if (split > 1 && l->type == CUDA_R_16BF)
+                c = float_of_bf16(bf16_of_float(c));
+            c += has_bias(o->epilogue) ? read_entry(o->bias, i, l) : 0;
             write_entry(to, i + j * g->ldc, l, activated(o->epilogue, c));
         }
+}
+
+/* Computes parts of the depth into the workspace, and c from their sums. */
+static void run_split(const struct gemm *g, uint32_t split, float *partial)
+{
+    const int64_t size = g->rows * g->cols;
+    for (int64_t s = 0; s < split; s++) {
+        struct gemm part = *g;
+        int64_t from = g->inner * s / split;
+        part.inner = g->inner * (s + 1) / split - from;
+        part.a += g->a_transposed ? from : from * g->lda;
+        part.b += g->b_transposed ? from * g->ldb : from;
+        part.beta = 0;
+        part.c = partial + s * size;
+        part.ldc = g->rows;
+        gemm_run(&part);
+    }
+    for (int64_t n = 0; n < size; n++) {
+        float sum = 0, *c = &g->c[n / g->rows * g->ldc + n % g->rows];
+        for (int64_t s = 0; s < split; s++)
+            sum += partial[s * size + n];
+        *c = sum + (g->beta != 0 ? g->beta * *c : 0);
+    }
 }
 
 /* BGRADB: "the bias size corresponds to the number of columns of the matrix D; the reduction happens over the
@@ -136,6 +171,12 @@ static void store_sums(const struct gemm *g, const struct operation *o, const st
             sum += (double)(g->b_transposed ? g->b[j + k * g->ldb] : g->b[k + j * g->ldb]);
         write_entry(o->bias, j, l, (float)sum);
     }
+}
+
+static uint32_t fastest(void)
+{
+    const char *number = getenv("GTMARK_EMULATED_FASTEST");
+    return number ? (uint32_t)atoi(number) : 0;
 }
 
 static cublasStatus_t take(void *to, size_t size, const void *from, size_t given)
@@ -168,9 +209,24 @@ cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle)
 cublasStatus_t cublasLtMatrixLayoutInit_internal(cublasLtMatrixLayout_t to, size_t, cudaDataType type,
                                                  uint64_t rows, uint64_t cols, int64_t ld)
 {
-    const struct layout l = {rows, cols, ld, type};
+    const struct layout l = {rows, cols, ld, 0, type, 1};
     memcpy(to, &l, sizeof l);
     return type == CUDA_R_32F || type == CUDA_R_16BF ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
+}
+
+cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
+                                                cublasLtMatrixLayoutAttribute_t which, const void *value,
+                                                size_t size)
+{
+    struct layout *l = (struct layout *)layout;
+    switch (which) {
+    case CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT:
+        return take(&l->count, sizeof l->count, value, size);
+    case CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET:
+        return take(&l->stride, sizeof l->stride, value, size);
+    default:
+        emulator_fail("attribute %d of a layout is not emulated", (int)which);
+    }
 }
 
 cublasStatus_t cublasLtMatmulDescInit_internal(cublasLtMatmulDesc_t to, size_t, cublasComputeType_t compute,
@@ -238,29 +294,62 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p
     }
 }
 
+static uint64_t depth_of(const struct operation *o, const struct layout *first)
+{
+    return o->a_transposed == CUBLAS_OP_T ? first->rows : first->cols;
+}
+
+/* What it has no algorithm for, and as what it says so. */
+static cublasStatus_t refusal(const struct operation *o, const struct layout *first,
+                              const struct layout *second, const struct layout *result)
+{
+    bool narrow = first->type == CUDA_R_16BF;
+    if (first->type != second->type || (narrow ? o->tf32 : result->type == CUDA_R_16BF))
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    if (narrow && result->rows == 1 && depth_of(o, first) % 4)
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    if (o->epilogue != CUBLASLT_EPILOGUE_DEFAULT && result->rows % 4)
+        return result->rows % 2 ? CUBLAS_STATUS_INVALID_VALUE : CUBLAS_STATUS_NOT_SUPPORTED;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t descriptor,
                                               cublasLtMatrixLayout_t first, cublasLtMatrixLayout_t second,
                                               cublasLtMatrixLayout_t, cublasLtMatrixLayout_t result,
-                                              cublasLtMatmulPreference_t preference, int,
+                                              cublasLtMatmulPreference_t preference, int wanted,
                                               cublasLtMatmulHeuristicResult_t *found, int *count)
 {
     const struct operation *o = (const struct operation *)descriptor;
-    const struct layout *l = (const struct layout *)result;
-    bool narrow = type_of(first) == CUDA_R_16BF;
+    const struct layout *l = (const struct layout *)result, *a = (const struct layout *)first;
     const struct preference *p = (const struct preference *)preference;
-    bool fuses = l->rows % 4 == 0;
     *count = 0;
     if (p->schemes & CUBLASLT_REDUCTION_SCHEME_INPLACE)
         emulator_fail("a product may accumulate in place: its bits would change from run to run");
-    if (type_of(first) != type_of(second) || (narrow ? o->tf32 : l->type == CUDA_R_16BF))
-        return CUBLAS_STATUS_NOT_SUPPORTED;
-    if (o->epilogue != CUBLASLT_EPILOGUE_DEFAULT && !fuses)
-        return CUBLAS_STATUS_NOT_SUPPORTED;
-    struct algorithm a = {p->workspace, {}};
-    memcpy(a.alignment, p->alignment, sizeof a.alignment);
-    memcpy(&found->algo, &a, sizeof a);
-    *count = 1;
+    cublasStatus_t refused = refusal(o, a, (const struct layout *)second, l);
+    if (refused != CUBLAS_STATUS_SUCCESS)
+        return refused;
+    for (uint32_t split = 1; split <= 4 && *count < wanted; split *= 2) {
+        uint64_t depth = depth_of(o, a), bytes = split > 1 ? split * l->rows * l->cols * sizeof(float) : 0;
+        bool splits = p->schemes & CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE && depth % 2 == 0;
+        if (bytes > p->workspace || (split > 1 && (!splits || depth < split || l->count > 1)))
+            continue;
+        struct algorithm one = {bytes, {}, split, (uint32_t)*count + 1};
+        memcpy(one.alignment, p->alignment, sizeof one.alignment);
+        memcpy(&found[*count].algo, &one, sizeof one);
+        found[*count].workspaceSize = bytes;
+        found[(*count)++].state = CUBLAS_STATUS_SUCCESS;
+    }
     return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t *algorithm,
+                                                    cublasLtMatmulAlgoConfigAttributes_t which, void *value,
+                                                    size_t size, size_t *written)
+{
+    const uint32_t splits = ((const struct algorithm *)algorithm)->split;
+    const uint32_t split = which == CUBLASLT_ALGO_CONFIG_SPLITK_NUM ? splits : 0;
+    *written = sizeof split;
+    return take(value, size, &split, sizeof split);
 }
 
 static void expect_addresses(const void *const address[4], const struct layout *const layouts[4],
@@ -297,39 +386,52 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
             return CUBLAS_STATUS_INVALID_VALUE;
     if (c != d || ((cublasLtContext *)handle)->device != current_device())
         emulator_fail("a product by cublasLt on a device other than the context's, or not in place");
+    if (la->count != lb->count || la->count != lc->count || la->count != ld->count)
+        return CUBLAS_STATUS_INVALID_VALUE;
     const size_t code = 16 << 20;
     if (memory_load((const void *)cublasLtMatmul, code) != cudaSuccess)
         return CUBLAS_STATUS_EXECUTION_FAILED;
     expect_addresses(addresses, layouts, algorithm, current_device());
     if ((uintptr_t)workspace % 256 || workspace_bytes < algorithm->workspace)
         return CUBLAS_STATUS_INVALID_VALUE;
-    memory_expect(current_device(), workspace, workspace_bytes, "the workspace of a product");
+    if (workspace_bytes)
+        memory_expect(current_device(), workspace, workspace_bytes, "the workspace of a product");
     bool sums = o.epilogue == CUBLASLT_EPILOGUE_BGRADB;
     if (sums || has_bias(o.epilogue))
         memory_expect(current_device(), o.bias, (sums ? cols : rows) * element(ld), "a bias");
     const float scale = *(const float *)alpha, more = *(const float *)beta;
     const struct layout of_a = *la, of_b = *lb, of_d = *ld;
+    const struct algorithm chosen_one = *algorithm;
     stream_queue(stream, [=] {
-        memory_spoil(workspace, workspace_bytes);
+        if (workspace_bytes)
+            memory_spoil(workspace, workspace_bytes);
         std::vector<float> x = widened(a, &of_a), y = widened(b, &of_b), z = widened(d, &of_d);
-        const struct gemm g = {ta,
-                               tb,
-                               (int64_t)rows,
-                               (int64_t)cols,
-                               (int64_t)inner,
-                               scale,
-                               more,
-                               x.data(),
-                               y.data(),
-                               z.data(),
-                               of_a.ld,
-                               of_b.ld,
-                               of_d.ld,
-                               o.tf32 ? to_tf32 : same};
-        gemm_run(&g);
-        finish(&g, &o, d, &of_d);
-        if (sums)
-            store_sums(&g, &o, &of_d);
+        for (int32_t i = 0; i < of_d.count; i++) {
+            const struct gemm g = {ta,
+                                   tb,
+                                   (int64_t)rows,
+                                   (int64_t)cols,
+                                   (int64_t)inner,
+                                   scale,
+                                   more,
+                                   x.data() + i * of_a.stride,
+                                   y.data() + i * of_b.stride,
+                                   z.data() + i * of_d.stride,
+                                   of_a.ld,
+                                   of_b.ld,
+                                   of_d.ld,
+                                   o.tf32 ? to_tf32 : same,
+                                   o.tf32 || of_a.type == CUDA_R_16BF};
+            if (chosen_one.split > 1)
+                run_split(&g, chosen_one.split, (float *)workspace);
+            else
+                gemm_run(&g);
+            finish(&g, &o, (char *)d + (size_t)(i * of_d.stride) * element(&of_d), &of_d, chosen_one.split);
+            if (o.epilogue == CUBLASLT_EPILOGUE_BGRADB)
+                store_sums(&g, &o, &of_d);
+        }
+        if (fastest())
+            stream_pause(chosen_one.number == fastest() ? 0.5 : 1);
     });
     return CUBLAS_STATUS_SUCCESS;
 }

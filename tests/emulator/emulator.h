@@ -47,6 +47,8 @@ bool emulator_captures(void);
 
 /* Queues device work. Fails if the stream belongs to another device. */
 void stream_queue(cudaStream_t stream, std::function<void()> work);
+/* For queued work: the events after it are so much later. */
+void stream_pause(double seconds);
 /* Runs all queued work of the device's streams. */
 void device_drain(int device);
 
@@ -84,8 +86,8 @@ void shared_memory_poison(void);
 void access_shared_range(char *start, char *end);
 
 /*
- * Column-major, as in BLAS: c = alpha op(a) op(b) + beta c, with sums in double; `round` is applied to
- * operands.
+ * Column-major, as in BLAS: c = alpha op(a) op(b) + beta c, with sums in double unless `tensor`; `round` is
+ * applied to operands.
  */
 struct gemm {
     bool a_transposed, b_transposed;
@@ -95,6 +97,7 @@ struct gemm {
     float *c;
     int64_t lda, ldb, ldc;
     float (*round)(float);
+    bool tensor; /* sums as on tensor cores (gemm.cc) */
 };
 void gemm_run(const struct gemm *g);
 

@@ -107,9 +107,31 @@ static block_runner ptx_runner(const void *kernel, const std::function<void(emul
     };
 }
 
-extern "C" cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *, const void *kernel)
+/* Kernels with a preference, which must be one that the manual allows. */
+static std::set<const void *> preferring;
+
+extern "C" cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute which, int value)
 {
-    const size_t code = 64 << 10;
+    if (which != cudaFuncAttributePreferredSharedMemoryCarveout || value < -1 || value > 100)
+        return emulator_status(cudaErrorInvalidValue);
+    if (value == cudaSharedmemCarveoutMaxShared)
+        preferring.insert(kernel);
+    return cudaSuccess;
+}
+
+extern "C" int emulated_preferring(void)
+{
+    return (int)preferring.size();
+}
+
+/* Of a source the shared memory is not known: taken to be much. */
+extern "C" cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *kernel)
+{
+    const size_t code = 64 << 10, much = 32 << 10;
+    if (attributes)
+        *attributes = {};
+    if (attributes)
+        attributes->sharedSizeBytes = ptx_chosen() ? (size_t)ptx_kernel(kernel).shared_bytes : much;
     return emulator_status(memory_load(kernel, code));
 }
 

@@ -135,11 +135,18 @@ extern "C" cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
     return cudaSuccess;
 }
 
+static double paused;
+
+void stream_pause(double seconds)
+{
+    paused += seconds;
+}
+
 static double now(void)
 {
     timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec + paused;
 }
 
 extern "C" cudaError_t cudaEventCreate(cudaEvent_t *event)
