@@ -66,8 +66,17 @@ enum {
     WIDE_SHAPES = 24  /* from this shape on, a device of two multiprocessors gains nothing but hours */
 };
 
-/* Of an entry computed in float, relative to it and to the usual one. */
-#define FLOAT_ERROR 1e-5
+/*
+ * Of an entry computed in float, relative to it and to the usual one; and of a product of this depth on
+ * tensor cores. These add at least 8 products to a sum at a time, all shifted to the exponent of the largest
+ * and cut off below its last bit (M. Fasi, N. J. Higham, M. Mikaitis, S. Pranesh, "Numerical behavior of
+ * NVIDIA tensor cores", 2021): a step's 8 products and its result each lose less than 2^-23 of the largest,
+ * so depth / 8 steps lose less than 9/8 depth 2^-23 of the largest sum. Cut towards zero, the results'
+ * losses, in the mean half of these, have one sign and add up: at a depth of 8192 to 6e-5, beyond what adding
+ * in float may be off by.
+ */
+#define FLOAT_ERROR         1e-5
+#define TENSOR_ERROR(depth) (1.125 * (double)(depth)*0x1p-23)
 
 /* The arithmetic of a row: the type of its operands, and the significant bits of factors. */
 static const struct arithmetic {
@@ -146,13 +155,18 @@ static double allowed(const struct kernel *k)
  */
 static bool rounded_once(const struct operands *ours, const struct operands *oracle)
 {
+    const struct sample *s = &ours->sample;
+    int64_t depth = s->op == OP_linear            ? s->dims[DIM_D]
+                    : s->op == OP_linear_backward ? max_of(s->dims[DIM_N], s->dims[DIM_M])
+                                                  : 0;
+    double error = FLOAT_ERROR + TENSOR_ERROR(depth);
     for (const struct operand *p = NULL; (p = operands_output(oracle, p));) {
         struct mat y = *operand_mat(p, &ours->args), exact = *operand_mat(p, &oracle->args);
         double usual = mat_norm(exact) / sqrt((double)mat_size(exact));
         for (int64_t i = 0; i < y.rows && y.dtype == BF16; i++)
             for (int64_t k = 0; k < y.cols; k++) {
                 double got = mat_get(y, i, k), want = mat_get(exact, i, k);
-                double off = FLOAT_ERROR * fmax(usual, fabs(want));
+                double off = error * fmax(usual, fabs(want));
                 if (!(float_of_bf16(bf16_of_double(want - off)) <= got &&
                       got <= float_of_bf16(bf16_of_double(want + off))))
                     return false;
@@ -350,6 +364,43 @@ static void test_op(void **state)
             check_nan(&cases[c], on->device);
 }
 
+/*
+ * Products in each way: with the library's algorithms, of which the emulated device finds the one of this
+ * number the fastest, in parts of their depth, and where it refuses a result of one row or column. Each has
+ * shapes of its own, since a choice is kept.
+ */
+static void check_products(enum op op, const int64_t *size, int number, const struct opened_device *d)
+{
+    static struct sample cases[CASES_MAX];
+    struct sample base = {.op = op, .seed = (uint64_t)number};
+    memcpy(base.dims, (int64_t[DIMS]){1, 2, size[0] + 10 * number, size[1], size[2], 1, 1, 1},
+           sizeof base.dims);
+    int variations = operands_cases(&base, false, cases);
+    for (int c = 0; c < variations; c++)
+        for (size_t a = 0; a < sizeof arithmetics / sizeof *arithmetics; a++)
+            if (cases[c].act == ACT_NONE || cases[c].act == ACT_RELU)
+                check_sample(&cases[c], arithmetics[a], false, d);
+}
+
+static void test_products(void **state)
+{
+    const struct opened_device *device = *state;
+    static const int64_t sizes[][3] = {{7, 1, 27}, {8, 6, 1}, {2, 8, 26}, {1201, 12, 5}, {1203, 4, 64}};
+    struct sample deep = {.op = OP_linear, .dims = {1, 2, 8, 64, 8192, 1, 1, 1}, .seed = 1};
+    if (!device->context)
+        skip();
+    for (int number = 3; number <= 9; number += 6) {
+        setenv("GTMARK_EMULATED_FASTEST", number == 3 ? "3" : "9", 1);
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            check_products(OP_linear, sizes[i], number, device);
+            check_products(OP_linear_backward, sizes[i], number, device);
+        }
+    }
+    setenv("GTMARK_EMULATED_FASTEST", "1", 1);
+    check_sample(&deep, (struct arithmetic){TYPE_bf16}, false, device);
+    unsetenv("GTMARK_EMULATED_FASTEST");
+}
+
 /* Of the library for the emulated device, which alone knows: templates are kernels for each of their
  * arguments. */
 static void test_all_kernels_were_launched(void **state)
@@ -370,7 +421,7 @@ static void test_all_kernels_were_launched(void **state)
 int main(void)
 {
     static struct op_on_device states[OPS];
-    static struct CMUnitTest tests[OPS + 1];
+    static struct CMUnitTest tests[OPS + 2];
     struct opened_device device = operands_device();
     if (!device.context)
         fprintf(stderr, "no GPU: %s\n", device.why);
@@ -378,7 +429,8 @@ int main(void)
         states[op] = (struct op_on_device){op, &device};
         tests[op] = (struct CMUnitTest){op_info(op)->name, test_op, NULL, NULL, &states[op]};
     }
-    tests[OPS] = (struct CMUnitTest)cmocka_unit_test(test_all_kernels_were_launched);
+    tests[OPS] = (struct CMUnitTest)cmocka_unit_test_prestate(test_products, &device);
+    tests[OPS + 1] = (struct CMUnitTest)cmocka_unit_test(test_all_kernels_were_launched);
     cmocka_set_test_filter(getenv("GTMARK_OP")); /* null: none */
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     operands_device_close(&device);

@@ -5,6 +5,7 @@
 #include "kernels/cuda/edge_plan.h"
 #include "kernels/cuda/heads.h"
 #include "kernels/cuda/moments.h"
+#include "kernels/cuda/product_plan.h"
 #include "kernels/rng.h"
 #include "tests/test.h"
 
@@ -384,6 +385,33 @@ static void test_moments(void **state)
     assert_true(none.count == 0 && none.mean == 0 && none.m2 == 0);
 }
 
+static void test_choices(void **state)
+{
+    (void)state;
+    assert_int_equal(choice_fastest((double[]){1}, 1), 0);
+    assert_int_equal(choice_fastest((double[]){1, 0.96, 0.99}, 3), 0);
+    assert_int_equal(choice_fastest((double[]){1, 0.96, 0.7, 0.6, 0.8}, 5), 3);
+    assert_int_equal(choice_fastest((double[]){1, 2, 0.95}, 3), 2);
+    assert_int_equal(choice_fastest((double[]){0, 0}, 2), 0);
+}
+
+/* Weight gradients on an H100, those of the default model in the middle. */
+static void test_parts(void **state)
+{
+    (void)state;
+    enum { ROOM = 32 << 20, H100 = 132 };
+    assert_int_equal(product_parts(256, 256, 2000, ROOM, H100), 7);
+    assert_int_equal(product_parts(256, 256, 50000, ROOM, H100), 66);
+    assert_int_equal(product_parts(768, 256, 50000, ROOM, H100), 22);
+    assert_int_equal(product_parts(768, 256, 50000, 4 << 20, H100), 5);
+    assert_int_equal(product_parts(256, 256, 511, ROOM, H100), 0);
+    assert_int_equal(product_parts(256, 256, 512, ROOM, H100), 2);
+    assert_int_equal(product_parts(257, 129, 50000, ROOM, H100), 44);
+    assert_int_equal(product_parts(4096, 4096, 50000, ROOM, H100), 0);
+    assert_int_equal(product_parts(16, 16, 50000, 0, H100), 0);
+    assert_int_equal(product_parts(1, 1, 512 * 1024, ROOM, 2), 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -399,6 +427,8 @@ int main(void)
         cmocka_unit_test(test_edge_plan),
         cmocka_unit_test(test_heads),
         cmocka_unit_test(test_moments),
+        cmocka_unit_test(test_choices),
+        cmocka_unit_test(test_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

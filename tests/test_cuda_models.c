@@ -10,6 +10,8 @@
 #include "tests/batches.h"
 #include "tests/test.h"
 
+#include <dlfcn.h>
+
 struct subject {
     const char *name;
     struct model_config parts;
@@ -195,10 +197,28 @@ static void test_preparation_is_shared(void **state)
     batch_free(&b);
 }
 
+/* Loaded kernels with much shared memory ask for all of it, as only the emulated device can tell. */
+static void test_shared_memory_is_preferred(void **state)
+{
+    const struct subject *s = *state;
+    void *library = dlopen("libgtmark_cuda.so", RTLD_NOW | RTLD_LOCAL);
+    int (*preferring)(void) = library ? (int (*)(void))dlsym(library, "emulated_preferring") : NULL;
+    if (!preferring)
+        skip();
+    struct batch b = batch_er(20, 3);
+    struct model_config c = sized(s, ACT_GELU);
+    struct recording r = ready(&c, &b, on_device(s));
+    assert_int_equal(preferring(), 0);
+    tape_load(r.tape);
+    assert_true(preferring() > 0);
+    tape_free(r.tape);
+    batch_free(&b);
+}
+
 int main(void)
 {
     enum { SUBJECTS = sizeof subjects / sizeof *subjects };
-    struct CMUnitTest tests[2 * SUBJECTS + 1];
+    struct CMUnitTest tests[2 * SUBJECTS + 2];
     char names[SUBJECTS][80];
     struct opened_device device = operands_device();
     if (!device.context)
@@ -213,6 +233,8 @@ int main(void)
     }
     tests[2 * SUBJECTS] = (struct CMUnitTest){"preparation is shared", test_preparation_is_shared, NULL, NULL,
                                               &subjects[SUBJECTS - 1]};
+    tests[2 * SUBJECTS + 1] = (struct CMUnitTest){"shared memory is preferred",
+                                                  test_shared_memory_is_preferred, NULL, NULL, &subjects[0]};
     if (env_set("GTMARK_MODEL"))
         cmocka_set_test_filter(getenv("GTMARK_MODEL"));
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -160,6 +160,17 @@ struct items row_keep_items(struct row *row, const void *list, size_t n, enum fi
     return (struct items){.list = copy, .count = n};
 }
 
+struct items row_add_item(struct row *row, struct items list, const void *item, enum field_type type)
+{
+    char *items = allocate(list.count + 1, ITEM);
+    if (list.count > 0)
+        memcpy(items, list.list, list.count * ITEM);
+    memcpy(items + list.count * ITEM, item, ITEM);
+    list = row_keep_items(row, items, list.count + 1, type);
+    free(items);
+    return list;
+}
+
 void row_explain(struct row *row, const char *path, const char *text)
 {
     row->reasons = grow(row->reasons, row->reason_count, sizeof *row->reasons);

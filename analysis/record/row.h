@@ -75,6 +75,8 @@ void row_free(struct row *row); /* null is allowed */
 
 /* A copy of a list that lives as long as the row. */
 struct items row_keep_items(struct row *row, const void *list, size_t n, enum field_type type);
+/* The same of a list and one item more. */
+struct items row_add_item(struct row *row, struct items list, const void *item, enum field_type type);
 
 /* A copy of a text, in UTF-8, that lives as long as the row; null, absent, of an empty one. */
 const char *row_keep(struct row *row, const char *text);

@@ -1,6 +1,7 @@
 /*
  * The ceilings of a GPU: the best rates that ops of its backend reach, by the GPU's own clock. Arithmetic is,
- * in each precision, the largest product that takes a few milliseconds (`linear`, cublasLt's); bandwidth is
+ * in each precision, the largest product that takes a few milliseconds (`linear`, cublasLt's), of random
+ * numbers: constants draw less power, and a GPU at its power limit then has higher clocks. Bandwidth is
  * that of fill, copy and add over working sets from a part of its cache to many times the cache. A rate is
  * that of the best of several repetitions, each long enough that launches do not matter.
  */
@@ -79,6 +80,19 @@ static double best_fill(const struct measured *m, int64_t bytes)
     return best_of_op(m, OP_fill, &fill);
 }
 
+/* Fills the first bytes with random numbers; without a kernel for these, with ones. */
+static void draw(const struct measured *m, enum dtype dtype, int64_t bytes)
+{
+    const struct uniform_args a = {.call = {.context = m->d->context, .threads = 1},
+                                   .y = part_in(dtype, m, 0, bytes / (int64_t)dtype_size(dtype) / ROW, ROW),
+                                   .bound = 1};
+    const struct kernel *k = backend_kernel(m->d->backend, OP_uniform, dtype, NULL);
+    if (k)
+        k->run(&a);
+    else
+        best_fill(m, bytes);
+}
+
 /* The kernel of `linear` of this type; null if there is none. */
 static const struct kernel *product_of(const struct backend *b, enum dtype dtype, int bits)
 {
@@ -105,7 +119,7 @@ static double best_product(const struct measured *m, enum dtype dtype, int bits)
         a.call.scratch = (char *)m->memory + 3 * one;
         if (3 * one + (k->scratch ? k->scratch(&a) : 0) > m->bytes)
             break;
-        best_fill(m, 3 * one);
+        draw(m, dtype, 3 * one);
         seconds = best_of(m, k, &a);
         rate = fmax(rate, 2e-9 * (double)n * (double)n * (double)n / seconds);
     }

@@ -66,25 +66,14 @@ static bool add_run(struct totals *all, const struct sections *s, struct row *ro
     return all->count <= SECTIONS_MAX;
 }
 
-/* A list with one item more. */
-static void append_item(struct row *row, struct items *list, enum field_type type, const void *item)
-{
-    char *items = allocate(list->count + 1, ITEM);
-    if (list->count > 0)
-        memcpy(items, list->list, list->count * ITEM);
-    memcpy(items + list->count * ITEM, item, ITEM);
-    *list = row_keep_items(row, items, list->count + 1, type);
-    free(items);
-}
-
 static void write_section(struct row *row, const struct total *t, int runs)
 {
     const char *name = t->name, *metadata = t->metadata ? t->metadata : "";
     double calls = (double)t->calls / runs, seconds = summarize(t->seconds, (size_t)runs).median;
-    append_item(row, &row->sections.name, FIELD_TEXTS, &name);
-    append_item(row, &row->sections.metadata, FIELD_TEXTS, &metadata);
-    append_item(row, &row->sections.calls, FIELD_REALS, &calls);
-    append_item(row, &row->sections.seconds, FIELD_REALS, &seconds);
+    row->sections.name = row_add_item(row, row->sections.name, &name, FIELD_TEXTS);
+    row->sections.metadata = row_add_item(row, row->sections.metadata, &metadata, FIELD_TEXTS);
+    row->sections.calls = row_add_item(row, row->sections.calls, &calls, FIELD_REALS);
+    row->sections.seconds = row_add_item(row, row->sections.seconds, &seconds, FIELD_REALS);
 }
 
 static void write_metric(struct row *row, const struct metric *m, const char *program, int runs)
@@ -93,8 +82,8 @@ static void write_metric(struct row *row, const struct metric *m, const char *pr
     const char *name = text;
     double value = m->sum / (double)(m->mean ? m->count : runs);
     snprintf(text, sizeof text, "%s.%s", program, m->name);
-    append_item(row, &row->metrics.name, FIELD_TEXTS, &name);
-    append_item(row, &row->metrics.value, FIELD_REALS, &value);
+    row->metrics.name = row_add_item(row, row->metrics.name, &name, FIELD_TEXTS);
+    row->metrics.value = row_add_item(row, row->metrics.value, &value, FIELD_REALS);
 }
 
 static void write_all(const struct totals *all, const struct sections *s, struct row *row)

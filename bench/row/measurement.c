@@ -127,10 +127,30 @@ static void measure_loaded(struct open_turn *v, enum program_kind kind, struct r
         drop_program(m, kind);
 }
 
+struct told {
+    struct row *row;
+    struct items *to;
+};
+
+static void add_choice(void *told, const char *text)
+{
+    const struct told *t = told;
+    *t->to = row_add_item(t->row, *t->to, &text, FIELD_TEXTS);
+}
+
+/* Stores what kernels have chosen since the last call; `to` null: forgets it. */
+static void take_choices(const struct device_choice *d, struct row *row, struct items *to)
+{
+    struct told t = {row, to};
+    if (d->context && d->backend->device->choices)
+        d->backend->device->choices(d->context, to ? add_choice : NULL, &t);
+}
+
 void measure_program(struct open_turn *v, enum program_kind kind)
 {
     struct measurement *m = v->measurement;
-    device_recover(&m->job->options->device);
+    const struct device_choice *device = &m->job->options->device;
+    device_recover(device);
     plugin_recover(m->job->options->plugin.opened);
     struct recording r = workload_record(&m->work, kind);
     plan_program(m, kind, r.tape);
@@ -138,9 +158,12 @@ void measure_program(struct open_turn *v, enum program_kind kind)
         fields_ways(m->row, kind, &m->work);
     if (v->plan->first)
         plan_ranks(v, kind);
-    if (m->job->options->device.meta) {
+    take_choices(device, NULL, NULL);
+    if (device->meta) {
         run_passes(v, kind, &r);
     } else if (workload_load(&m->work, kind, &r, &m->outcome)) {
+        if (v->plan->first)
+            take_choices(device, m->row, &row_program(m->row, kind)->choices);
         measure_loaded(v, kind, &r);
     }
     if (v->plan->first)

@@ -1,18 +1,20 @@
 /*
  * Which of several ways to compute the same is fastest: timed once for each shape, when it is computed for
  * the first time, outside of captures, on the operands of that call. The context keeps the choice, so that
- * within a run bits do not change. The first way is taken unless another is faster by a margin.
+ * within a run bits do not change. The first way is taken unless another is faster by a margin
+ * (product_plan.h).
  */
 #ifndef GTMARK_KERNELS_CUDA_CHOICE_H
 #define GTMARK_KERNELS_CUDA_CHOICE_H
 
+#include "kernels/cuda/product_plan.h"
 #include "kernels/cuda/run.cuh"
 
 /* Of which a way is called in one timing; timings of each way, of which the best counts. */
 enum { CHOICE_CALLS = 4, CHOICE_ROUNDS = 3 };
 
-/* Calls that take longer are timed once; the margin. */
-static const double choice_long = 1e-3, choice_margin = 0.95;
+/* Calls that take longer are timed once. */
+static const double choice_long = 1e-3;
 
 static inline struct cuda_choice *choice_find(struct cuda_context *c, const int64_t *key)
 {
@@ -92,8 +94,8 @@ static cuda_status choice_times(const struct cuda_context *c, const cudaEvent_t 
 
 /* Times them, and stores the number of the one to take. */
 template <class F>
-static cuda_status choice_fastest(const struct cuda_context *c, int ways, const F &queue, double *seconds,
-                                  int *fastest)
+static cuda_status choice_run(const struct cuda_context *c, int ways, const F &queue, double *seconds,
+                              int *fastest)
 {
     cudaEvent_t at[2] = {NULL, NULL};
     cuda_status status = cudaEventCreate(&at[0]);
@@ -104,10 +106,7 @@ static cuda_status choice_fastest(const struct cuda_context *c, int ways, const 
     for (int i = 0; i < 2; i++)
         if (at[i])
             cudaEventDestroy(at[i]);
-    int best = 0;
-    for (int way = 1; way < ways; way++)
-        best = seconds[way] < seconds[best] ? way : best;
-    *fastest = seconds[best] < choice_margin * seconds[0] ? best : 0;
+    *fastest = choice_fastest(seconds, ways);
     return status;
 }
 
@@ -116,7 +115,7 @@ static inline void choice_add_times(struct cuda_choice *to, int ways, const doub
 {
     for (int way = 0; way < ways && seconds[0] > 0; way++) {
         size_t length = strlen(to->text);
-        snprintf(to->text + length, sizeof to->text - length, "%s%.4g%s", way ? " " : "; ",
+        snprintf(to->text + length, sizeof to->text - length, "%s%.4g%s", way ? " " : ", ",
                  1e6 * seconds[way], way + 1 < ways ? "" : " us");
     }
 }

@@ -101,7 +101,7 @@ cuda_status choose_sums(const struct linear_backward_args *a, bool tf32, struct 
     if (!status.fault && timed)
         status = gradients(&again, tf32, APART); /* the other was tried */
     if (!status.fault && timed)
-        status = choice_fastest(
+        status = choice_run(
             c, 2, [&](int way) { return gradients(&again, tf32, (enum sums)way); }, seconds, &fastest);
     if (own && !status.fault)
         status = cudaStreamSynchronize(c->stream);

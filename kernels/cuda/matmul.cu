@@ -115,23 +115,15 @@ struct way {
     int64_t parts;
 };
 
-enum {
-    TILE = 128,       /* rows and columns of c that an algorithm's block computes, about */
-    PART_LEAST = 256, /* depth */
-    WAYS_MOST = PRODUCT_ALGORITHMS + 1
-};
+enum { WAYS_MOST = PRODUCT_ALGORITHMS + 1 };
 
-/*
- * Parts into which the depth of dw may be divided: as many as give each multiprocessor two tiles and fit into
- * the workspace. 0: not at all.
- */
+/* Parts into which the depth of dw may be divided; of other products that is not. */
 int64_t parts_of(const struct cuda_context *c, const struct matmul *m)
 {
-    int64_t tiles = blocks_of(m->c.rows, TILE) * blocks_of(m->c.cols, TILE);
-    int64_t room = c->product_workspace / (mat_size(m->c) * (int64_t)sizeof(float));
-    int64_t parts = min_of(min_of(2 * c->multiprocessors / tiles, m->a.rows / PART_LEAST), room);
     bool is_gradient = m->a_transposed && !m->b_transposed && m->epilogue == CUBLASLT_EPILOGUE_DEFAULT;
-    return is_gradient && parts >= 2 ? parts : 0;
+    return is_gradient
+               ? product_parts(m->c.rows, m->c.cols, m->a.rows, c->product_workspace, c->multiprocessors)
+               : 0;
 }
 
 /* One of them, with its result in the workspace. */
@@ -309,7 +301,7 @@ cuda_status time_ways(const struct call &call, const struct matmul *m, struct wa
     if (!status.fault && again.c.data)
         status = try_ways(call, &again, ways, count);
     if (!status.fault && again.c.data && *count > 1)
-        status = choice_fastest(
+        status = choice_run(
             c, *count, [&](int way) { return queue(call, &again, ways[way]); }, seconds, chosen);
     if (own && !status.fault)
         status = cudaStreamSynchronize(c->stream);
@@ -380,16 +372,18 @@ bool is_line(const struct matmul *m)
     return (m->c.rows == 1 || m->c.cols == 1) && m->epilogue == CUBLASLT_EPILOGUE_DEFAULT;
 }
 
-cuda_status compute_line(const struct call &call, const struct matmul *m)
+template <class C, class T> cuda_status run_line(const struct call &call, const struct matmul *m)
 {
     struct launch l = launch_blocks(blocks_of(mat_size(m->c), BLOCK / WARP), 1);
-    return by_type(m->c.dtype, [&](auto to) {
-        return by_type(m->a.dtype, [&](auto from) {
-            typedef decltype(from) T;
-            return run(call, l, line_of_products<decltype(to), T>, m->c, factor_of<T>(m->a, m->a_transposed),
-                       factor_of<T>(m->b, !m->b_transposed), depth_of(m));
-        });
-    });
+    return run(call, l, line_of_products<C, T>, m->c, factor_of<T>(m->a, m->a_transposed),
+               factor_of<T>(m->b, !m->b_transposed), depth_of(m));
+}
+
+cuda_status compute_line(const struct call &call, const struct matmul *m)
+{
+    if (m->a.dtype == F32)
+        return run_line<float, float>(call, m);
+    return m->c.dtype == F32 ? run_line<float, bf16>(call, m) : run_line<bf16, bf16>(call, m);
 }
 
 /* Loads the kernels that it may need. */

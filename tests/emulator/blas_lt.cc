@@ -4,8 +4,8 @@
  *
  * What the library refuses is not documented, so callers must be able to do without. Here it has no epilogue
  * for a number of rows (columns, for a caller with row-major matrices) that is not a multiple of 4, and calls
- * it an invalid value if that is odd; no 16-bit product for one row whose depth is no multiple of 4; and no
- * algorithm that splits an odd depth: so both paths of each are tested.
+ * it an invalid value if that is odd; no product with one row or column whose depth is no multiple of 4; and
+ * no algorithm that splits an odd depth: so both paths of each are tested.
  *
  * The heuristic names up to three algorithms, with 1, 2 and 4 partial sums in the workspace. With partial
  * sums an epilogue adds a bias to what was rounded to the type of the result. GTMARK_EMULATED_FASTEST=N lets
@@ -306,7 +306,7 @@ static cublasStatus_t refusal(const struct operation *o, const struct layout *fi
     bool narrow = first->type == CUDA_R_16BF;
     if (first->type != second->type || (narrow ? o->tf32 : result->type == CUDA_R_16BF))
         return CUBLAS_STATUS_NOT_SUPPORTED;
-    if (narrow && result->rows == 1 && depth_of(o, first) % 4)
+    if ((result->rows == 1 || result->cols == 1) && depth_of(o, first) % 4)
         return CUBLAS_STATUS_NOT_SUPPORTED;
     if (o->epilogue != CUBLASLT_EPILOGUE_DEFAULT && result->rows % 4)
         return result->rows % 2 ? CUBLAS_STATUS_INVALID_VALUE : CUBLAS_STATUS_NOT_SUPPORTED;
@@ -333,7 +333,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
         bool splits = p->schemes & CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE && depth % 2 == 0;
         if (bytes > p->workspace || (split > 1 && (!splits || depth < split || l->count > 1)))
             continue;
-        struct algorithm one = {bytes, {}, split, (uint32_t)*count + 1};
+        struct algorithm one = {bytes, {}, split, l->count > 1 ? 9 : (uint32_t)*count + 1};
         memcpy(one.alignment, p->alignment, sizeof one.alignment);
         memcpy(&found[*count].algo, &one, sizeof one);
         found[*count].workspaceSize = bytes;
