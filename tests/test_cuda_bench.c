@@ -84,7 +84,7 @@ static bool emulated(void)
 }
 
 #define PRODUCTS                                                                                             \
-    SMALL "--device cuda --model gin --phase step --ceilings peak=1TFLOP/s,dram=1TB/s --no-charts --turns "  \
+    SMALL "--device cuda --model gin --phase step --peaks peak=1TFLOP/s,dram=1TB/s --no-charts --turns "     \
           "1 "
 
 static void expect_choices(const struct house *h, const char *says, bool said)
