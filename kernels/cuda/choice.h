@@ -50,8 +50,10 @@ static inline cuda_status choice_result(const struct cuda_context *c, struct mat
         return cudaSuccess;
     cudaError_t status = cudaMalloc(own, bytes);
     m->data = *own;
-    if (status == cudaErrorMemoryAllocation)
-        return cudaGetLastError(), cudaSuccess; /* clears it */
+    if (status == cudaErrorMemoryAllocation) {
+        cudaGetLastError(); /* clears it */
+        return cudaSuccess;
+    }
     return status != cudaSuccess ? status : cudaMemsetAsync(*own, 0, bytes, c->stream);
 }
 

@@ -43,10 +43,10 @@ struct cuda_choice {
 
 struct cuda_context {
     cudaStream_t stream;
-    void *workspace; /* of products on that stream: `product_workspace` bytes of one of these */
-    void *workspaces[2];
-    int64_t product_workspace;
-    int product_algorithms; /* to choose from */
+    cudaStream_t first;        /* the stream that it is outside of captures */
+    void *workspaces[2];       /* of products on that stream, and on another */
+    int64_t product_workspace; /* bytes of one that products may use */
+    int product_algorithms;    /* to choose from */
     struct cuda_choice *choices;
     cublasHandle_t blas;
     cublasLtHandle_t blas_lt;
@@ -57,6 +57,12 @@ struct cuda_context {
     struct fault fault;        /* after one nothing more is launched */
     struct cuda_csr *matrices; /* a list, freed with the context */
 };
+
+/* The workspace of products on the stream. */
+static inline void *cuda_workspace(const struct cuda_context *c)
+{
+    return c->workspaces[c->stream != c->first];
+}
 
 /* Whether library calls are left out. */
 static inline bool cuda_is_idle(const struct cuda_context *c)

@@ -151,7 +151,7 @@ static cudaError_t open_gpu(struct cuda_context *c)
     if (!status)
         status = cudaMalloc(&c->workspaces[0], CUDA_WORKSPACE);
     c->workspaces[1] = (char *)c->workspaces[0] + PRODUCT_WORKSPACE;
-    c->workspace = c->workspaces[0];
+    c->first = c->stream;
     return status;
 }
 

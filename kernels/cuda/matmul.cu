@@ -131,7 +131,7 @@ struct matmul part_of(const struct cuda_context *c, const struct matmul *m, int6
 {
     struct matmul part = *m;
     part.a.rows = part.b.rows = m->a.rows / parts;
-    part.c = (struct mat){c->workspace, m->c.rows, m->c.cols, m->c.cols, 0, 0, F32, false};
+    part.c = (struct mat){cuda_workspace(c), m->c.rows, m->c.cols, m->c.cols, 0, 0, F32, false};
     return part;
 }
 
@@ -159,7 +159,7 @@ cuda_status add_parts(const struct call &call, const struct matmul *m, int64_t p
     const struct mat all[] = {m->c, m->b};
     struct lines l = lines_by_row(m->c.rows, m->c.cols, width_of(all, 2));
     return run_entries<part_sums>(call, m->a.dtype, l, m->c, m->a, m->b,
-                                  (const float *)context_of(call)->workspace, parts,
+                                  (const float *)cuda_workspace(context_of(call)), parts,
                                   m->a.rows / parts * parts);
 }
 
@@ -174,7 +174,7 @@ cublasStatus_t call_library(const struct cuda_context *c, const struct matmul *m
     return s ? s
              : cublasLtMatmul(c->blas_lt, &p.operation, &alpha, one.b.data, &p.first, one.a.data, &p.second,
                               &beta, one.c.data, &p.result, one.c.data, &p.result, &w.algorithm,
-                              workspace ? c->workspace : NULL, workspace, c->stream);
+                              workspace ? cuda_workspace(c) : NULL, workspace, c->stream);
 }
 
 cuda_status queue(const struct call &call, const struct matmul *m, const struct way &w)
