@@ -397,7 +397,7 @@ static void test_products(void **state)
         }
     }
     setenv("GTMARK_EMULATED_FASTEST", "1", 1);
-    check_sample(&deep, (struct arithmetic){TYPE_bf16}, false, device);
+    check_sample(&deep, arithmetics[2], false, device);
     unsetenv("GTMARK_EMULATED_FASTEST");
 }
 
