@@ -72,8 +72,8 @@ enum {
  * and cut off below its last bit (M. Fasi, N. J. Higham, M. Mikaitis, S. Pranesh, "Numerical behavior of
  * NVIDIA tensor cores", 2021): a step's 8 products and its result each lose less than 2^-23 of the largest,
  * so depth / 8 steps lose less than 9/8 depth 2^-23 of the largest sum. Cut towards zero, the results'
- * losses, in the mean half of these, have one sign and add up: at a depth of 8192 to 6e-5, beyond what adding
- * in float may be off by.
+ * losses, in the mean half of these, may have one sign and add up: at a depth of 8192 to 6e-5, beyond what
+ * adding in float may be off by.
  */
 #define FLOAT_ERROR         1e-5
 #define TENSOR_ERROR(depth) (1.125 * (double)(depth)*0x1p-23)
