@@ -38,10 +38,12 @@ make gpu-archive >&2 || exit 1
 root=$house/root
 mkdir -p "$root/bin" "$root/proc" "$root/dev" "$root/tmp" "$root/some/where"
 cp "$(command -v bash)" $(dpkg -L coreutils | grep -E '^(/usr)?/bin/.') "$root/bin"
-ldd "$root"/bin/* /lib/*/libm.so.6 2>/dev/null | sed -n 's/.*\(\/[^ ]*\) (0x.*/\1/p' | sort -u | while read -r library; do
+{
+    ldd "$root"/bin/* 2>/dev/null | sed -n 's/.*[[:space:]]\(\/[^ ]*\) (0x.*/\1/p'
+    ls /lib/*/libm.so.? /lib/*/libdl.so.? /lib/*/librt.so.? /lib/*/libpthread.so.?
+} | sort -u | while read -r library; do
     mkdir -p "$root$(dirname "$library")" && cp "$library" "$root$library"
 done
-for name in m dl rt pthread; do cp /lib/*/lib$name.so.? "$(dirname "$(find "$root" -name libc.so.6)")"; done
 tar -C "$root/some/where" -xzf build/gpu.tar.gz
 inside="mount --rbind /proc '$root/proc' && mount --rbind /dev '$root/dev' && exec chroot '$root' /bin/bash -c"
 for program in bench_node_scaling bench_batch_scaling bench_presets bench_kernels; do
