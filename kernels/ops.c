@@ -129,9 +129,11 @@ static wide sum_size(enum dtype dtype)
 #define FORMS_1(op, a)       #op "+" #a,
 #define FORMS_2(op, a, b)    FORMS_1(op, a) FORMS_1(op, b) #op "+" #a "+" #b,
 #define FORMS_3(op, a, b, c) FORMS_2(op, a, b) FORMS_1(op, c) #op "+" #a "+" #c, #op "+" #b "+" #c, #op "+" #a "+" #b "+" #c,
-#define FORMS_OF(op, a, b, c, forms, ...) forms
+#define FORMS_4(op, a, b, c, d) FORMS_3(op, a, b, c) FORMS_1(op, d) #op "+" #a "+" #d, #op "+" #b "+" #d, #op "+" #a "+" #b "+" #d, \
+                                #op "+" #c "+" #d, #op "+" #a "+" #c "+" #d, #op "+" #b "+" #c "+" #d, #op "+" #a "+" #b "+" #c "+" #d,
+#define FORMS_OF(op, a, b, c, d, forms, ...) forms
 #define OP(name, doc)       static const char *const forms_##name[] = { #name,
-#define OPTIONS(op, ...)    FORMS_OF(op, __VA_ARGS__, FORMS_3, FORMS_2, FORMS_1, )(op, __VA_ARGS__)
+#define OPTIONS(op, ...)    FORMS_OF(op, __VA_ARGS__, FORMS_4, FORMS_3, FORMS_2, FORMS_1, )(op, __VA_ARGS__)
 #define END(name, formula, ...)  };
 #include "kernels/ops_list.h"
 

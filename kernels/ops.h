@@ -159,16 +159,18 @@ enum op op_backward_of(enum op op);
  * An op has up to OPTIONS_MAX options; bit i of a set is the i-th in ops.def. An op with some of its options
  * is a form of it, named op_info(op)->forms[options].
  */
-enum { OPTIONS_MAX = 3, FORMS_MAX = 1 << OPTIONS_MAX };
+enum { OPTIONS_MAX = 4, FORMS_MAX = 1 << OPTIONS_MAX };
 
 /* The options as sets: OPTION_attention_mask and so on. */
-#define OPTION_BIT(op, a, bit)              OPTION_##op##_##a = bit,
-#define OPTION_BITS_1(op, a)                OPTION_BIT(op, a, 1)
-#define OPTION_BITS_2(op, a, b)             OPTION_BIT(op, a, 1) OPTION_BIT(op, b, 2)
-#define OPTION_BITS_3(op, a, b, c)          OPTION_BITS_2(op, a, b) OPTION_BIT(op, c, 4)
-#define OPTION_BITS(op, a, b, c, bits, ...) bits
+#define OPTION_BIT(op, a, bit)                 OPTION_##op##_##a = bit,
+#define OPTION_BITS_1(op, a)                   OPTION_BIT(op, a, 1)
+#define OPTION_BITS_2(op, a, b)                OPTION_BIT(op, a, 1) OPTION_BIT(op, b, 2)
+#define OPTION_BITS_3(op, a, b, c)             OPTION_BITS_2(op, a, b) OPTION_BIT(op, c, 4)
+#define OPTION_BITS_4(op, a, b, c, d)          OPTION_BITS_3(op, a, b, c) OPTION_BIT(op, d, 8)
+#define OPTION_BITS(op, a, b, c, d, bits, ...) bits
 #define OPTIONS(op, ...)                                                                                     \
-    OPTION_BITS(op, __VA_ARGS__, OPTION_BITS_3, OPTION_BITS_2, OPTION_BITS_1, )(op, __VA_ARGS__)
+    OPTION_BITS(op, __VA_ARGS__, OPTION_BITS_4, OPTION_BITS_3, OPTION_BITS_2, OPTION_BITS_1, )               \
+    (op, __VA_ARGS__)
 enum {
 #include "kernels/ops_list.h"
 };

@@ -19,11 +19,10 @@ static double difference_norm(struct mat a, struct mat r)
 }
 
 /* Whether a gradient is a sum over the rows of the others, as those of parameters are, whose entries are
- * larger.
- */
+ * larger. That of a row for each pair is not. */
 static bool is_sum(const struct operand *p)
 {
-    return p->rows != DIM_N && p->rows != DIM_S;
+    return p->rows != DIM_N && p->rows != DIM_S && p->rows != DIM_P;
 }
 
 /*

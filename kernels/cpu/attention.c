@@ -13,6 +13,9 @@
  *
  * Dropout is applied to a block of weights after they were added to the sums, which thus are without it.
  *
+ * With a bias, scores are always stored, to add it, and maxima subtracted: its bound would take another pass.
+ * Tasks then are in the order of the heads, which read the same lines.
+ *
  * Folded into a result of other keys, the state of a row begins with its y and lse instead of zero: y is that
  * of maximum lse, and of sum 1 but for its rounding. Keys are then rows of their own, and a graph may have
  * none.
@@ -21,6 +24,7 @@
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/key_weights.h"
 #include "kernels/cpu/mask.h"
+#include "kernels/cpu/pair_bias.h"
 #include "kernels/cpu/tasks.h"
 #include "kernels/cpu/vector_math.h"
 #include "kernels/softmax_base.h"
@@ -42,7 +46,7 @@ struct head_layout {
     float *keys, *values;    /* packed */
     float *lengths;          /* H x blocks: the largest |k|^2 in each block */
     const struct mask *mask; /* of dropout; null: none */
-    int64_t *pairs;          /* with dropout: the pairs of the graphs before each */
+    int64_t *pairs;          /* with dropout or a bias: the pairs of the graphs before each */
     struct task_queue *queues;
     char *workspaces; /* per thread, `per_thread` bytes apart */
     int64_t per_thread;
@@ -117,7 +121,7 @@ static bool safe(const struct head_layout *s, struct block b, int64_t h)
 static void raise_top(const struct head_layout *s, struct workspace *work, int64_t i, int64_t keys,
                       bool first)
 {
-    float top = vm_largest(keys, work->weights + i * KEYS);
+    float top = pair_bias_top(vm_largest(keys, work->weights + i * KEYS));
     if (!first && top > work->top[i]) {
         float correction = exp2f(work->top[i] - top);
         gemm_scale(LANES, work->sums + i * LANES, correction);
@@ -133,7 +137,8 @@ static void weigh(const struct head_layout *s, struct workspace *work, int64_t r
 {
     key_weights_read(s->a->m, first, keys, work->of_keys);
     for (int64_t i = 0; i < rows && online; i++) {
-        key_weights_hide(keys, work->weights + i * KEYS, work->of_keys);
+        if (mat_present(s->a->m))
+            key_weights_hide(keys, work->weights + i * KEYS, work->of_keys);
         raise_top(s, work, i, keys, begin);
     }
     for (int64_t i = 0; i < rows; i++)
@@ -145,22 +150,36 @@ static void end_row(const struct head_layout *s, const struct workspace *work, i
                     int64_t h)
 {
     float sum = vm_sum(*(const vm_vec *)(work->sums + i * LANES));
-    float *y = row_of(s->a->y, row) + h * s->dh, factor = 1 / sum;
+    float *y = row_of(s->a->y, row) + h * s->dh, factor = 1 / vm_larger(FLT_MIN, sum);
     for (int64_t c = 0; c < s->dh; c++)
         y[c] = work->y[i * s->dh + c] * factor;
     if (mat_present(s->a->lse))
         doubles_of(s->a->lse, row)[h] = ((double)work->top[i] + log2f(sum)) * M_LN2;
 }
 
+/* The pair of the first query of a block and the key j of their graph. */
+static int64_t pair_at(const struct head_layout *s, struct block b, int64_t j)
+{
+    int64_t query = b.first - graph_first(s->a->graphs, b.graph);
+    return s->pairs[b.graph] + query * graph_size(s->key_rows, b.graph) + j;
+}
+
 /* Dropout of the weights of a block of queries against the keys j .. j + keys - 1 of their graph. */
 static void drop(const struct head_layout *s, struct block b, int64_t h, int64_t j, int64_t keys,
                  struct workspace *work)
 {
-    const struct offsets *graphs = &s->a->graphs;
-    int64_t n = graph_size(s->key_rows, b.graph), query = b.first - graph_first(*graphs, b.graph);
-    int64_t first = h * graphs->pairs + s->pairs[b.graph] + query * n + j;
+    int64_t n = graph_size(s->key_rows, b.graph), first = h * s->a->graphs.pairs + pair_at(s, b, j);
     for (int64_t i = 0; i < b.rows; i++)
         mask_in_place(*s->mask, first + i * n, keys, work->weights + i * KEYS);
+}
+
+/* The bias of the same pairs, added to their scores. */
+static void add_bias(const struct head_layout *s, struct block b, int64_t h, int64_t j, int64_t keys,
+                     struct workspace *work)
+{
+    int64_t n = graph_size(s->key_rows, b.graph), first = pair_at(s, b, j);
+    for (int64_t i = 0; i < b.rows; i++)
+        pair_bias_add(keys, work->weights + i * KEYS, row_of(s->a->bias, first + i * n) + h, s->a->bias.ld);
 }
 
 /* The state before the first keys. */
@@ -172,8 +191,8 @@ static void begin_rows(const struct head_layout *s, struct workspace *work, stru
     for (int64_t i = 0; i < b.rows && s->folds; i++) {
         const float *from = row_of(s->a->from, b.first + i) + h * s->dh;
         struct softmax_base lse = softmax_base_of(doubles_of(s->a->from_lse, b.first + i)[h]);
-        float sum = exp2f(online ? lse.rest : lse.high);
-        work->top[i] = online ? lse.high : 0;
+        float sum = lse.high < -FLT_MAX ? 0 : exp2f(online ? lse.rest : lse.high);
+        work->top[i] = online ? pair_bias_top(lse.high) : 0;
         work->sums[i * LANES] = sum;
         for (int64_t c = 0; c < s->dh; c++)
             work->y[i * s->dh + c] = from[c] * sum;
@@ -194,7 +213,9 @@ static void keep_rows(const struct head_layout *s, struct block b, int64_t h)
 static void attend(const struct head_layout *s, int64_t task, struct workspace *work)
 {
     const struct attention_args *a = s->a;
-    struct head_block its = head_block_at(a->graphs, QUERIES, a->heads, task);
+    bool biased = mat_present(a->bias);
+    struct head_block its = biased ? (struct head_block){task / a->heads, task % a->heads}
+                                   : head_block_at(a->graphs, QUERIES, a->heads, task);
     struct block b = block_at(a->graphs, QUERIES, its.number);
     int64_t h = its.head;
     int64_t n = b.rows > 0 ? graph_size(s->key_rows, b.graph) : 0, at = packed_at(s, b.graph, h);
@@ -203,12 +224,14 @@ static void attend(const struct head_layout *s, int64_t task, struct workspace *
         return;
     }
     struct gemm_in q = gemm_in(row_of(a->q, b.first) + h * s->dh, a->q.ld);
-    bool online = !safe(s, b, h), stored = online || mat_present(s->a->m);
+    bool online = biased || !safe(s, b, h), stored = online || mat_present(s->a->m);
     struct gemm_end end = {.kind = stored ? GEMM_STORE : GEMM_WEIGHTS, .sums = work->sums};
     begin_rows(s, work, b, h, online);
     for (int64_t j = 0; j < n; j += KEYS) {
         int64_t keys = min_of(KEYS, n - j);
         gemm_fused(b.rows, keys, s->dh, q, s->keys + at + j * s->dh, work->weights, KEYS, end);
+        if (biased)
+            add_bias(s, b, h, j, keys, work);
         if (stored)
             weigh(s, work, b.rows, graph_first(s->key_rows, b.graph) + j, keys, online, j == 0 && !s->folds);
         if (s->mask)
@@ -231,7 +254,8 @@ static struct head_layout heads_of(const struct attention_args *a, int64_t *byte
     s.blocks = block_count(a->graphs, a->k.rows, KEYS);
     int64_t lengths = float_bytes(s.blocks * a->heads);
     char *at = a->call.scratch;
-    int64_t pairs = mat_present(a->schedule) ? round_up(graph_count(a->graphs) * 8, 64) : 0;
+    int64_t pairs =
+        mat_present(a->schedule) || mat_present(a->bias) ? round_up(graph_count(a->graphs) * 8, 64) : 0;
     s.per_thread = (int64_t)sizeof(struct workspace) + float_bytes(QUERIES * dh) + THREAD_GAP;
     int64_t queues = a->call.threads * (int64_t)sizeof(struct task_queue);
     *bytes = 2 * packed + lengths + pairs + queues + a->call.threads * s.per_thread;
@@ -271,7 +295,7 @@ void CPU(attention)(const void *args)
     struct mask mask;
     struct head_layout s = heads_of(a, &bytes);
     s.mask = mask_given(a->schedule, a->key, a->p, &mask);
-    if (s.mask)
+    if (s.mask || mat_present(a->bias))
         begin_pairs(a->graphs, s.key_rows, s.pairs);
     run(&s);
 }

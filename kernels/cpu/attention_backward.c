@@ -10,6 +10,9 @@
  * time, so that p and ds stay in the second-level cache. Keys may be rows of their own (attention+fold): then
  * a graph may have queries without keys, or keys without queries.
  *
+ * With a bias, ds without scale is its gradient too, each entry of which one task writes once. A task then
+ * has the heads of a cache line, so that bias and gradient pass through the caches once.
+ *
  * With dropout, d(x) = x / (1 - p) where the pair is kept, otherwise 0: ds = p * (dy d(v') - delta) scale,
  * and dv (+)= d(p)' dy.
  *
@@ -21,6 +24,7 @@
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/key_weights.h"
 #include "kernels/cpu/mask.h"
+#include "kernels/cpu/pair_bias.h"
 #include "kernels/cpu/tasks.h"
 #include "kernels/cpu/vector_math.h"
 #include "kernels/softmax_base.h"
@@ -34,43 +38,52 @@ enum {
     QUERIES = 96,
     KEYS = 256,
     LD = KEYS + 16, /* of p and ds: not a power of two, since columns are read too */
-    TASKS = 32,     /* target number; each has at least KEYS keys */
+    TASKS = 32,     /* target number; each has at least KEYS keys, with a bias half as many */
+    GROUP = 16,     /* heads of a task with a bias, at most: a cache line */
 };
 
 struct head_layout {
     const struct attention_backward_args *a;
     struct offsets key_rows; /* rows of k and v of each graph */
     int64_t dh, width;       /* columns of a head, actual and as packed */
-    int parts;
-    int64_t rows; /* of lse and delta: N, plus those that the last tile reads beyond */
+    int parts, group;        /* of keys; heads of a task */
+    int64_t rows;            /* of lse and delta: N, plus those that the last tile reads beyond */
     float scale, *lse, *rest, *delta, *dq_parts,
         *workspaces;    /* scratch: H x rows, parts of N x D; per thread */
     int64_t per_thread; /* floats of a thread */
     struct task_queue *queues;
     const struct mask *mask; /* of dropout; null: none */
-    int64_t *pairs;          /* with dropout: the pairs of the graphs before each */
+    int64_t *pairs;          /* with dropout or a bias: the pairs of the graphs before each */
 };
 
-/* Scratch of a thread. */
+/* Scratch of a thread for a head. */
 struct workspace {
     float *kt, *vt, *k; /* packed for q k', dy v' and ds k */
-    float *q, *dy;      /* packed for ds' q and p' dy */
     float *dk, *dv;     /* KEYS x width */
-    float *p, *ds;      /* QUERIES x LD */
+    float *q, *dy;      /* of all heads: packed for ds' q and p' dy */
+    float *p, *ds;      /* the same: QUERIES x LD */
 };
 
-/* Lays out a thread's scratch and returns its size in floats; `r` null: only the size. */
-static int64_t lay_out(int64_t width, float *at, struct workspace *r)
+/* Lays out a thread's scratch for `heads` heads, and returns its size in floats. */
+static int64_t lay_out(int64_t width, int heads, float *at, struct workspace r[GROUP])
 {
-    struct workspace unused;
-    r = at ? r : &unused;
-    float **parts[] = {&r->kt, &r->vt, &r->k, &r->dk, &r->dv, &r->q, &r->dy, &r->p, &r->ds};
-    int64_t size = 0;
-    for (int i = 0; i < 9; i++) {
-        *parts[i] = at ? at + size : NULL;
-        size += i < 5 ? KEYS * width : i < 7 ? QUERIES * width : QUERIES * LD;
+    int64_t size = 0, own = 5 * KEYS * width, shared = heads * own;
+    for (int h = 0; h < heads; h++) {
+        float **parts[] = {&r[h].kt, &r[h].vt, &r[h].k, &r[h].dk, &r[h].dv,
+                           &r[h].q,  &r[h].dy, &r[h].p, &r[h].ds};
+        size = h * own;
+        for (int i = 0; i < 9; i++) {
+            *parts[i] = at ? at + size : NULL;
+            size = i == 4 ? shared : size + (i < 5 ? KEYS * width : i < 7 ? QUERIES * width : QUERIES * LD);
+        }
     }
     return size;
+}
+
+/* The groups of heads that are tasks. */
+static int64_t groups_of(const struct head_layout *s)
+{
+    return blocks_of(s->a->heads, s->group);
 }
 
 static struct head_layout heads_of(const struct attention_backward_args *a, int64_t *bytes)
@@ -79,8 +92,12 @@ static struct head_layout heads_of(const struct attention_backward_args *a, int6
     struct head_layout s = {.a = a, .dh = dh, .width = round_up(dh, GEMM_LANES)};
     s.key_rows = mat_present(a->keys.at) ? a->keys : a->graphs;
     s.scale = (float)(1 / sqrt((double)dh));
-    s.parts = (int)max_of(1, min_of(blocks_of(TASKS, graph_count(a->graphs) * a->heads), a->k.rows / KEYS));
-    s.per_thread = lay_out(s.width, NULL, NULL) + THREAD_GAP / (int64_t)sizeof(float);
+    bool biased = mat_present(a->bias);
+    s.group = biased ? (int)min_of(GROUP, a->heads) : 1;
+    int64_t most = a->k.rows / (biased ? KEYS / 2 : KEYS);
+    s.parts = (int)max_of(1, min_of(blocks_of(TASKS, graph_count(a->graphs) * groups_of(&s)), most));
+    struct workspace unused[GROUP];
+    s.per_thread = lay_out(s.width, s.group, NULL, unused) + THREAD_GAP / (int64_t)sizeof(float);
     s.rows = n + GEMM_ROWS;
     int64_t sizes[] = {s.rows * a->heads, s.rows * a->heads, s.rows * a->heads,
                        s.parts > 1 ? s.parts * mat_size(a->q) : 0, s.per_thread * a->call.threads};
@@ -92,7 +109,7 @@ static struct head_layout heads_of(const struct attention_backward_args *a, int6
     }
     s.queues = a->call.scratch ? (struct task_queue *)(void *)((char *)a->call.scratch + *bytes) : NULL;
     *bytes += a->call.threads * (int64_t)sizeof(struct task_queue);
-    if (mat_present(a->schedule)) {
+    if (mat_present(a->schedule) || biased) {
         s.pairs = a->call.scratch ? (int64_t *)(void *)((char *)a->call.scratch + *bytes) : NULL;
         *bytes += graph_count(a->graphs) * 8;
     }
@@ -124,7 +141,7 @@ static void delta_row(const struct head_layout *s, int64_t i)
         const float *y = row_of(s->a->y, i) + h * s->dh, *dy = row_of(s->a->dy, i) + h * s->dh;
         int64_t at = h * s->rows + i;
         struct softmax_base lse = softmax_base_of(doubles_of(s->a->lse, i)[h]);
-        s->lse[at] = lse.high;
+        s->lse[at] = pair_bias_top(lse.high);
         s->rest[at] = lse.rest;
         s->delta[at] = is_far(s->lse[at]) ? chain(s->dh, dy, y) : vm_dot(s->dh, y, dy);
     }
@@ -156,12 +173,33 @@ struct tile {
     const float *weight; /* of the keys */
 };
 
+/* Its first pair. */
+static int64_t pair_at(const struct head_layout *s, struct tile b)
+{
+    int64_t query = b.first - graph_first(s->a->graphs, b.g), key = b.key - graph_first(s->key_rows, b.g);
+    return s->pairs[b.g] + query * graph_size(s->key_rows, b.g) + key;
+}
+
+static void add_bias(const struct head_layout *s, const struct workspace *r, struct tile b)
+{
+    struct mat bias = s->a->bias;
+    int64_t n = graph_size(s->key_rows, b.g), first = pair_at(s, b);
+    for (int64_t i = 0; i < b.rows; i++)
+        pair_bias_add(b.keys, r->p + i * LD, row_of(bias, first + i * n) + b.h, bias.ld);
+}
+
+static void put_dbias(const struct head_layout *s, const struct workspace *r, struct tile b)
+{
+    struct mat to = s->a->dbias;
+    int64_t n = graph_size(s->key_rows, b.g), first = pair_at(s, b);
+    for (int64_t i = 0; i < b.rows; i++)
+        pair_bias_put(b.keys, row_of(to, first + i * n) + b.h, to.ld, to.acc, r->ds + i * LD);
+}
+
 /* The same of all rows. */
 static void drop(const struct head_layout *s, const struct workspace *r, struct tile b)
 {
-    const struct offsets *graphs = &s->a->graphs;
-    int64_t n = graph_size(s->key_rows, b.g), query = b.first - graph_first(*graphs, b.g);
-    int64_t first = b.h * graphs->pairs + s->pairs[b.g] + query * n + b.key - graph_first(s->key_rows, b.g);
+    int64_t n = graph_size(s->key_rows, b.g), first = b.h * s->a->graphs.pairs + pair_at(s, b);
     for (int64_t i = 0; i < b.rows; i++)
         drop_row(*s->mask, first + i * n, b.keys, r->p + i * LD, r->ds + i * LD,
                  s->delta[b.h * s->rows + b.first + i]);
@@ -182,18 +220,23 @@ static void queries(const struct head_layout *s, const struct workspace *r, stru
     struct gemm_in q = rows_in(a->q, first, column), dy = rows_in(a->dy, first, column);
     int64_t at = b.h * s->rows + first;
     bool begin = first == graph_first(a->graphs, b.g);
-    bool stored = mat_present(s->a->m) || any_far(rows, s->lse + at);
+    bool stored = mat_present(a->m) || mat_present(a->bias) || any_far(rows, s->lse + at);
     struct gemm_end p = {.kind = stored ? GEMM_STORE : GEMM_PROBABILITIES, .shift = s->lse + at};
     struct gemm_end ds = {
         .kind = s->mask ? GEMM_STORE : GEMM_GRADIENTS, .shift = s->delta + at, .p = s->mask ? NULL : r->p};
     gemm_fused(rows, keys, s->dh, q, r->kt, r->p, LD, p);
+    if (mat_present(a->bias))
+        add_bias(s, r, b);
     for (int64_t i = 0; i < rows && stored; i++) {
         key_weights_apply(keys, r->p + i * LD, s->lse[at + i], b.weight);
-        gemm_scale(keys, r->p + i * LD, exp2f(-s->rest[at + i]));
+        if (is_far(s->lse[at + i]))
+            gemm_scale(keys, r->p + i * LD, exp2f(-s->rest[at + i]));
     }
     gemm_fused(rows, keys, s->dh, dy, r->vt, r->ds, LD, ds);
     if (s->mask)
         drop(s, r, b);
+    if (mat_present(a->dbias))
+        put_dbias(s, r, b);
     gemm_packed(rows, s->dh, keys, gemm_in(r->ds, LD), r->k, row_of(dq, first) + column, dq.ld, dq.acc);
     gemm_pack(rows, s->dh, dy, r->dy);
     gemm_packed(keys, s->dh, rows, gemm_transposed(r->p, LD), r->dy, r->dv, s->width, !begin);
@@ -209,12 +252,12 @@ static void put(struct mat to, int64_t first, int64_t column, int64_t rows, int6
         add_accumulators(cols, row_of(to, first + i) + column, to.acc, from + i * ld, 1, 0);
 }
 
-/* Keys first .. of graph g, with all queries of the graph; none leave the accumulators 0. */
-static void keys_block(const struct head_layout *s, const struct workspace *r, int64_t g, int64_t h,
-                       int64_t first, int64_t keys, struct mat dq)
+/* Packs the keys first .. and their values; the accumulators are 0 where no query sets them. */
+static void pack(const struct head_layout *s, const struct workspace *r, int64_t h, int64_t first,
+                 int64_t keys, bool none)
 {
     const struct attention_backward_args *a = s->a;
-    int64_t begin = graph_first(a->graphs, g), end = graph_first(a->graphs, g + 1), column = h * s->dh;
+    int64_t column = h * s->dh;
     struct gemm_in k = rows_in(a->k, first, column), v = rows_in(a->v, first, column);
     gemm_pack(s->dh, keys, gemm_transposed(k.at, k.row), r->kt);
     gemm_pack(s->dh, keys, gemm_transposed(v.at, v.row), r->vt);
@@ -223,24 +266,38 @@ static void keys_block(const struct head_layout *s, const struct workspace *r, i
     gemm_scale(gemm_packed_size(keys, s->dh), r->k, s->scale);
     if (s->mask)
         gemm_scale(gemm_packed_size(s->dh, keys), r->vt, (float)s->mask->scale);
-    float weight[KEYS];
-    key_weights_read(s->a->m, first, keys, weight);
-    if (begin == end) {
+    if (none) {
         memset(r->dk, 0, KEYS * (size_t)s->width * sizeof(float));
         memset(r->dv, 0, KEYS * (size_t)s->width * sizeof(float));
     }
+}
+
+/* Keys first .. of graph g, with all queries of the graph, in the heads h .. end_h - 1. */
+static void keys_block(const struct head_layout *s, const struct workspace *r, int64_t g, int64_t h,
+                       int64_t end_h, int64_t first, int64_t keys, struct mat dq)
+{
+    const struct attention_backward_args *a = s->a;
+    int64_t begin = graph_first(a->graphs, g), end = graph_first(a->graphs, g + 1);
+    float weight[KEYS];
+    key_weights_read(a->m, first, keys, weight);
+    for (int64_t k = h; k < end_h; k++)
+        pack(s, r + k - h, k, first, keys, begin == end);
     for (int64_t i = begin; i < end; i += QUERIES)
-        queries(s, r, (struct tile){g, h, i, min_of(QUERIES, end - i), first, keys, weight}, dq);
-    put(a->dk, first, column, keys, s->dh, r->dk, s->width);
-    put(a->dv, first, column, keys, s->dh, r->dv, s->width);
+        for (int64_t k = h; k < end_h; k++)
+            queries(s, r + k - h, (struct tile){g, k, i, min_of(QUERIES, end - i), first, keys, weight}, dq);
+    for (int64_t k = h; k < end_h; k++) {
+        put(a->dk, first, k * s->dh, keys, s->dh, r[k - h].dk, s->width);
+        put(a->dv, first, k * s->dh, keys, s->dh, r[k - h].dv, s->width);
+    }
 }
 
 static void part(const struct head_layout *s, int64_t task, float *work)
 {
     const struct attention_backward_args *a = s->a;
-    int64_t p = task % s->parts, h = task / s->parts % a->heads, g = task / s->parts / a->heads;
-    struct workspace r;
-    lay_out(s->width, work, &r);
+    int64_t p = task % s->parts, groups = groups_of(s), g = task / s->parts / groups;
+    int64_t h = task / s->parts % groups * s->group, end_h = min_of(h + s->group, a->heads);
+    struct workspace r[GROUP];
+    lay_out(s->width, s->group, work, r);
     struct mat dq = a->dq;
     if (s->parts > 1) {
         dq = a->q;
@@ -251,9 +308,9 @@ static void part(const struct head_layout *s, int64_t task, float *work)
     int64_t begin = at + n * p / s->parts, end = at + n * (p + 1) / s->parts;
     bool none = begin == end && !dq.acc;
     for (int64_t i = graph_first(a->graphs, g); i < graph_first(a->graphs, g + 1) && none; i++)
-        memset(row_of(dq, i) + h * s->dh, 0, (size_t)s->dh * sizeof(float));
+        memset(row_of(dq, i) + h * s->dh, 0, (size_t)((end_h - h) * s->dh) * sizeof(float));
     for (int64_t j = begin; j < end; j += KEYS, dq.acc = true)
-        keys_block(s, &r, g, h, j, min_of(KEYS, end - j), dq);
+        keys_block(s, r, g, h, end_h, j, min_of(KEYS, end - j), dq);
 }
 
 /* A row that is no key of any graph. */
@@ -266,7 +323,7 @@ static void no_key(const struct attention_backward_args *a, int64_t i)
 static void run(const struct head_layout *s)
 {
     const struct attention_backward_args *a = s->a;
-    int64_t n = a->q.rows, d = a->q.cols, tasks = graph_count(a->graphs) * a->heads * s->parts;
+    int64_t n = a->q.rows, d = a->q.cols, tasks = graph_count(a->graphs) * groups_of(s) * s->parts;
     int threads = threads_for(&a->call, a->graphs.pairs * d, 1 << 14);
 #pragma omp parallel num_threads(threads)
     {
@@ -295,7 +352,7 @@ void CPU(attention_backward)(const void *args)
     struct mask mask;
     struct head_layout s = heads_of(a, &bytes);
     s.mask = mask_given(a->schedule, a->key, a->p, &mask);
-    if (s.mask)
+    if (s.mask || mat_present(a->bias))
         begin_pairs(a->graphs, s.key_rows, s.pairs);
     run(&s);
 }

@@ -21,10 +21,17 @@
  * exp(s_ij - lse'_i) v_j. Gradients of q, k and v are those above with the last y and lse: they do not depend
  * on the order of the keys.
  *
+ * Biased: s_ij = q_i . k_j / sqrt(D / H) + b_ijh, b with a row for each pair: graph after graph, each n x n
+ * by rows. Its gradient is p_ij (dy_i . v_j - delta_i), which has no 1 / sqrt(D / H). A pair of bias -inf has
+ * no part; a query of such pairs alone has y = 0 and lse = -inf, and no gradients: sums and lse are bounded
+ * from below, so that 0 / 0 and -inf + inf do not occur.
+ *
  * Masked: exp(s_ij) is multiplied by the weight m_j of key j, mostly 1 or 0, wherever it occurs. Keys of
  * weight 0 are computed like the others, but their scores have no part in the largest one.
  */
 #include "kernels/ref/dropped.h"
+
+#include <float.h>
 
 /* p, times the weight of key j if there are weights: 0 for 0, also if p overflows. */
 static real weighted(struct mat weight, int64_t j, real p)
@@ -37,12 +44,21 @@ static double score_scale(int64_t width, int heads)
     return 1 / sqrt((double)(width / heads));
 }
 
-/* Query i of one head against keys; q, k, v and y are the head's columns. Its pairs are entries `pair` and
- * after of the mask.
+/* q_i . k_j / sqrt(D / H), and the bias of the pair if there is one. */
+static real score(struct mat q, int64_t i, struct mat k, int64_t j, real scale, struct mat bias, int64_t pair,
+                  int head)
+{
+    real s = dot(q, i, k, j) * scale;
+    return mat_present(bias) ? s + AT(bias, pair, head) : s;
+}
+
+/* Query i of one head against keys; q, k, v and y are the head's columns. Its pairs are `first_pair` and
+ * after of a head.
  */
 static void attend(const struct attention_args *a, const struct mask *mask, int head, struct rows keys,
-                   int64_t pair, int64_t i)
+                   int64_t first_pair, int64_t i)
 {
+    int64_t pair = head * a->graphs.pairs + first_pair; /* of the mask */
     bool folds = mat_present(a->from);
     int64_t dh = a->y.cols / a->heads, first = head * dh;
     struct mat q = mat_cols(a->q, first, dh), k = mat_cols(a->k, first, dh);
@@ -52,11 +68,12 @@ static void attend(const struct attention_args *a, const struct mask *mask, int 
     real scale = R(score_scale(a->y.cols, a->heads));
 
     for (int64_t j = keys.first; j < keys.end; j++)
-        AT(s, 0, j - keys.first) = dot(q, i, k, j) * scale;
-    real top = folds ? R(*lse_at(a->from_lse, i, head)) : R(-INFINITY);
+        AT(s, 0, j - keys.first) = score(q, i, k, j, scale, a->bias, first_pair + j - keys.first, head);
+    real top = R(mat_present(a->bias) ? -FLT_MAX : -INFINITY);
+    top = folds ? r_max(R(*lse_at(a->from_lse, i, head)), top) : top;
     for (int64_t j = keys.first; j < keys.end; j++) {
-        real score = AT(s, 0, j - keys.first);
-        top = r_max(top, mat_present(a->m) ? r_choose(AT(a->m, j, 0), score, top) : score);
+        real its = AT(s, 0, j - keys.first);
+        top = r_max(top, mat_present(a->m) ? r_choose(AT(a->m, j, 0), its, top) : its);
     }
 
     real sum = folds ? r_exp(-less_double(top, *lse_at(a->from_lse, i, head))) : R(0);
@@ -68,7 +85,7 @@ static void attend(const struct attention_args *a, const struct mask *mask, int 
         add_scaled(y, i, dropped(mask, pair + j - keys.first, p), v, j);
     }
     for (int64_t c = 0; c < dh; c++)
-        AT(y, i, c) = AT(y, i, c) / sum;
+        AT(y, i, c) = AT(y, i, c) / r_max(sum, R(FLT_MIN));
     if (mat_present(a->lse))
         put_sum(a->lse, i, head, top, r_log(sum));
 }
@@ -90,17 +107,20 @@ REF(attention, a->k.rows)
         int64_t n = keys.end - keys.first;
         for (int head = 0; head < a->heads; head++)
             for (int64_t i = wanted.first; i < wanted.end; i++)
-                attend(a, mask, head, keys, head * a->graphs.pairs + before + (i - graph.first) * n, i);
+                attend(a, mask, head, keys, before + (i - graph.first) * n, i);
         before += (graph.end - graph.first) * n;
     }
 }
 
-/* Pairs of query i and keys, in one head; only those that contribute to a requested row of dq, or of dk and
- * dv.
+/* Pairs of query i and keys, in one head; only those that contribute to a requested row of dq, of dk and dv,
+ * or of dbias.
  */
 static void attend_backward(const struct attention_backward_args *a, const struct mask *mask, int head,
-                            struct rows keys, struct rows wanted, int64_t pair, int64_t i)
+                            struct rows keys, struct rows wanted, int64_t first_pair, int64_t i)
 {
+    int64_t n = keys.end - keys.first, masked = head * a->graphs.pairs; /* the first pair of the mask */
+    struct rows pairs = {first_pair, first_pair + n};
+    struct rows biases = rows_common(pairs, rows_wanted(a->call, a->dbias));
     int64_t dh = a->y.cols / a->heads, first = head * dh;
     struct mat q = mat_cols(a->q, first, dh), k = mat_cols(a->k, first, dh), v = mat_cols(a->v, first, dh);
     struct mat y = mat_cols(a->y, first, dh), dy = mat_cols(a->dy, first, dh);
@@ -109,18 +129,22 @@ static void attend_backward(const struct attention_backward_args *a, const struc
     struct rows queries = rows_wanted(a->call, a->dq);
     real scale = R(score_scale(a->y.cols, a->heads));
     real delta = dot(dy, i, y, i);
-    double lse = *lse_at(a->lse, i, head);
-    struct rows partners = rows_has(queries, i) ? keys : wanted;
+    double saved = *lse_at(a->lse, i, head), lse = saved < -FLT_MAX ? -FLT_MAX : saved;
+    struct rows partners = rows_has(queries, i) || rows_any(biases) ? keys : wanted;
 
     for (int64_t j = partners.first; j < partners.end; j++) {
-        real p = weighted(a->m, j, r_exp(less_double(dot(q, i, k, j) * scale, lse)));
-        real dp = dropped(mask, pair + j - keys.first, dot(dy, i, v, j));
-        real ds = p * (dp - delta) * scale;
+        int64_t pair = first_pair + j - keys.first;
+        real s = score(q, i, k, j, scale, a->bias, pair, head);
+        real p = weighted(a->m, j, r_exp(less_double(s, lse)));
+        real dp = dropped(mask, masked + pair, dot(dy, i, v, j));
+        real dscore = p * (dp - delta), ds = dscore * scale;
+        if (rows_has(biases, pair))
+            put(a->dbias, pair, head, dscore);
         if (rows_has(queries, i))
             add_scaled(dq, i, ds, k, j);
         if (rows_has(wanted, j)) {
             add_scaled(dk, j, ds, q, i);
-            add_scaled(dv, j, dropped(mask, pair + j - keys.first, p), dy, i);
+            add_scaled(dv, j, dropped(mask, masked + pair, p), dy, i);
         }
     }
 }
@@ -144,8 +168,7 @@ REF(attention_backward, 0)
         int64_t n = keys.end - keys.first;
         for (int head = 0; head < a->heads; head++)
             for (int64_t i = graph.first; i < graph.end; i++)
-                attend_backward(a, mask, head, keys, wanted,
-                                head * a->graphs.pairs + before + (i - graph.first) * n, i);
+                attend_backward(a, mask, head, keys, wanted, before + (i - graph.first) * n, i);
         before += (graph.end - graph.first) * n;
     }
 }

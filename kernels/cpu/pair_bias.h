@@ -1,0 +1,36 @@
+/*
+ * The bias of attention, P x H: a pair's heads are neighbours, so that a head's pairs are `ld` apart. Who
+ * reads or writes it takes the heads of a cache line one after another, on one core.
+ */
+#ifndef GTMARK_KERNELS_CPU_PAIR_BIAS_H
+#define GTMARK_KERNELS_CPU_PAIR_BIAS_H
+
+#include "kernels/cpu/cpu.h"
+#include "kernels/cpu/vector_math.h"
+
+#include <float.h>
+
+/* Adds the bias of n pairs to their scores, which are exponents of 2. */
+static inline void pair_bias_add(int64_t n, float *restrict s, const float *restrict bias, int64_t ld)
+{
+#pragma omp simd
+    for (int64_t j = 0; j < n; j++)
+        s[j] += bias[j * ld] * VM_LOG2E;
+}
+
+/* dbias (+)= ds of n pairs. */
+static inline void pair_bias_put(int64_t n, float *restrict to, int64_t ld, bool acc,
+                                 const float *restrict ds)
+{
+#pragma omp simd
+    for (int64_t j = 0; j < n; j++)
+        to[j * ld] = (acc ? to[j * ld] : 0) + ds[j];
+}
+
+/* The largest score that is subtracted, or lse: not -inf, so that hidden pairs have 2^-inf = 0. */
+static inline float pair_bias_top(float top)
+{
+    return vm_larger(-FLT_MAX, top);
+}
+
+#endif

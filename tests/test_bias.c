@@ -1,0 +1,287 @@
+/*
+ * Attention with a bias: beside what the tests of all rows compare, a bias of zeros against none, hidden
+ * pairs, and a bias without a gradient.
+ */
+#include <math.h>
+
+#include "tests/every_row.h"
+#include "tests/test.h"
+
+/* Operands of attention and of its backward op, with the same values where names are equal. */
+struct sides {
+    struct operands *forward, *backward;
+};
+
+static struct operands *operands_for(enum op op, const struct sample *s, unsigned options)
+{
+    struct sample its = *s;
+    its.op = op;
+    its.absent = operands_without(op, options);
+    struct operands *o = operands_new(&its, F64);
+    assert_non_null(o);
+    return o;
+}
+
+static void set_entries(struct mat to, struct mat from)
+{
+    for (int64_t i = 0; i < to.rows; i++)
+        for (int64_t k = 0; k < to.cols; k++)
+            mat_set(to, i, k, mat_get(from, i, k));
+}
+
+/* Runs the reference in double; what the backward op reads of the forward one is of this bias. */
+static void run_both(struct sides *s)
+{
+    assert_true(operands_run(s->forward, backend_kernel(&backend_ref, OP_attention, F64, NULL), 1, 0, 0));
+    set_entries(operand_of(s->backward, "y"), operand_of(s->forward, "y"));
+    set_entries(operand_of(s->backward, "lse"), operand_of(s->forward, "lse"));
+}
+
+static void sides_free(struct sides *s)
+{
+    operands_free(s->forward);
+    operands_free(s->backward);
+}
+
+/* How a case sets the bias of query i and key j, of graphs of one size. */
+typedef double bias_at(int64_t i, int64_t j, int head);
+
+static struct sides sides_with(const struct sample *s, unsigned options, bias_at *bias)
+{
+    struct sides both = {operands_for(OP_attention, s, options),
+                         operands_for(OP_attention_backward, s, options)};
+    struct mat to[] = {operand_of(both.forward, "bias"), operand_of(both.backward, "bias")};
+    for (int side = 0; side < 2; side++)
+        for (int64_t pair = 0; bias && pair < to[side].rows; pair++)
+            for (int64_t h = 0; h < to[side].cols; h++)
+                mat_set(to[side], pair, h, bias(pair / s->dims[DIM_N], pair % s->dims[DIM_N], (int)h));
+    run_both(&both);
+    return both;
+}
+
+static const unsigned other_options[] = {0, OPTION_attention_mask, OPTION_attention_dropout,
+                                         OPTION_attention_mask | OPTION_attention_dropout};
+enum { OTHERS = sizeof other_options / sizeof *other_options };
+
+/* One graph, since these cases know the pairs of one. */
+static struct sample sample_of(int64_t nodes)
+{
+    return (struct sample){.dims = {1, 2, nodes, 1, 24, 3, 1}, .seed = 5, .pad = 1};
+}
+
+static double zero(int64_t i, int64_t j, int head)
+{
+    (void)i, (void)j, (void)head;
+    return 0;
+}
+
+/* Kernels on these inputs give what the oracle has, which another form computed in double. */
+static void expect_as(enum op op, const struct operands *inputs, const struct operands *oracle)
+{
+    for (const struct backend *const *b = backend_cpu_all(); *b; b++) {
+        const struct kernel *k = backend_kernel(*b, op, F32, NULL);
+        struct operands *narrow = operands_copy(inputs, F32, 1), *ran = row_run(narrow, *b, k, 2, 0, 0);
+        for (const struct operand *p = NULL; (p = operands_output(oracle, p));) {
+            struct mat a = operand_of(ran, p->name), r = operand_of(oracle, p->name);
+            double limit = 1e-4 * mat_norm(r), difference = 0;
+            for (int64_t i = 0; i < r.rows; i++)
+                for (int64_t c = 0; c < r.cols; c++)
+                    difference = hypot(difference, mat_get(a, i, c) - mat_get(r, i, c));
+            if (!(difference <= limit))
+                fail_msg("%s: %s: %s is off by %g", (*b)->name, op_info(op)->name, p->name, difference);
+        }
+        operands_free(narrow);
+        operands_free(ran);
+    }
+}
+
+static void test_zeros(void **state)
+{
+    (void)state;
+    struct sample s = sample_of(70);
+    for (int i = 0; i < OTHERS; i++) {
+        struct sides with = sides_with(&s, other_options[i] | OPTION_attention_bias, zero);
+        struct sides without = sides_with(&s, other_options[i], NULL);
+        struct operands *gradients = operands_copy(without.backward, F64, 0);
+        operands_run(gradients, backend_kernel(&backend_ref, OP_attention_backward, F64, NULL), 1, 0, 0);
+        expect_as(OP_attention, with.forward, without.forward);
+        expect_as(OP_attention_backward, with.backward, gradients);
+        operands_free(gradients);
+        sides_free(&with);
+        sides_free(&without);
+    }
+}
+
+/*
+ * Query 1 sees nothing, in any head; query 2 nothing in head 0; query 3 nothing before key 270; and of all
+ * others a third of the keys is hidden.
+ */
+static bool is_hidden(int64_t i, int64_t j, int head)
+{
+    return i == 1 || (i == 2 && head == 0) || (i == 3 && j < 270) || (i > 3 && (i + 2 * j + head) % 3 == 0);
+}
+
+static double hides(int64_t i, int64_t j, int head)
+{
+    return is_hidden(i, j, head) ? -INFINITY : sin((double)(3 * i + j + 7 * head));
+}
+
+/* In double, exp of this is 0 too, unless all scores of a query are as low. */
+static double lowers(int64_t i, int64_t j, int head)
+{
+    return is_hidden(i, j, head) ? -1e30 : hides(i, j, head);
+}
+
+static bool sees_nothing(int64_t i, int head)
+{
+    return i == 1 || (i == 2 && head == 0);
+}
+
+static struct operands *backward_of(const struct sides *s, const struct backend *b, enum dtype dtype)
+{
+    struct operands *inputs = operands_copy(s->backward, dtype, 1);
+    struct operands *ran = row_run(inputs, b, backend_kernel(b, OP_attention_backward, dtype, NULL), 2, 0, 0);
+    operands_free(inputs);
+    return ran;
+}
+
+/* Exactly 0 where nothing is seen; a head of y or dq is 8 columns. */
+static void expect_hidden(const struct operands *forward, const struct operands *backward)
+{
+    struct mat y = operand_of(forward, "y"), lse = operand_of(forward, "lse");
+    struct mat dq = operand_of(backward, "dq"), dbias = operand_of(backward, "dbias");
+    for (int64_t i = 0; i < y.rows; i++)
+        for (int head = 0; head < lse.cols; head++) {
+            bool nothing = sees_nothing(i, head);
+            assert_true(nothing == (mat_get(lse, i, head) == -INFINITY));
+            for (int64_t c = head * 8; c < head * 8 + 8; c++) {
+                assert_true(nothing == (mat_get(y, i, c) == 0));
+                assert_true(nothing == (mat_get(dq, i, c) == 0));
+            }
+            for (int64_t j = 0; j < y.rows; j++)
+                if (is_hidden(i, j, head))
+                    assert_true(mat_get(dbias, i * y.rows + j, head) == 0);
+        }
+}
+
+/* Elements of queries that see something; of keys all. */
+static void expect_close(const struct operands *ours, const struct operands *oracle, const char *name,
+                         double limit)
+{
+    struct mat a = operand_of(ours, name), r = operand_of(oracle, name);
+    double difference = 0, size = 0;
+    for (int64_t i = 0; i < r.rows; i++)
+        for (int64_t c = 0; c < r.cols; c++) {
+            if (r.cols == 3 && isinf(mat_get(r, i, c)))
+                continue;
+            difference = hypot(difference, mat_get(a, i, c) - mat_get(r, i, c));
+            size = hypot(size, mat_get(r, i, c));
+        }
+    if (!(difference <= limit * size))
+        fail_msg("%s is off by %g of %g", name, difference, size);
+}
+
+static void expect_all_close(const struct sides *s, const struct operands *forward,
+                             const struct operands *backward, double limit)
+{
+    static const char *const gradients[] = {"dq", "dk", "dv", "dbias"};
+    struct operands *right = backward_of(s, &backend_ref, F64);
+    expect_close(forward, s->forward, "y", limit);
+    expect_close(forward, s->forward, "lse", limit);
+    for (int i = 0; i < 4; i++)
+        expect_close(backward, right, gradients[i], limit);
+    operands_free(right);
+}
+
+/* Of the reference in double against lower scores, where nothing else is lowered; then of all kernels. */
+static void test_hidden_pairs(void **state)
+{
+    (void)state;
+    struct sample s = sample_of(300);
+    for (int i = 0; i < OTHERS; i++) {
+        unsigned options = other_options[i] | OPTION_attention_bias;
+        struct sides hidden = sides_with(&s, options, hides), low = sides_with(&s, options, lowers);
+        struct mat y = operand_of(hidden.forward, "y"), same = operand_of(low.forward, "y");
+        for (int64_t q = 0; q < y.rows; q++)
+            for (int64_t c = 0; c < y.cols; c++)
+                if (!sees_nothing(q, (int)c / 8))
+                    assert_true(mat_get(y, q, c) == mat_get(same, q, c));
+        for (const struct backend *const *b = backend_cpu_all(); *b; b++) {
+            struct operands *inputs = operands_copy(hidden.forward, F32, 1);
+            struct operands *ran = row_run(inputs, *b, backend_kernel(*b, OP_attention, F32, NULL), 2, 0, 0);
+            struct operands *gradients = backward_of(&hidden, *b, F32);
+            expect_hidden(ran, gradients);
+            expect_all_close(&hidden, ran, gradients, 1e-5);
+            operands_free(inputs);
+            operands_free(ran);
+            operands_free(gradients);
+        }
+        sides_free(&hidden);
+        sides_free(&low);
+    }
+}
+
+/* A query that saw nothing so far, and one that sees nothing more. */
+static void test_folded_into_nothing(void **state)
+{
+    (void)state;
+    struct sample s = sample_of(40);
+    struct operands *o = operands_for(OP_attention, &s, OPTION_attention_fold | OPTION_attention_bias);
+    struct mat from = operand_of(o, "from"), lse = operand_of(o, "from_lse"), bias = operand_of(o, "bias");
+    int64_t keys = bias.rows / from.rows;
+    for (int64_t c = 0; c < from.cols; c++) {
+        mat_set(from, 1, c, 0);
+        mat_set(from, 2, c, 0);
+    }
+    for (int64_t h = 0; h < lse.cols; h++) {
+        mat_set(lse, 1, h, -INFINITY);
+        mat_set(lse, 2, h, -INFINITY);
+        for (int64_t j = 0; j < 2 * keys; j++)
+            mat_set(bias, 2 * keys + j, h, -INFINITY);
+    }
+    struct operands *oracle =
+        row_run(o, &backend_ref, backend_kernel(&backend_ref, OP_attention, F64, NULL), 1, 0, 0);
+    for (const struct backend *const *b = backend_cpu_all(); *b; b++) {
+        struct operands *inputs = operands_copy(o, F32, 1);
+        struct operands *ran = row_run(inputs, *b, backend_kernel(*b, OP_attention, F32, NULL), 2, 0, 0);
+        struct mat y = operand_of(ran, "y"), ours = operand_of(ran, "lse");
+        expect_close(ran, oracle, "y", 1e-5);
+        for (int64_t h = 0; h < lse.cols; h++) {
+            assert_true(mat_get(ours, 2, h) == -INFINITY && mat_get(y, 2, 8 * h) == 0);
+            assert_true(isfinite(mat_get(ours, 1, h)) && mat_get(y, 1, 8 * h) != 0);
+            assert_true(fabs(mat_get(ours, 3, h) - mat_get(lse, 3, h)) < 1e-6);
+        }
+        operands_free(inputs);
+        operands_free(ran);
+    }
+    operands_free(o);
+    operands_free(oracle);
+}
+
+/* Without dbias the other gradients have the bits that they have with it. */
+static void test_without_a_gradient(void **state)
+{
+    (void)state;
+    struct sample s = sample_of(70);
+    struct sides both = sides_with(&s, OPTION_attention_bias, hides);
+    for (const struct backend *const *b = backend_cpu_all(); *b; b++) {
+        struct operands *with = backward_of(&both, *b, F32), *inputs = operands_copy(both.backward, F32, 1);
+        inputs->args.attention_backward.dbias = (struct mat){0};
+        assert_true(operands_run(inputs, backend_kernel(*b, OP_attention_backward, F32, NULL), 2, 0, 0));
+        assert_true(operands_same_bits(inputs, with));
+        operands_free(with);
+        operands_free(inputs);
+    }
+    sides_free(&both);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_zeros),
+        cmocka_unit_test(test_hidden_pairs),
+        cmocka_unit_test(test_folded_into_nothing),
+        cmocka_unit_test(test_without_a_gradient),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
