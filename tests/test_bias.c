@@ -275,6 +275,21 @@ static void test_without_a_gradient(void **state)
     sides_free(&both);
 }
 
+/* More than a task of the backward pass has. */
+static void test_many_heads(void **state)
+{
+    (void)state;
+    struct sample s = {.dims = {1, 2, 40, 1, 2 * 18, 18, 2}, .seed = 6};
+    struct operands *inputs = operands_for(OP_attention_backward, &s, OPTION_attention_bias);
+    struct operands *oracle = operands_copy(inputs, F64, 0), *narrow = operands_copy(inputs, F32, 1);
+    assert_true(
+        operands_run(oracle, backend_kernel(&backend_ref, OP_attention_backward, F64, NULL), 1, 0, 0));
+    visit_all(OP_attention_backward, check_row, narrow, oracle);
+    operands_free(inputs);
+    operands_free(oracle);
+    operands_free(narrow);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -282,6 +297,7 @@ int main(void)
         cmocka_unit_test(test_hidden_pairs),
         cmocka_unit_test(test_folded_into_nothing),
         cmocka_unit_test(test_without_a_gradient),
+        cmocka_unit_test(test_many_heads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

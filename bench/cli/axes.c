@@ -97,6 +97,22 @@ static char *pe_text(const char *item, struct axis_values *v, struct message *wh
 
 _Static_assert(SEGMENTS_MAX == 1000, "what the help of --checkpoint says");
 
+_Static_assert(BUCKETS_MAX == 1024, "what the help of --bias says");
+
+/* Examples of --bias. */
+static const char *bias_choice(int index)
+{
+    static const char *const examples[] = {"none", "spd:20", NULL};
+    return examples[index];
+}
+
+static char *bias_text(const char *item, struct axis_values *v, struct message *why)
+{
+    (void)v;
+    (void)why;
+    return buckets_parse(item) >= 0 ? strdup(item) : NULL;
+}
+
 /* Examples of --checkpoint. */
 static const char *checkpoint_choice(int index)
 {

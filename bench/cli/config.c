@@ -27,12 +27,13 @@ static const struct place places[AXES] = {
 
 _Static_assert(sizeof(enum norm_kind) == sizeof(int), "names are read and written as int");
 
-/* The solver is an axis of its own. */
+/* The solver and the buckets are axes of their own. */
 static void set_encoding(struct encoding_config *pe, const struct encoding_config *value)
 {
-    enum eigensolver solver = pe->solver;
+    struct encoding_config before = *pe;
     *pe = *value;
-    pe->solver = solver;
+    pe->solver = before.solver;
+    pe->buckets = before.buckets;
 }
 
 void config_set(struct config *c, enum axis a, const struct axis_values *v, double value)
@@ -41,6 +42,8 @@ void config_set(struct config *c, enum axis a, const struct axis_values *v, doub
     void *at = (char *)c + places[a].offset;
     if (a == AXIS_PE)
         set_encoding(at, &v->encodings[(size_t)value]);
+    else if (a == AXIS_BIAS)
+        *(int64_t *)at = buckets_parse(axis_text(v, value));
     else if (axis->kind == AXIS_TEXT)
         *(const char **)at = axis_text(v, value);
     else if (axis->kind == AXIS_NUMBER)
@@ -60,6 +63,9 @@ void config_axis(const struct config *c, enum axis a, struct axis_value *v)
     if (a == AXIS_PE) {
         encoding_format(pe, v->buffer, sizeof v->buffer);
         v->text = v->buffer;
+    } else if (a == AXIS_BIAS) {
+        snprintf(v->buffer, sizeof v->buffer, "spd:%" PRId64, pe->buckets);
+        v->text = pe->buckets ? v->buffer : axis->standard;
     } else if (axis->kind == AXIS_TEXT) {
         v->text = *(const char *const *)at;
     } else if (axis->kind == AXIS_NAME) {

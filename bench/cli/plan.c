@@ -148,7 +148,7 @@ void plan_make(struct options *o)
         for (int64_t i = 0; i < all; i++) {
             list[count] = expand_first(o, i);
             const struct config *c = &list[count];
-            count += empty || c->parts.pe.kind || memchr(c->runs, true, sizeof c->runs);
+            count += empty || encoding_any(&c->parts.pe) || memchr(c->runs, true, sizeof c->runs);
         }
     o->plan = (struct run_plan){list, count};
     for (int64_t i = 0; i < count; i++)

@@ -33,12 +33,14 @@ static const char *library_of(const struct options *o, const struct config *c, e
 static void name_model(const struct config *c, struct message *to)
 {
     const struct model_config *p = &c->parts;
-    char pe[80] = "", mlp[64] = "";
+    char pe[80] = "", mlp[96] = "";
     if (p->pe.kind)
         snprintf(pe, sizeof pe, " --pe %s:%" PRId64 ":%" PRId64, encoding_name((int)p->pe.kind), p->pe.k,
                  p->pe.width);
     if (p->mlp)
         snprintf(mlp, sizeof mlp, " --mlp %s --dropout %.10g", mlp_name((int)p->mlp), p->dropout);
+    if (p->pe.buckets)
+        snprintf(mlp + strlen(mlp), sizeof mlp - strlen(mlp), " --bias spd:%" PRId64, p->pe.buckets);
     complain(to, "--model %s --attention %s --mpnn %s --heads %" PRId64 " --hidden %" PRId64 "%s%s: %s",
              c->model, attention_name((int)p->attention), mpnn_name((int)p->mpnn), p->heads, p->hidden, pe,
              mlp, model_refuses(p));
@@ -143,6 +145,7 @@ static bool check_ranks(const struct options *o, const struct config *c, struct 
          "batch norm of edges or features"},
         {p->dropout > 0 || p->attention_dropout > 0, "dropout"},
         {p->pe.kind != ENCODING_NONE, "--pe"},
+        {p->pe.buckets > 0, "--bias"},
         {graph_is_file(c->graph.family), "graphs from files"},
         {c->partition && !halo, "--partition metis (--parallel halo)"},
         {!divided && strstr(c->graph.family, ":giant"), "a giant component, which is drawn whole"},
@@ -273,8 +276,8 @@ static bool check_whole(const struct options *o, struct message *error)
         {crosses &&
              (variants < 2 || variants > CROSSOVER_VARIANTS_MAX || plan_combinations(o) != configs * over),
          "--find: needs two variants, or up to six, and one value of every other axis"},
-        {encodes && (o->plan.list->parts.pe.kind == ENCODING_NONE || !o->programs[x->program]),
-         "--find: encoding=PROGRAM needs an encoding (--pe) and that program (--phase)"},
+        {encodes && (!encoding_any(&o->plan.list->parts.pe) || !o->programs[x->program]),
+         "--find: encoding=PROGRAM needs an encoding (--pe or --bias) and that program (--phase)"},
     };
     return complain_of(refusals, sizeof refusals / sizeof *refusals, error);
 }

@@ -32,7 +32,7 @@ static bool encode_anew(struct workload *w, struct encoding *e, struct message *
     static const struct sampling no_deadline = {0};
     struct encoding_options with = {.threads = w->config.threads,
                                     .cancel = {sampling_cancelled, &no_deadline}};
-    if (w->config.parts.pe.kind == ENCODING_NONE)
+    if (!encoding_any(&w->config.parts.pe))
         return true;
     w->config.encoding = e;
     return encoding_compute(&w->config.parts.pe, &w->batch, &with, e, error->text, sizeof error->text);
@@ -92,7 +92,7 @@ bool cold_start_measure(const struct options *o, const struct config *c, double 
             return false;
     for (int i = 0; i < COLD_START_STEPS; i++)
         seconds[i] = summarize(all[i], (size_t)n).median;
-    if (c->parts.pe.kind == ENCODING_NONE)
+    if (!encoding_any(&c->parts.pe))
         seconds[COLD_START_ENCODING] = NAN;
     return true;
 }

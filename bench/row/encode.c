@@ -72,7 +72,7 @@ static void compare_eigenvalues(struct encoded *e, const struct config *c, const
 
 bool encode(struct encoded *e, const struct config *c, const struct batch *b, const struct sampling *rule)
 {
-    if (c->parts.pe.kind == ENCODING_NONE)
+    if (!encoding_any(&c->parts.pe))
         return true;
     bool first = !e->computed;
     int needed = rule->runs > 0 ? rule->runs : 1;

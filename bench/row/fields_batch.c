@@ -62,7 +62,7 @@ static int64_t structure_bytes(const struct workload *w, const struct batch *b)
 static void set_encoding_bound(struct row *row, const struct workload *w, const struct batch *b)
 {
     const struct encoding_config *c = &w->config.parts.pe;
-    if (c->kind == ENCODING_NONE)
+    if (!encoding_any(c))
         return;
     struct encoding_bound bound = encoding_bound(c, b, w->config.threads);
     row->encoding.storage = encoding_storage(c, b);

@@ -402,7 +402,7 @@ static const char *why_left_out(const struct pass *p, const struct target *t)
 bool passes_are_later(const struct job *job)
 {
     struct target t = {.job = job};
-    bool any = job->config->parts.pe.kind && !executed_why_not(job);
+    bool any = encoding_any(&job->config->parts.pe) && !executed_why_not(job);
     for (; t.kind < PROGRAMS; t.kind++)
         for (int i = 0; i < PASSES && job->config->runs[t.kind]; i++)
             any = any || (passes[i].needs & LATER && !why_left_out(&passes[i], &t));

@@ -41,7 +41,7 @@ static bool is_right(const struct encoded *encoded, struct outcome *outcome)
 bool workload_encode(struct workload *w, struct encoded *e, const struct sampling *rule,
                      struct outcome *outcome)
 {
-    if (w->config.parts.pe.kind == ENCODING_NONE || w->options->device.meta)
+    if (!encoding_any(&w->config.parts.pe) || w->options->device.meta)
         return true;
     if (rule && encoding_calls_lapack(&w->config.parts.pe) && !open_blas(w, outcome))
         return false;

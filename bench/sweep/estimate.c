@@ -52,7 +52,7 @@ static struct estimate estimate_next(struct workload *w, const struct options *o
     char reason[SKIP_REASON];
     e.known = workload_plan_next(w, o, config, &error) && !config_is_skipped(o, config, reason);
     e.batch = w->batch.peak;
-    if (e.known && config->parts.pe.kind != ENCODING_NONE)
+    if (e.known && encoding_any(&config->parts.pe))
         e.encoding = encoding_likely_flops(&config->parts.pe, &w->batch);
     for (enum program_kind p = 0; p < PROGRAMS && e.known; p++) {
         e.program[p].seconds = c ? 0 : NAN;
@@ -256,7 +256,7 @@ static void add_estimate(const struct options *o, const struct config *c, const 
         units_format(memory, (double)arena, UNITS_BINARY, "B");
     estimate_time_text(text, seconds);
     all->seconds += seconds;
-    all->encodes = all->encodes || c->parts.pe.kind != ENCODING_NONE;
+    all->encodes = all->encodes || encoding_any(&c->parts.pe);
     bool timed = !o->device.meta, slow = o->sampling.timeout > 0 && seconds > o->sampling.timeout;
     grid_add(table, "%s", any ? text : "-");
     grid_add(table, "%s", any ? memory : "-");

@@ -54,7 +54,7 @@ static void choose_programs(struct job *job, struct whole *all)
     bool is_skipped = config_is_skipped(o, job->config, reason);
     for (size_t i = 0; i < TIMED && !is_skipped; i++) {
         job->timing[i].is_wanted =
-            i == PROGRAMS ? job->config->parts.pe.kind != ENCODING_NONE : job->config->runs[i];
+            i == PROGRAMS ? encoding_any(&job->config->parts.pe) : job->config->runs[i];
         all->parts += job->timing[i].is_wanted;
         all->cost += i < PROGRAMS && job->timing[i].is_wanted ? job->cost[i] : 0;
         all->around += i < PROGRAMS ? job->check[i] : 0;

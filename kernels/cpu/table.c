@@ -84,6 +84,8 @@ static const struct kernel kernels[] = {
     ROW_SCRATCH(walk_returns, "simd", f32, walk_returns),
     ROW_SCRATCH(walk_returns_half, "simd", f32, walk_returns_half),
     ROW_SCRATCH(heat_diagonal, "simd", f32, heat_diagonal),
+    /* The type of its operands is fixed, so that of the row is irrelevant. */
+    ROW_SCRATCH(hops, "simd", f32, hops),
     ROW_SCRATCH(chebyshev, "simd", f32, chebyshev),
     ROW_SCRATCH(gram, "simd", f32, gram),
     ROW(add, "simd", f32, add),

@@ -199,17 +199,36 @@ static struct encoding_bound bound_for(const struct encoding_config *c, const st
                                       : pairs_bound(c, b, a, threads);
 }
 
+/* Adds the distances, which have no FLOPs. */
+static void add_distances(struct encoding_bound *bound, const struct encoding_config *c,
+                          const struct batch *b, int threads)
+{
+    struct hops_args args = {.call = {.threads = threads},
+                             .bucket = shape(I64, b->pairs, 1),
+                             .graphs = {shape(I64, b->graphs + 1, 1), b->pairs},
+                             .adj = edge_shapes(&b->adj, &b->out)};
+    int64_t bytes = op_bytes(OP_hops, &args), own = mat_bytes(args.bucket) + op_scratch(OP_hops, &args);
+    bound->bytes += bound->bytes < 0 ? 0 : bytes;
+    bound->peak = max_of(bound->peak, encoding_storage(c, b) - mat_bytes(args.bucket) + own);
+    bound->label = bound->label ? bound->label : "a search from each node";
+}
+
 struct encoding_bound encoding_bound(const struct encoding_config *c, const struct batch *b, int threads)
 {
     struct assumed worst = {true, (double)max_of(1, b->adj.edges)};
-    return bound_for(c, b, &worst, threads);
+    struct encoding_bound bound = {0};
+    if (c->kind != ENCODING_NONE)
+        bound = bound_for(c, b, &worst, threads);
+    if (c->buckets)
+        add_distances(&bound, c, b, threads);
+    return bound;
 }
 
 double encoding_likely_flops(const struct encoding_config *c, const struct batch *b)
 {
     double degree = (double)b->adj.edges / (double)b->adj.nodes, flops = 0;
     struct assumed usual = {false, fmax(1, 4 * degree)};
-    for (int64_t g = 0; g < b->graphs; g++) {
+    for (int64_t g = 0; g < b->graphs && c->kind != ENCODING_NONE; g++) {
         int64_t n = b->offset[g + 1] - b->offset[g], offset[2] = {0, n};
         struct batch one = {.graphs = 1, .symmetric = b->symmetric, .offset = offset};
         one.adj.nodes = one.out.nodes = n;

@@ -1,5 +1,7 @@
 #include "models/encodings/check.h"
 
+#include "models/encodings/distances.h"
+
 struct encoding_check encoding_check(const struct encoding_config *c, const struct batch *b,
                                      const struct encoding *e, const struct encoding_check_options *o)
 {
@@ -8,7 +10,9 @@ struct encoding_check encoding_check(const struct encoding_config *c, const stru
         rwse_check(&check, b, e, o);
     else if (c->kind == ENCODING_HEAT)
         heat_check(&check, b, e, o);
-    else
+    else if (c->kind != ENCODING_NONE)
         lappe_check(&check, c, b, e, o);
+    if (c->buckets)
+        distances_check(&check, c, b, e, o);
     return check;
 }

@@ -69,6 +69,22 @@ bool encoding_parse(const char *text, struct encoding_config *c)
     return false;
 }
 
+bool encoding_any(const struct encoding_config *c)
+{
+    return c->kind != ENCODING_NONE || c->buckets > 0;
+}
+
+int64_t buckets_parse(const char *text)
+{
+    int64_t k;
+    if (strcmp(text, "none") == 0)
+        return 0;
+    if (strncmp(text, "spd", 3) != 0)
+        return -1;
+    text += 3;
+    return read_number(&text, &k) && !*text && k <= BUCKETS_MAX ? k : -1;
+}
+
 int64_t encoding_pairs(const struct encoding_config *c, int64_t nodes)
 {
     return min_of(c->k, c->kind == ENCODING_LAP_PYG ? nodes - 1 : nodes);
@@ -105,7 +121,8 @@ bool laplacian_exists(const struct batch *b, char *error, size_t error_size)
 int64_t encoding_storage(const struct encoding_config *c, const struct batch *b)
 {
     int64_t eigenvalues = encoding_is_spectral(c) ? b->graphs : 0;
-    return c->kind == ENCODING_NONE ? 0 : 4 * c->k * (b->adj.nodes + eigenvalues);
+    int64_t distances = c->buckets ? 8 * b->pairs : 0;
+    return distances + (c->kind == ENCODING_NONE ? 0 : 4 * c->k * (b->adj.nodes + eigenvalues));
 }
 
 static struct mat index_view(int64_t rows, enum dtype dtype, const void *data)
@@ -136,6 +153,7 @@ int64_t encoding_missed(const struct encoding *e, const struct encoding *other)
 void encoding_free(struct encoding *e)
 {
     free(e->values.data);
+    free(e->distances.data);
     free(e->eigenvalues.data);
     free(e->pairs);
     *e = (struct encoding){0};

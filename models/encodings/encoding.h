@@ -13,6 +13,9 @@
  *                    "Equivariant and stable positional encoding for more powerful graph neural networks",
  *                    2022)
  *
+ *     distances      of all pairs, for the bias of dense attention (models/encodings/distances.h): beside or
+ * without one of these
+ *
  * p is the width of the encoder, i.e. the number of columns of the model's input that it fills; default 16;
  * of eslap 0.
  */
@@ -52,7 +55,15 @@ struct encoding_config {
     int64_t k;     /* steps, eigenpairs or times */
     int64_t width; /* of the encoder */
     enum eigensolver solver;
+    int64_t buckets; /* of distances, 0 to BUCKETS_MAX; 0: none are computed */
 };
+
+/* Whether anything is computed. */
+bool encoding_any(const struct encoding_config *c);
+
+/* Parses "none" or "spd:20": the buckets; -1 for anything else. */
+enum { BUCKETS_MAX = 1024 };
+int64_t buckets_parse(const char *text);
 
 /* Whether it consists of eigenvectors, which a solver finds; whether LAPACK may compute it. */
 bool encoding_is_spectral(const struct encoding_config *c);
@@ -76,9 +87,10 @@ void encoding_format(const struct encoding_config *c, char *text, size_t size);
 struct encoding {
     struct mat values, eigenvalues;
     int64_t *pairs;
-    struct cost cost;   /* of the ops executed */
-    int64_t peak;       /* peak bytes allocated during the computation, including the encoding itself */
-    const char *method; /* "half powers", "full powers"; "lapack", "iterative", "arpack" or a combination */
+    struct mat distances; /* pairs of nodes x 1, I64: as op hops has them; absent without buckets */
+    struct cost cost;     /* of the ops executed */
+    int64_t peak;         /* peak bytes allocated during the computation, including the encoding itself */
+    const char *method;   /* "half powers", "full powers"; "lapack", "iterative", "arpack" or a combination */
     const char *flops_label; /* origin of the FLOPs: "executed ops" or "nominal" */
     /* LapPE only; over several graphs, sums and the largest residual. */
     int64_t nullity;    /* pairs that are indicators of components, known without a solver */
@@ -108,7 +120,7 @@ const char *encoding_without_pairs(const struct encoding_config *c);
 /* The edges of the batch as an operand. */
 struct edges encoding_edges(const struct batch *b);
 
-/* Bytes of the stored encoding: 4 N K, and 4 B K for eigenvalues. */
+/* Bytes of the stored encoding: 4 N K, and 4 B K for eigenvalues; 8 for the distance of each pair. */
 int64_t encoding_storage(const struct encoding_config *c, const struct batch *b);
 
 /*

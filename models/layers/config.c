@@ -107,6 +107,8 @@ const char *model_refuses(const struct model_config *c)
         return "a layer needs attention or message passing";
     if (c->attention_dropout > 0 && !c->attention)
         return "attention dropout needs attention";
+    if (c->pe.buckets && c->attention != ATTENTION_DENSE)
+        return "a bias needs dense attention";
     if (c->mlp == MLP_FUSED && !c->attention && c->mpnn != MPNN_GIN && c->mpnn != MPNN_GINE)
         return "a fused mlp needs attention, GIN or GINE";
     if (c->mlp == MLP_FUSED && c->dropout > 0)
@@ -247,6 +249,7 @@ int64_t model_parameters(const struct model_config *c)
         layer += attention_parameters(c) + norm + linear_parameters(d, c->ffn) +
                  linear_parameters(c->ffn, d) + norm;
     int64_t edges = model_has_edge_state(c) ? feature_parameters(&c->edge_features, d, EDGE_FEATURES) : 0;
+    int64_t bias = c->pe.buckets ? (c->pe.buckets + 1) * c->heads : 0;
     return feature_parameters(&c->features, d - encoder_width(c), FEATURES) + encoder_parameters(&c->pe, d) +
-           edges + c->layers * layer + head_parameters(c);
+           edges + bias + c->layers * layer + head_parameters(c);
 }

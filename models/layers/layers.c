@@ -106,7 +106,7 @@ static struct mat attend_to_graphs(struct tape *t, struct mat qkv, const struct 
         return ring_attention(t, qkv, &s->peers, &s->graphs, heads);
     if (s->peers.ranks)
         return ulysses_attention(t, qkv, &s->peers, heads);
-    return op(t, attention, .q = q, .k = k, .v = v, .m = s->mask, .schedule = drop.schedule,
+    return op(t, attention, .q = q, .k = k, .v = v, .m = s->mask, .schedule = drop.schedule, .bias = s->bias,
               .graphs = s->graphs, .heads = heads, .key = drop.key, .p = drop.p)
         ->y;
 }
@@ -174,6 +174,18 @@ struct mat attention(struct tape *t, const char *name, enum attention_kind kind,
     struct mat y = linear(t, "out", attend(t, kind, qkv, s, heads, drop), x.cols, ACT_NONE);
     span_leave(t);
     return y;
+}
+
+struct mat distance_bias(struct tape *t, const char *name, const struct batch *b,
+                         const struct encoding *encoding, int64_t buckets, int64_t heads)
+{
+    span_enter(t, name);
+    struct mat table = param(t, "weight", buckets + 1, heads, 1);
+    struct mat bucket =
+        input_encoding_index(t, "encoding.distances", b->pairs, encoding ? encoding->distances.data : NULL);
+    struct mat bias = op(t, embedding, .table = table, .index = bucket)->y;
+    span_leave(t);
+    return bias;
 }
 
 struct mat gin(struct tape *t, const char *name, enum mlp_kind kind, struct mat x, const struct structure *s,

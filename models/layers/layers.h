@@ -24,7 +24,8 @@ struct structure {
     struct peers peers;
     struct edges adj;
     struct mat place;
-    struct mat gcn; /* the weights of gcn_weights; absent without GCN */
+    struct mat bias; /* of dense attention, pairs x heads, of all layers; absent without */
+    struct mat gcn;  /* the weights of gcn_weights; absent without GCN */
     struct mat edge;
     bool edge_ends;
 };
@@ -32,10 +33,18 @@ struct structure {
 /*
  * Declares the batch as inputs: "graphs" and, if requested, "adjacency.row" and "adjacency.col"; for training
  * on a graph that is not symmetric also its transpose, "adjacency.out_row" and "adjacency.out_col".
- * `numbered`: for training also "adjacency.out_edge", which a batch with arrays must have. It must live until
- * tape_init.
+ * `numbered`: for training also "adjacency.out_edge", which a
+ * batch with arrays must have. It must live until tape_init.
  */
 struct structure tape_structure(struct tape *t, const struct batch *b, bool edges, bool numbered);
+
+/*
+ * The bias of dense attention by the distance of a pair (Ying et al., "Do Transformers really perform badly
+ * for graph representation?", 2021): a row of a table, with a column for each head, for 0 .. buckets - 2, for
+ * more, and for pairs without a path from i to j.
+ */
+struct mat distance_bias(struct tape *t, const char *name, const struct batch *b,
+                         const struct encoding *encoding, int64_t buckets, int64_t heads);
 
 /* act(x weight' + bias): N x D -> N x width. */
 struct mat linear(struct tape *t, const char *name, struct mat x, int64_t width, enum activation act);

@@ -163,6 +163,8 @@ struct recording program_record(enum program_kind kind, const struct model_confi
         s.place = gate_encoder(t, "encoder", c->hidden, &c->pe, batch, encoding);
     if (model_has_edge_state(c))
         s.edge = program_edges(t, c, batch);
+    if (c->pe.buckets)
+        s.bias = distance_bias(t, "bias", batch, encoding, c->pe.buckets, c->heads);
     r.output = program_output(t, c, &s, batch, x);
     if (!c->own && tape_parameter_elements(t) != model_parameters(c))
         tape_contract("the model has %lld parameters, but the formula gives %lld",

@@ -133,6 +133,11 @@ struct mat input_encoding_bounds(struct tape *t, const char *name, int64_t rows,
     return declare_copy(t, MEMORY_ENCODINGS, name, I64, rows + 1, 1, from);
 }
 
+struct mat input_encoding_index(struct tape *t, const char *name, int64_t rows, const int64_t *from)
+{
+    return declare_copy(t, MEMORY_ENCODINGS, name, I64, rows, 1, from);
+}
+
 struct mat tape_matrix(struct tape *t, int64_t rows, int64_t cols)
 {
     return tape_storage(t, MEMORY_ACTIVATIONS, t->config.dtype, rows, cols, NULL);

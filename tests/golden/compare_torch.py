@@ -14,7 +14,7 @@ for a core. On a GPU (--device cuda) the cores only launch work, and no round is
 events. gtmark replays a graph, as the peers graph and reduce-overhead do, and its rounds are the repetitions of one process,
 before the peers', since opening a GPU takes longer than a block.
 
---ops compares single operations instead, at 20000 nodes and 160000 edges.
+--ops compares single operations instead, at 20000 nodes and 160000 edges; attention with a bias at 1000 nodes.
 """
 
 import argparse
@@ -392,6 +392,7 @@ def table(args):
 OPS = {
     "aggregate": ("spmm", "spmm_backward"),
     "sparse_attention": ("sparse_attention", "sparse_attention_backward"),
+    "biased_attention": ("attention+bias", "attention_backward+bias"),
     "layer_norm": ("add_layer_norm", "layer_norm_backward"),
     "ffn": ("mlp", "mlp_backward"),
 }
@@ -405,7 +406,7 @@ class GtmarkOp:
         axes = {"nodes": shape.nodes, "degree": shape.edges / shape.nodes, "hidden": shape.hidden,
                 "ffn": 2 * shape.hidden, "heads": shape.heads, "threads": args.threads,
                 "budget": args.seconds * len(ops)}
-        flags = [f"--impl={op}=simd" for op in ops]
+        flags = [f"--impl={op}={'flash' if '+bias' in op else 'simd'}" for op in ops]
         self.command = [str(args.bench.parent / "bench_kernels"), "--op", ",".join(ops), *flags,
                         *(f"--{axis}={value}" for axis, value in axes.items()), "--repetitions=1", "--cold=0", "--no-check",
                         "--no-charts", "--format=json", "--output", f"{scratch}/ours.json"]
@@ -432,14 +433,15 @@ def ops_row(args, name, kind, shape, scratch):
             f"{ratios_of(rounds, best, 'ours')} | {over_bound(rounds)} | {len(rounds)} of {tried} |")
 
 
-def ops_table(args, shape):
+def ops_table(args):
     print("| op | pass | gtmark ms | peers ms | best / gtmark [95 %] | gtmark / bound | quiet rounds |")
     print("|---" * 7 + "|")
     with tempfile.TemporaryDirectory() as scratch:
         for name in args.ops.split(","):
             for kind in torch_ops.KINDS:
+                shape = torch_ops.SHAPES.get(name, torch_ops.Shape())
                 print(ops_row(args, name, kind, shape, scratch), flush=True)
-    print(f"\n{args.threads} threads; {shape}; torch {torch.__version__}; above 1: gtmark is faster")
+    print(f"\n{args.threads} threads; {torch_ops.Shape()}, {torch_ops.SHAPES}; torch {torch.__version__}; above 1: gtmark is faster")
 
 
 def in_precision(args):
@@ -460,7 +462,7 @@ def main():
     torch.set_num_threads(args.threads)
     torch.manual_seed(42)
     if args.ops:
-        ops_table(args, torch_ops.Shape())
+        ops_table(args)
         return
     good = [in_precision(argparse.Namespace(**{**vars(args), "precision": p})) for p in args.precision.split(",")]
     sys.exit(not all(good))

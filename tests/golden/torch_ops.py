@@ -106,6 +106,27 @@ def attention(shape: Shape, batch: Batch) -> tuple[int, dict[str, Op]]:
     return 3 * d, peers | {"pyg": lambda qkv: conv(qkv, batch.edge_index)}
 
 
+def biased_attention(shape: Shape, batch: Batch) -> tuple[int, dict[str, Op]]:
+    """Dense attention with a bias for each pair and head, which has a gradient too."""
+    n, d, heads = shape.nodes, shape.hidden, shape.heads
+    bias = nn.Parameter(torch.rand(1, heads, n, n) * 2 - 1)
+
+    def attended(qkv: Tensor, attend: Callable[[Tensor, Tensor, Tensor], Tensor]) -> Tensor:
+        bias.grad = None  # written, not added
+        y = attend(*qkv.view(1, n, 3, heads, d // heads).permute(2, 0, 3, 1, 4).unbind(0))
+        return y.transpose(1, 2).reshape(n, d)
+
+    def sdpa(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=bias)
+
+    def products(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        return (q @ k.transpose(2, 3) * (d // heads) ** -0.5 + bias).softmax(3) @ v
+
+    compiled = torch.compile(products, dynamic=False)
+    return 3 * d, {"sdpa": lambda x: attended(x, sdpa), "eager": lambda x: attended(x, products),
+                   "compile": lambda x: attended(x, compiled)}
+
+
 def layer_norm(shape: Shape, batch: Batch) -> tuple[int, dict[str, Op]]:
     """Of the sum of two matrices, as after each branch."""
     norm, residual = nn.LayerNorm(shape.hidden), torch.rand(shape.nodes, shape.hidden) * 2 - 1
@@ -128,7 +149,9 @@ def ffn(shape: Shape, batch: Batch) -> tuple[int, dict[str, Op]]:
     return d, {"eager": eager, "compile": compiled, "onednn": network(OneDnnLinear)}
 
 
-OPS = {"aggregate": aggregate, "sparse_attention": attention, "layer_norm": layer_norm, "ffn": ffn}
+OPS = {"aggregate": aggregate, "sparse_attention": attention, "biased_attention": biased_attention,
+       "layer_norm": layer_norm, "ffn": ffn}
+SHAPES = {"biased_attention": Shape(nodes=1000, edges=5000)}  # where not Shape()
 
 
 def program(op: Op, kind: str, nodes: int, columns: int) -> Callable[[], object]:
