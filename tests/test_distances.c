@@ -164,7 +164,7 @@ enum { PATH_NODES = 3, PATH_WIDTH = 2, PATH_HEADS = 2, PATH_BUCKETS = 2 /* and a
 
 static const double path_x[] = {1, .5, 0, -1, 2, 1}, path_table[] = {.1, -.2, .3, .4, -.5, .6};
 
-/* Attention of x to itself, `times` over the same bias; the loss is the sum of y. */
+/* Attention, `times` over the same bias; the loss is the sum of y. */
 static struct tape *biased(struct encoding *e, const struct batch *b, int times, struct mat *y,
                            struct mat *table)
 {
@@ -172,19 +172,23 @@ static struct tape *biased(struct encoding *e, const struct batch *b, int times,
     struct tape *t = tape_new_in_double();
     int64_t at[] = {0, PATH_NODES};
     struct offsets graphs = {input_copy(t, "graphs", I64, 2, 1, memcpy(b->offset, at, sizeof at)), b->pairs};
-    struct mat x = input_copy(t, "x", F64, PATH_NODES, PATH_WIDTH, path_x);
+    struct mat q = param(t, "q", PATH_NODES, PATH_WIDTH, 1), k = param(t, "k", PATH_NODES, PATH_WIDTH, 1),
+               v = param(t, "v", PATH_NODES, PATH_WIDTH, 1);
     struct mat one = input_copy(t, "one", F64, PATH_NODES, PATH_WIDTH, ones), loss = {0};
     *table = param(t, "table", PATH_BUCKETS + 1, PATH_HEADS, 1);
     struct mat index = input_encoding_index(t, "distances", b->pairs, e->distances.data);
     struct mat bias = op(t, embedding, .table = *table, .index = index)->y;
     for (int n = 0; n < times; n++) {
-        *y = op(t, attention, .q = x, .k = x, .v = x, .bias = bias, .graphs = graphs, .heads = PATH_HEADS)->y;
+        *y = op(t, attention, .q = q, .k = k, .v = v, .bias = bias, .graphs = graphs, .heads = PATH_HEADS)->y;
         struct mat rows = op(t, row_dot, .a = *y, .b = one)->y;
         struct mat sum = op(t, sum_pool, .x = rows, .graphs = graphs)->y;
         loss = n ? op(t, add, .a = loss, .b = sum)->y : sum;
     }
     tape_keep(t, *y);
     tape_make_ready(t, loss);
+    memcpy(tape_view(t, q).data, path_x, sizeof path_x);
+    memcpy(tape_view(t, k).data, path_x, sizeof path_x);
+    memcpy(tape_view(t, v).data, path_x, sizeof path_x);
     memcpy(tape_view(t, *table).data, path_table, sizeof path_table);
     tape_run(t);
     return t;
@@ -239,7 +243,7 @@ static void test_rows(void **state)
 /* Beside an encoding of the nodes, in batches, ragged and padded, and of a directed graph in inference. */
 static void test_combinations(void **state)
 {
-    static const char *const words[] = {"--bias spd:3 --pe rwse:4 --batch 3 --attention-dropout 0.2",
+    static const char *const words[] = {"--bias spd:3 --pe rwse:4:8 --batch 3 --attention-dropout 0.2",
                                         "--bias spd:3 --batch 3 --batching padded",
                                         "--bias spd:3 --precision bf16 --mpnn gine --task node",
                                         "--bias spd:3 --checkpoint layer --precision tf32"};
@@ -267,6 +271,9 @@ static void test_refusals(void **state)
         refuses(*state, "--bias spd:4", MORE("--attention", attentions[i]), names,
                 "a bias needs dense attention");
     }
+    /* 8 bytes of a distance, 8 heads of 4 bytes, and as many of the gradient, for each of 10^10 pairs */
+    refuses(*state, "--bias spd:4 --nodes 100000 --mem-limit 100GiB --degree 2", NULL,
+            "--bias spd:4 --nodes 100000", "the pairs need 67");
     refuses(*state, "--bias spd:4 --ranks 2 --parallel ulysses --device meta", NULL, "--parallel ulysses",
             "--bias");
     refuses(*state, "--bias spd:4 --ranks 2 --parallel ring --device meta", NULL, "--parallel ring",

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "kernels/rng.h"
+#include "models/encodings/compute.h"
 #include "models/layers/model.h"
 #include "models/tape/count.h"
 #include "models/tape/listing.h"
@@ -49,6 +50,9 @@ static const struct subject mixed[] = {
     {"gin, nodes, graph norm", {.mpnn = MPNN_GIN, .norm = NORM_GRAPH, .task = TASK_NODE}},
     {"gps, rwse", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN, .pe = {.kind = ENCODING_RWSE, .k = 5}}},
     {"gps, heat", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN, .pe = {.kind = ENCODING_HEAT, .k = 5}}},
+    {"graph_transformer, bias", {.attention = ATTENTION_DENSE, .pe = {.buckets = 3}}},
+    {"gps, gine, bias, dropout",
+     {.attention = ATTENTION_DENSE, .mpnn = MPNN_GINE, .attention_dropout = 0.2, .pe = {.buckets = 2}}},
     {"gps, lap", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN, .pe = {.kind = ENCODING_LAP, .k = 4}}},
     {"gps, gine, eslap",
      {.attention = ATTENTION_DENSE, .mpnn = MPNN_GINE, .pe = {.kind = ENCODING_ESLAP, .k = 4}}},
@@ -95,7 +99,14 @@ static struct recording ready_with(enum program_kind kind, const struct model_co
 
 static struct encoding sample_of(const struct model_config *c, const struct batch *b)
 {
-    return c->pe.kind ? encoding_sample(&c->pe, b) : (struct encoding){0};
+    const struct encoding_config pairs = {.buckets = c->pe.buckets};
+    struct encoding e = c->pe.kind ? encoding_sample(&c->pe, b) : (struct encoding){0}, distances = {0};
+    char error[128];
+    if (pairs.buckets)
+        assert_true(encoding_compute(&pairs, b, &(struct encoding_options){.threads = 1}, &distances, error,
+                                     sizeof error));
+    e.distances = distances.distances;
+    return e;
 }
 
 /* The same with a sample encoding, if the model has one; must not be initialised again. */
@@ -346,9 +357,11 @@ static void test_permuted_labels_permute_outputs(void **state)
     shuffle(&b, to.node);
     struct batch other = batch_relabelled(&b, to.node);
     place_edges(&b, &other, &to);
-    struct encoding e = sample_of(&c, &b), moved = {0};
-    if (c.pe.kind)
+    struct encoding e = sample_of(&c, &b), moved = sample_of(&c, &other);
+    if (c.pe.kind) {
+        encoding_free(&moved);
         moved = encoding_relabelled(&e, to.node);
+    }
     double *y = output_of(&c, &b, &e, NULL, &rows), *z = output_of(&c, &other, &moved, &to, &rows);
     double *mixed_up = output_of(&c, &other, &e, NULL, &rows), difference = 0, unequal = 0, size = 0;
     for (int64_t i = 0; i < rows; i++)

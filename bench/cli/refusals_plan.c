@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/tables/units.h"
 #include "bench/base/affinity.h"
 #include "bench/cli/command_line.h"
 #include "bench/cli/flags.h"
@@ -81,6 +82,31 @@ static bool check_model(const struct options *o, const struct config *c, struct 
 static bool trains_nothing(const struct options *o, enum axis a, bool differs)
 {
     return !o->programs[PROGRAM_STEP] && o->given[a] && differs;
+}
+
+/* What distances, bias and, in a step, its gradient take at least of drawn graphs: squares are least if all
+ * have the mean size. */
+static double bias_bytes(const struct options *o, const struct config *c)
+{
+    double nodes = (double)c->graph.nodes, pairs = (double)c->graph.graphs * nodes * nodes;
+    size_t entry = dtype_size(precision_dtype(c->parts.precision));
+    bool drawn = c->parts.pe.buckets && !graph_is_file(c->graph.family);
+    return drawn ? pairs * (8 + (double)((1 + o->programs[PROGRAM_STEP]) * c->parts.heads) * (double)entry)
+                 : 0;
+}
+
+static bool check_bias(const struct options *o, const struct config *c, struct message *error)
+{
+    char need[UNITS_TEXT], have[UNITS_TEXT];
+    double bytes = bias_bytes(o, c), limit = bytes ? options_host_memory(o) : 0;
+    if (o->action != ACTION_RUN || o->device.meta || bytes <= limit)
+        return true;
+    units_format(need, bytes, UNITS_BINARY, "B");
+    units_format(have, limit, UNITS_BINARY, "B");
+    return complain(
+        error, "--bias spd:%" PRId64 " --nodes %" PRId64 " --batch %" PRId64 ": the pairs need %s, and %s %s",
+        c->parts.pe.buckets, c->graph.nodes, c->graph.graphs, need,
+        o->mem_limit > 0 ? "--mem-limit is" : "free memory is", have);
 }
 
 /* The program, the graph and the solver. */
@@ -256,7 +282,8 @@ static bool refuse_missing_op(const struct options *o, const struct config *c, s
 static bool config_is_possible(const struct options *o, const struct config *c, struct message *error)
 {
     return (!c->lacks || refuse_missing_op(o, c, error)) && check_model(o, c, error) &&
-           check_source(o, c, error) && check_size(o, c, error) && check_ranks(o, c, error);
+           check_source(o, c, error) && check_bias(o, c, error) && check_size(o, c, error) &&
+           check_ranks(o, c, error);
 }
 
 /* The run as a whole. */
