@@ -164,7 +164,7 @@ static void test_combinations(void **state)
         {"--find attention=dense,sparse --resume", "--resume", "--find: "},
         {"--find attention=dense,sparse --find layers=memory", "given twice", "--find: "},
         {"--find attention=dense,sparse --against x", "--against", "--find: "},
-        {"--find encoding=step", "needs an encoding (--pe)", "--find: "},
+        {"--find encoding=step", "needs an encoding (--pe or --bias)", "--find: "},
         {"--find op=linear,nope", "two different ops", "--find "},
         {"--against /bin/true --output x.json", "--output", "--against: "},
         {"--against /bin/true --threshold latency:1s", "--threshold", "--against: "},

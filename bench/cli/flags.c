@@ -214,8 +214,7 @@ static const struct flag flags[] = {
      ON(launched)},
     {WHERE, "weak", NULL, "weak scaling: --batch graphs (--parallel halo: --nodes) for each rank", ON(weak)},
 
-    {WHAT, "data", "KIND=FILE",
-     "features, edge-features or labels of a graph file, as .npy or text; none: not those of its folder",
+    {WHAT, "data", "KIND=FILE", "features, edge-features or labels beside a graph file (.npy, text), or none",
      OTHER(data_read), FIELD(tables), .repeats = true},
     {WHAT, "phase", "LIST", "programs to time: forward, step, none (default: both; encodings: step)",
      OTHER(read_phase)},
