@@ -1,7 +1,5 @@
 #include "models/encodings/check.h"
 
-#include "models/encodings/distances.h"
-
 struct encoding_check encoding_check(const struct encoding_config *c, const struct batch *b,
                                      const struct encoding *e, const struct encoding_check_options *o)
 {

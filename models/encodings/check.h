@@ -30,6 +30,9 @@ struct encoding_check {
  * LapPE: the vectors must be orthonormal, and no vector that is orthogonal to all of them may have a smaller
  * Rayleigh quotient than the largest eigenvalue found: then a pair was left out, by Courant and Fischer. A
  * random block of vectors looks for one (deflated.h).
+ *
+ * Distances, those from up to 16 seeded nodes: they must be 0 from a node to itself, none more than a step
+ * beyond that of a node with an edge to it, and every other one have such a node that is a step nearer.
  */
 struct encoding_check encoding_check(const struct encoding_config *c, const struct batch *b,
                                      const struct encoding *e, const struct encoding_check_options *o);
@@ -41,5 +44,7 @@ void heat_check(struct encoding_check *to, const struct batch *b, const struct e
                 const struct encoding_check_options *o);
 void lappe_check(struct encoding_check *to, const struct encoding_config *c, const struct batch *b,
                  const struct encoding *e, const struct encoding_check_options *o);
+void distances_check(struct encoding_check *to, const struct encoding_config *c, const struct batch *b,
+                     const struct encoding *e, const struct encoding_check_options *o);
 
 #endif

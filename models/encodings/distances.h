@@ -5,16 +5,12 @@
 #ifndef GTMARK_MODELS_DISTANCES_H
 #define GTMARK_MODELS_DISTANCES_H
 
-#include "models/encodings/check.h"
+#include "models/encodings/encoding.h"
 
 /* Adds them to an encoding of the batch, with their cost. False with a message, and the encoding as it was.
  */
 bool distances_compute(const struct encoding_config *c, const struct batch *b,
                        const struct encoding_options *with, struct encoding *to, char *error,
                        size_t error_size);
-
-/* Computes those from 16 seeded nodes again. */
-void distances_check(struct encoding_check *to, const struct encoding_config *c, const struct batch *b,
-                     const struct encoding *e, const struct encoding_check_options *o);
 
 #endif
