@@ -10,12 +10,22 @@
 
 #include <float.h>
 
-/* Adds the bias of n pairs to their scores, which are exponents of 2. */
-static inline void pair_bias_add(int64_t n, float *restrict s, const float *restrict bias, int64_t ld)
+INLINE void pair_bias_add_by(int64_t n, float *restrict s, const float *restrict bias, int64_t ld)
 {
 #pragma omp simd
     for (int64_t j = 0; j < n; j++)
         s[j] += bias[j * ld] * VM_LOG2E;
+}
+
+/* Adds the bias of n pairs to their scores, which are exponents of 2. Known strides are vector loads. */
+static inline void pair_bias_add(int64_t n, float *restrict s, const float *restrict bias, int64_t ld)
+{
+    if (ld == 4)
+        pair_bias_add_by(n, s, bias, 4);
+    else if (ld == 8)
+        pair_bias_add_by(n, s, bias, 8);
+    else
+        pair_bias_add_by(n, s, bias, ld);
 }
 
 /* dbias (+)= ds of n pairs. */
