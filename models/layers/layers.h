@@ -33,8 +33,8 @@ struct structure {
 /*
  * Declares the batch as inputs: "graphs" and, if requested, "adjacency.row" and "adjacency.col"; for training
  * on a graph that is not symmetric also its transpose, "adjacency.out_row" and "adjacency.out_col".
- * `numbered`: for training also "adjacency.out_edge", which a
- * batch with arrays must have. It must live until tape_init.
+ * `numbered`: for training also "adjacency.out_edge", which a batch with arrays must have. It must live until
+ * tape_init.
  */
 struct structure tape_structure(struct tape *t, const struct batch *b, bool edges, bool numbered);
 

@@ -119,8 +119,10 @@ struct mat input_reals(struct tape *t, const char *name, int64_t rows, int64_t c
  */
 struct mat input_types(struct tape *t, const char *name, struct row_range rows, const int *sizes, int tables);
 
-/* The same of category ENCODINGS: values, converted to the tape's dtype, the bounds of `rows` ranges,
- * and `rows` indices. */
+/*
+ * The same of category ENCODINGS: values, converted to the tape's dtype, the bounds of `rows` ranges, and
+ * `rows` indices.
+ */
 struct mat input_encoding(struct tape *t, const char *name, int64_t rows, int64_t cols, const float *from);
 struct mat input_encoding_bounds(struct tape *t, const char *name, int64_t rows, const int64_t *from);
 struct mat input_encoding_index(struct tape *t, const char *name, int64_t rows, const int64_t *from);
