@@ -220,7 +220,8 @@ static void test_path(void **state)
 }
 
 #define TINY                                                                                                 \
-    "--nodes 50 --hidden 16 --heads 2 --layers 2 --runs 2 --repetitions 1 --warmup 0 --threads 1 --output x.json "
+    "--nodes 50 --hidden 16 --heads 2 --layers 2 --runs 2 --repetitions 1 --warmup 0 --threads 1 --output "  \
+    "x.json "
 
 static void test_rows(void **state)
 {
