@@ -192,9 +192,13 @@ struct offsets {
  * ranks'. row is that of the N, out_row of all S.
  */
 struct edges {
-    struct mat row, col;         /* (N + 1) x 1, I64; E x 1, I32 */
-    struct mat out_row, out_col; /* the same; out_row of a part has S + 1 rows */
-    struct mat out_edge;         /* E x 1, I32 */
+    struct mat row;     /* (N + 1) x 1, I64 */
+    int64_t most;       /* edges that a node receives at most, or 0: not known */
+    struct mat col;     /* E x 1, I32 */
+    struct mat out_row; /* as row; of a part S + 1 rows */
+    int64_t out_most;   /* sent */
+    struct mat out_col;
+    struct mat out_edge; /* E x 1, I32 */
 };
 
 #endif

@@ -146,9 +146,11 @@ struct op_row {
 };
 
 #define MEMBER(id) .name = #id, .at = offsetof(args_type, id), .size = sizeof ((args_type *)0)->id
-#define MATRIX(id, kind, R, C, ...) {MEMBER(id), .role = kind, .rows = DIM_##R, .cols = DIM_##C, __VA_ARGS__},
-#define HALF(size, rows, cols, ...)                                                                             \
-    MATRIX(rows, ROLE_ROW_PTR, size, 1, .dtype = I64, __VA_ARGS__)                                               \
+#define SHAPE(kind, R, C)           .role = kind, .rows = DIM_##R, .cols = DIM_##C
+#define MATRIX(id, kind, R, C, ...) {MEMBER(id), SHAPE(kind, R, C), __VA_ARGS__},
+#define UP_TO(id, next)             .name = #id, .at = offsetof(args_type, id), .size = offsetof(args_type, next) - offsetof(args_type, id)
+#define HALF(length, rows, cols, ...)                                                                           \
+    {UP_TO(rows, cols), SHAPE(ROLE_ROW_PTR, length, 1), .dtype = I64, __VA_ARGS__},                              \
     MATRIX(cols, ROLE_INDEX, E, 1, .dtype = I32, __VA_ARGS__)
 
 /* Properties of an operand. */

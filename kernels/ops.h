@@ -116,7 +116,8 @@ enum values {
 struct operand {
     const char *name;
     enum role role;
-    size_t at, size;     /* in the argument struct: offset and bytes, of offsets with their pairs */
+    size_t at, size;     /* in the argument struct: offset and bytes, of offsets with their pairs, of a
+                            ROW_PTR with the most edges */
     enum dim rows, cols; /* symbolic shape of a matrix; for OFFSETS and SIZE, rows is the size */
     enum dtype dtype;    /* if fixed; otherwise DTYPE_NONE: the dtype shared by the op's matrices */
     size_t saved_if;     /* offset of the int attribute of a SAVE_IF, otherwise 0 */

@@ -226,6 +226,8 @@ static void do_piece(struct done *d, struct split s, int64_t share, int64_t r, i
 static void expect_split(const int64_t *at, int64_t ld, int64_t rows, struct split s)
 {
     struct done *done = calloc((size_t)rows, sizeof *done);
+    int64_t most = 0;
+    bool cut = false;
     assert_int_equal(s.items, rows + at[rows * ld]);
     assert_true((s.count - 1) * s.size < s.items && s.items <= s.count * s.size);
     for (int64_t share = 0; share < s.count; share++) {
@@ -243,7 +245,11 @@ static void expect_split(const int64_t *at, int64_t ld, int64_t rows, struct spl
         assert_int_equal(done[r].edges, end - begin);
         assert_int_equal(done[r].whole, end - begin <= s.size);
         assert_int_equal(done[r].parts, done[r].whole ? 0 : share_of_end(s, r, end) - first + 1);
+        most = max_of(most, end - begin);
+        cut = cut || done[r].parts > 0;
     }
+    assert_int_equal(most > 0 && has_cut_rows(s, most), cut);
+    assert_true(has_cut_rows(s, 0));
     free(done);
 }
 

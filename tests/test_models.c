@@ -509,6 +509,40 @@ static void test_no_edges(void **state)
     batch_free(&b);
 }
 
+static int64_t longest_row(const struct csr *g)
+{
+    int64_t longest = 0;
+    for (int64_t i = 0; i < g->nodes; i++)
+        if (g->row_ptr[i + 1] > g->row_ptr[i] + longest)
+            longest = g->row_ptr[i + 1] - g->row_ptr[i];
+    return longest;
+}
+
+/* Ops on edges know how long their rows are at most, and gradients have it from their ops. */
+static void test_longest_rows(void **state)
+{
+    (void)state;
+    struct batch b = batch_awkward();
+    struct subject s = {.parts = {.mpnn = MPNN_GIN}};
+    struct model_config c = sized(&s, 2, 6, 3, 5, ACT_RELU);
+    struct recording r = program_record(PROGRAM_STEP, &c, &b, NULL, config_of(&backend_ref, F64));
+    int found = 0;
+    assert_int_not_equal(longest_row(&b.adj), longest_row(&b.out));
+    for (int i = 0; i < tape_entry_count(r.tape); i++) {
+        const struct entry *e = tape_entry(r.tape, i);
+        const struct operand *rows = operand_named(e->op, "adj.row");
+        if (!rows)
+            continue;
+        const struct edges *adj = (const struct edges *)(const void *)operand_mat(rows, e->args);
+        assert_int_equal(adj->most, longest_row(&b.adj));
+        assert_int_equal(adj->out_most, longest_row(&b.out));
+        found++;
+    }
+    assert_int_equal(found, 4);
+    tape_free(r.tape);
+    batch_free(&b);
+}
+
 static int64_t arena_of(const struct batch *b, int64_t layers)
 {
     struct subject s = {.parts = {.mpnn = MPNN_GATEDGCN}};
@@ -584,7 +618,7 @@ static const struct CMUnitTest of_every_model[] = {
 };
 
 enum {
-    OWN_TESTS = 6,
+    OWN_TESTS = 7,
     PER_MODEL = sizeof of_every_model / sizeof *of_every_model,
     MIXED = sizeof mixed / sizeof *mixed,
     SUBJECTS_MAX = 16 + MIXED
@@ -608,6 +642,7 @@ int main(void)
         cmocka_unit_test(test_parameter_oracle), cmocka_unit_test(test_refused_parts),
         cmocka_unit_test(test_no_edges),         cmocka_unit_test(test_edges_that_are_kept),
         cmocka_unit_test(test_dry_run),          cmocka_unit_test(test_listing),
+        cmocka_unit_test(test_longest_rows),
     }; /* cmocka skips empty ones */
     int count = all_subjects(subjects);
     for (int m = 0; m < count; m++)

@@ -449,17 +449,18 @@ static void test_edges(void **state)
 
     struct mat m = shape(5, 4), lse = doubles(5, 2), numbers = col;
     numbers.data = memory + 24;
-    struct sparse_attention_backward_args c = {.dq = m,
-                                               .dk = m,
-                                               .dv = m,
-                                               .dy = m,
-                                               .y = m,
-                                               .q = m,
-                                               .k = m,
-                                               .v = m,
-                                               .lse = lse,
-                                               .adj = {row, col, row, col, numbers},
-                                               .heads = 2};
+    struct sparse_attention_backward_args c = {
+        .dq = m,
+        .dk = m,
+        .dv = m,
+        .dy = m,
+        .y = m,
+        .q = m,
+        .k = m,
+        .v = m,
+        .lse = lse,
+        .adj = {.row = row, .col = col, .out_row = row, .out_col = col, .out_edge = numbers},
+        .heads = 2};
     int64_t symmetric = op_bytes(OP_sparse_attention_backward, &c);
     other.data = memory + 16;
     c.adj.out_row = other;
@@ -506,7 +507,7 @@ static void test_options_are_whole(void **state)
     (void)state;
     struct mat row = {.rows = 6, .cols = 1, .ld = 1, .dtype = I64};
     struct mat col = {.rows = 7, .cols = 1, .ld = 1, .dtype = I32}, m = shape(5, 4);
-    struct edges adj = {row, col, row, col, col};
+    struct edges adj = {.row = row, .col = col, .out_row = row, .out_col = col, .out_edge = col};
     struct gatv2_args a = {
         .y = m, .l = m, .r = m, .att = shape(1, 4), .b = shape(1, 4), .adj = adj, .heads = 2};
     expect_bound(OP_gatv2, &a);

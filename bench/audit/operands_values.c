@@ -98,8 +98,8 @@ static struct edge_ends {
     return ends;
 }
 
-/* Rows of either end, in ascending order, by counting sort. */
-static void fill_edges(const struct sample *s, bool by_sender, struct mat row, struct mat col)
+/* Rows of either end, in ascending order, by counting sort; returns the most edges of one. */
+static int64_t fill_edges(const struct sample *s, bool by_sender, struct mat row, struct mat col)
 {
     int64_t *at = row.data, E = s->dims[DIM_E], N = row.rows - 1;
     int32_t *other = col.data;
@@ -108,8 +108,11 @@ static void fill_edges(const struct sample *s, bool by_sender, struct mat row, s
         struct edge_ends ends = random_edge(s, e);
         at[(by_sender ? ends.from : ends.to) + 1]++;
     }
-    for (int64_t i = 0; i < N; i++)
+    int64_t most = 0;
+    for (int64_t i = 0; i < N; i++) {
+        most = max_of(most, at[i + 1]);
         at[i + 1] += at[i];
+    }
     for (int64_t e = 0; e < E; e++)
         other[e] = INT32_MAX;
     for (int64_t e = 0; e < E; e++) {
@@ -123,6 +126,7 @@ static void fill_edges(const struct sample *s, bool by_sender, struct mat row, s
             other[place++] = end;
         }
     }
+    return most;
 }
 
 /* The number of each edge by sender: they come in the order of their receivers in both. */
@@ -211,9 +215,9 @@ static void fill_saved(struct operands *o)
     operands_free(f);
 }
 
-static const struct edges *edges_of(const struct operands *o)
+static struct edges *edges_of(struct operands *o)
 {
-    return (const struct edges *)(const void *)operand_mat(operand_named(o->sample.op, "adj.row"), &o->args);
+    return (struct edges *)(void *)operand_mat(operand_named(o->sample.op, "adj.row"), &o->args);
 }
 
 void operands_fill(struct operands *o)
@@ -225,7 +229,8 @@ void operands_fill(struct operands *o)
         if (p->role == ROLE_OFFSETS && mat_present(*m))
             fill_offsets(&o->sample, strcmp(p->name, "keys") == 0, (struct offsets *)(void *)m);
         else if (p->role == ROLE_ROW_PTR) /* its columns are the next operand */
-            fill_edges(&o->sample, p->by_sender, *m, *operand_mat(&info->operands[i + 1], &o->args));
+            *(p->by_sender ? &edges_of(o)->out_most : &edges_of(o)->most) =
+                fill_edges(&o->sample, p->by_sender, *m, *operand_mat(&info->operands[i + 1], &o->args));
         else if (p->role == ROLE_NUMBERS && mat_present(*m))
             fill_numbers(&o->sample, edges_of(o));
         else if (p->role == ROLE_INDEX)

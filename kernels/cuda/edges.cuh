@@ -3,7 +3,8 @@
  *
  * A team of lanes processes a share, all columns of a tile at a time, and tile after tile if the grid has too
  * few blocks. Partial sums of split rows go to scratch, and a second kernel combines the parts of each such
- * row in order, one block per row; so a hub is spread over the device and no atomics are needed.
+ * row in order, one block per row, unless the graph has none; so a hub is spread over the device and no
+ * atomics are needed.
  *
  * A body defines the computation:
  *   SUMS, UNROLL                       floats per lane and row; edges at a time
@@ -32,6 +33,24 @@ struct edge_lists {
 static inline struct edge_lists edge_lists_of(struct mat row, struct mat col)
 {
     struct edge_lists e = {(const int64_t *)row.data, (const int32_t *)col.data, row.ld, (int)col.ld};
+    return e;
+}
+
+/* One direction of the edges, on the host. */
+struct edge_side {
+    struct mat row, col;
+    int64_t most; /* edges of a row at most; 0: not known */
+};
+
+static inline struct edge_side received(struct edges adj)
+{
+    struct edge_side e = {adj.row, adj.col, adj.most};
+    return e;
+}
+
+static inline struct edge_side sent(struct edges adj)
+{
+    struct edge_side e = {adj.out_row, adj.out_col, adj.out_most};
     return e;
 }
 
@@ -194,13 +213,15 @@ __global__ void __launch_bounds__(BLOCK, 1)
     }
 }
 
+/* Without a row longer than a share there is nothing to combine. */
 template <class Body>
-static cuda_status run_edges(const struct call &call, const Body &body, struct edge_lists edges,
+static cuda_status run_edges(const struct call &call, const Body &body, struct edge_side side,
                              struct edge_plan p, int64_t scratch_before)
 {
     struct cut_rows cut = cut_rows_at(call, scratch_before, p);
+    struct edge_lists edges = edge_lists_of(side.row, side.col);
     cuda_status status = run(call, edge_launch(p), edge_shares<Body>, body, edges, p, cut);
-    if (status.fault)
+    if (status.fault || !has_cut_rows(p.split, side.most))
         return status;
     return run(call, launch_blocks(blocks_of(p.split.count, CUT_SHARES), p.tiles), unite_cut_rows<Body>, body,
                edges, p, cut);

@@ -114,7 +114,7 @@ extern "C" void cuda_gatv2(const void *args)
     const struct mat all[] = {a->y, a->l, a->r, a->att, a->b, a->c, a->loop};
     const struct attend_work w = {{a->l, a->r, a->att, a->c, a->loop, (float)a->slope}, a->y, a->lse, a->b};
     struct heads h = heads_of(a->y.cols, a->heads, head_width(a->y.cols / a->heads, all, 7));
-    CUDA_CHECK(a->call, run_heads<leaky_attend>(a->call, w, h, a->adj.row, a->adj.col, 0));
+    CUDA_CHECK(a->call, run_heads<leaky_attend>(a->call, w, h, received(a->adj), 0));
 }
 
 extern "C" int64_t cuda_gatv2_scratch(const void *args)

@@ -276,8 +276,8 @@ extern "C" void cuda_gatv2_backward(const void *args)
                                  a->adj.out_edge.ld};
     int64_t D = a->y.cols;
     struct heads h = heads_of(D, a->heads, head_width(D / a->heads, all, 13));
-    CUDA_CHECK(a->call, run_heads<leaky_receive>(a->call, w, h, a->adj.row, a->adj.col, s.bytes));
-    CUDA_CHECK(a->call, run_heads<leaky_send>(a->call, w, h, a->adj.out_row, a->adj.out_col, s.bytes));
+    CUDA_CHECK(a->call, run_heads<leaky_receive>(a->call, w, h, received(a->adj), s.bytes));
+    CUDA_CHECK(a->call, run_heads<leaky_send>(a->call, w, h, sent(a->adj), s.bytes));
     const row_parts parts = {s.datt, a->dy};
     const struct column_results to = {a->datt, a->db, {}, 0};
     const struct mat summed[] = {s.datt, a->dy};

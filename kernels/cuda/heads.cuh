@@ -98,7 +98,7 @@ static inline struct edge_plan heads_plan(struct heads h, struct mat row, struct
 /* Runs Body<V, ITEMS, T>{work, heads} over the edges. */
 template <template <int, int, class> class Body, int V, class T, class Work>
 static cuda_status run_heads_of(const struct call &call, const Work &work, struct heads h,
-                                struct edge_lists edges, struct edge_plan p, int64_t before)
+                                struct edge_side edges, struct edge_plan p, int64_t before)
 {
     const int MOST = HEAD_ENTRIES / V < HEAD_ITEMS ? HEAD_ENTRIES / V : HEAD_ITEMS;
     const Body<V, 1, T> one = {work, h};
@@ -115,14 +115,14 @@ static cuda_status run_heads_of(const struct call &call, const Work &work, struc
 }
 
 template <template <int, int, class> class Body, class T = float, class Work>
-static cuda_status run_heads(const struct call &call, const Work &work, struct heads h, struct mat row,
-                             struct mat col, int64_t before)
+static cuda_status run_heads(const struct call &call, const Work &work, struct heads h,
+                             struct edge_side edges, int64_t before)
 {
     const int VECTOR = LOAD_BYTES / sizeof(T);
-    struct edge_plan p = heads_plan(h, row, col);
+    struct edge_plan p = heads_plan(h, edges.row, edges.col);
     if (h.width == VECTOR)
-        return run_heads_of<Body, VECTOR, T>(call, work, h, edge_lists_of(row, col), p, before);
-    return run_heads_of<Body, 1, T>(call, work, h, edge_lists_of(row, col), p, before);
+        return run_heads_of<Body, VECTOR, T>(call, work, h, edges, p, before);
+    return run_heads_of<Body, 1, T>(call, work, h, edges, p, before);
 }
 
 #endif

@@ -109,7 +109,7 @@ extern "C" void cuda_sparse_attention(const void *args)
     const struct attend_work w = {a->y, a->lse, a->q, a->k, a->v, (float)(M_LOG2E / sqrt((double)size))};
     struct heads h = heads_of(D, a->heads, head_width(size, all, 4));
     CUDA_CHECK(a->call, by_type(a->y.dtype, [&](auto zero) {
-                   return run_heads<attend, decltype(zero)>(a->call, w, h, a->adj.row, a->adj.col, 0);
+                   return run_heads<attend, decltype(zero)>(a->call, w, h, received(a->adj), 0);
                }));
 }
 

@@ -198,11 +198,10 @@ extern "C" void cuda_sparse_attention_backward(const void *args)
                                  (float)(1 / root)};
     struct heads h = heads_of(D, a->heads, head_width(size, all, 8));
     CUDA_CHECK(a->call, by_type(a->y.dtype, [&](auto zero) {
-                   return run_heads<receive, decltype(zero)>(a->call, w, h, a->adj.row, a->adj.col, before);
+                   return run_heads<receive, decltype(zero)>(a->call, w, h, received(a->adj), before);
                }));
     CUDA_CHECK(a->call, by_type(a->y.dtype, [&](auto zero) {
-                   return run_heads<send, decltype(zero)>(a->call, w, h, a->adj.out_row, a->adj.out_col,
-                                                          before);
+                   return run_heads<send, decltype(zero)>(a->call, w, h, sent(a->adj), before);
                }));
 }
 

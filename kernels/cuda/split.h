@@ -83,6 +83,12 @@ GT_DEVICE static inline struct piece piece_of(struct split s, int64_t share, int
     return p;
 }
 
+/* Whether a row may be split, if none has more than `most` edges; 0: not known. */
+static inline bool has_cut_rows(struct split s, int64_t most)
+{
+    return most == 0 || most > s.size;
+}
+
 /* The share with the end of row r, whose edges end at `end`. */
 GT_DEVICE static inline int64_t share_of_end(struct split s, int64_t r, int64_t end)
 {

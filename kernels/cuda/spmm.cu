@@ -84,24 +84,23 @@ struct edge_plan aggregate_plan(struct mat row, struct mat col, int64_t cols, in
 }
 
 template <class T, int V>
-cuda_status run_aggregate(const struct call &call, struct mat y, struct mat x, struct mat w, struct mat row,
-                          struct mat col, double self)
+cuda_status run_aggregate(const struct call &call, struct mat y, struct mat x, struct mat w,
+                          struct edge_side edges, double self)
 {
-    struct edge_plan p = aggregate_plan(row, col, y.cols, V);
+    struct edge_plan p = aggregate_plan(edges.row, edges.col, y.cols, V);
     const aggregate<T, V, false> plain = {y, x, w, (float)self};
     const aggregate<T, V, true> weighted = {y, x, w, 0};
-    return mat_present(w) ? run_edges(call, weighted, edge_lists_of(row, col), p, 0)
-                          : run_edges(call, plain, edge_lists_of(row, col), p, 0);
+    return mat_present(w) ? run_edges(call, weighted, edges, p, 0) : run_edges(call, plain, edges, p, 0);
 }
 
-cuda_status aggregate_rows(const struct call &call, struct mat y, struct mat x, struct mat w, struct mat row,
-                           struct mat col, double self)
+cuda_status aggregate_rows(const struct call &call, struct mat y, struct mat x, struct mat w,
+                           struct edge_side edges, double self)
 {
     const struct mat all[] = {y, x};
     return by_type(y.dtype, [&](auto zero) {
         typedef decltype(zero) T;
-        return width_of(all, 2) == WIDE ? run_aggregate<T, WIDE>(call, y, x, w, row, col, self)
-                                        : run_aggregate<T, 1>(call, y, x, w, row, col, self);
+        return width_of(all, 2) == WIDE ? run_aggregate<T, WIDE>(call, y, x, w, edges, self)
+                                        : run_aggregate<T, 1>(call, y, x, w, edges, self);
     });
 }
 
@@ -115,7 +114,7 @@ int64_t aggregate_scratch(struct mat row, struct mat col, int64_t cols)
 extern "C" void cuda_spmm(const void *args)
 {
     const struct spmm_args *a = (const struct spmm_args *)args;
-    CUDA_CHECK(a->call, aggregate_rows(a->call, a->y, a->x, a->w, a->adj.row, a->adj.col, a->self));
+    CUDA_CHECK(a->call, aggregate_rows(a->call, a->y, a->x, a->w, received(a->adj), a->self));
 }
 
 extern "C" int64_t cuda_spmm_scratch(const void *args)
@@ -127,7 +126,7 @@ extern "C" int64_t cuda_spmm_scratch(const void *args)
 extern "C" void cuda_spmm_backward(const void *args)
 {
     const struct spmm_backward_args *a = (const struct spmm_backward_args *)args;
-    CUDA_CHECK(a->call, aggregate_rows(a->call, a->dx, a->dy, a->w, a->adj.out_row, a->adj.out_col, a->self));
+    CUDA_CHECK(a->call, aggregate_rows(a->call, a->dx, a->dy, a->w, sent(a->adj), a->self));
 }
 
 extern "C" int64_t cuda_spmm_backward_scratch(const void *args)

@@ -8,12 +8,22 @@
  * transformers are h = a; message passing alone is y = l. In training, dropout may follow message passing,
  * attention and both linear layers of the FFN.
  */
+#include "kernels/arithmetic.h"
 #include "models/layers/layers.h"
 #include "models/tape/tape_internal.h"
 
 static struct mat input_rows(struct tape *t, const char *name, int64_t nodes, const int64_t *from)
 {
     return input_copy(t, name, I64, nodes + 1, 1, from);
+}
+
+/* The edges of a row at most; 0 if they are not there, of what is only planned. */
+static int64_t most_edges(const struct csr *g)
+{
+    int64_t most = 0;
+    for (int64_t i = 0; g->row_ptr && i < g->nodes; i++)
+        most = max_of(most, g->row_ptr[i + 1] - g->row_ptr[i]);
+    return most;
 }
 
 /* The input out_edge; absent without edges. */
@@ -28,12 +38,15 @@ static struct edges input_edges(struct tape *t, const struct batch *b, bool numb
 {
     const struct csr *in = &b->adj, *out = &b->out;
     struct edges e = {.row = input_rows(t, "adjacency.row", in->nodes, in->row_ptr),
+                      .most = most_edges(in),
                       .col = input_copy(t, "adjacency.col", I32, in->edges, 1, in->col)};
     if (b->symmetric) {
         e.out_row = e.row;
+        e.out_most = e.most;
         e.out_col = e.col;
     } else if (tape_config(t)->training) {
         e.out_row = input_rows(t, "adjacency.out_row", out->nodes, out->row_ptr);
+        e.out_most = most_edges(out);
         e.out_col = input_copy(t, "adjacency.out_col", I32, out->edges, 1, out->col);
     }
     if (numbered && tape_config(t)->training)

@@ -134,7 +134,7 @@ static void set_structure(const struct op_program *s, const struct operand *o, s
     else if (o->role == ROLE_NUMBERS)
         *m = adj->out_edge;
     else if (o->role == ROLE_ROW_PTR)
-        *m = o->by_sender ? adj->out_row : adj->row;
+        memcpy(m, o->by_sender ? &adj->out_row : &adj->row, o->size);
     else
         *m = o->by_sender ? adj->out_col : adj->col;
 }
