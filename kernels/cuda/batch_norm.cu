@@ -88,22 +88,25 @@ __device__ void move(const struct mat &running, int64_t k, double momentum, doub
 __global__ void __launch_bounds__(BLOCK, 1)
     column_statistics(struct columns c, const float *partial, struct batch_results to)
 {
-    __shared__ struct moments shared[TOTAL_TEAMS][WARP];
-    int lane = threadIdx.x % WARP, team = threadIdx.x / WARP;
-    int64_t k = (int64_t)blockIdx.x * WARP + lane;
+    __shared__ struct moments shared[TOTAL_WARPS][TOTAL_COLUMNS];
+    int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, column = lane % TOTAL_COLUMNS;
+    int64_t k = (int64_t)blockIdx.x * TOTAL_COLUMNS + column;
     struct moments all = {0, 0, 0};
-    for (int64_t chunk = team; chunk < c.chunks && k < c.cols; chunk += TOTAL_TEAMS) {
+    for (int64_t chunk = threadIdx.x / TOTAL_COLUMNS; chunk < c.chunks && k < c.cols; chunk += TOTAL_TEAMS) {
         int64_t rows = min_of(c.chunk, c.rows - chunk * c.chunk);
         struct moments part = {(double)rows, partial[chunk * 2 * c.cols + k],
                                partial[(chunk * 2 + 1) * c.cols + k]};
         all = moments_union(all, part);
     }
-    shared[team][lane] = all;
+    for (int apart = TOTAL_COLUMNS; apart < WARP; apart *= 2)
+        all = moments_union(all, moments_from(all, apart));
+    if (lane < TOTAL_COLUMNS)
+        shared[warp][column] = all;
     __syncthreads();
-    if (team > 0 || k >= c.cols)
+    if (threadIdx.x >= TOTAL_COLUMNS || k >= c.cols)
         return;
-    for (int other = 1; other < TOTAL_TEAMS; other++)
-        all = moments_union(all, shared[other][lane]);
+    for (int other = 1; other < TOTAL_WARPS; other++)
+        all = moments_union(all, shared[other][column]);
     float mean = (float)all.mean, rstd = (float)(1 / sqrt(all.m2 / all.count + to.eps));
     *entry(to.statistics, 0, k) = mean;
     *entry(to.statistics, 1, k) = rstd;
@@ -206,8 +209,8 @@ extern "C" void cuda_batch_norm(const void *args)
                               c.width == WIDE ? column_moments<WIDE, T> : column_moments<1, T>, c, a->x,
                               partial);
                }));
-    CUDA_CHECK(a->call,
-               run(a->call, launch_blocks(blocks_of(c.cols, WARP), 1), column_statistics, c, partial, to));
+    CUDA_CHECK(a->call, run(a->call, launch_blocks(blocks_of(c.cols, TOTAL_COLUMNS), 1), column_statistics, c,
+                            partial, to));
     CUDA_CHECK(a->call,
                run_entries<normal_entries>(a->call, a->y.dtype, lines_by_row(a->y.rows, a->y.cols, c.width),
                                            a->y, a->x, statistics, a->gain, a->bias));

@@ -70,27 +70,43 @@ struct column_results {
     int64_t rows;
 };
 
-enum { TOTAL_TEAMS = BLOCK / WARP };
+/*
+ * Few columns a block, so that blocks are many, but a sector of them; a team of lanes has a chunk at a time.
+ */
+enum { TOTAL_COLUMNS = 8, TOTAL_TEAMS = BLOCK / TOTAL_COLUMNS, TOTAL_WARPS = BLOCK / WARP };
+
+/* The sum over a warp's lanes of the same column, in each of them. */
+static __device__ inline double same_column(double x)
+{
+#pragma unroll
+    for (int apart = TOTAL_COLUMNS; apart < WARP; apart *= 2)
+        x += __shfl_xor_sync(WHOLE_WARP, x, apart);
+    return x;
+}
 
 static __global__ void __launch_bounds__(BLOCK, 1)
     column_totals(int64_t chunks, int64_t D, const float *partial, struct column_results to)
 {
-    __shared__ double shared[2][TOTAL_TEAMS][WARP];
-    int lane = threadIdx.x % WARP, team = threadIdx.x / WARP;
-    int64_t k = (int64_t)blockIdx.x * WARP + lane;
+    __shared__ double shared[2][TOTAL_WARPS][TOTAL_COLUMNS];
+    int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, column = lane % TOTAL_COLUMNS;
+    int64_t k = (int64_t)blockIdx.x * TOTAL_COLUMNS + column;
     double s = 0, t = 0;
-    for (int64_t c = team; c < chunks && k < D; c += TOTAL_TEAMS) {
+    for (int64_t c = threadIdx.x / TOTAL_COLUMNS; c < chunks && k < D; c += TOTAL_TEAMS) {
         s += partial[c * 2 * D + k];
         t += partial[(c * 2 + 1) * D + k];
     }
-    shared[0][team][lane] = s;
-    shared[1][team][lane] = t;
+    s = same_column(s);
+    t = same_column(t);
+    if (lane < TOTAL_COLUMNS) {
+        shared[0][warp][column] = s;
+        shared[1][warp][column] = t;
+    }
     __syncthreads();
-    if (team > 0 || k >= D)
+    if (threadIdx.x >= TOTAL_COLUMNS || k >= D)
         return;
-    for (int other = 1; other < TOTAL_TEAMS; other++) {
-        s += shared[0][other][lane];
-        t += shared[1][other][lane];
+    for (int other = 1; other < TOTAL_WARPS; other++) {
+        s += shared[0][other][column];
+        t += shared[1][other][column];
     }
     if (present(to.s))
         put(to.s, 0, k, (float)s);
@@ -105,7 +121,7 @@ static __global__ void __launch_bounds__(BLOCK, 1)
 static inline cuda_status run_column_totals(const struct call &call, int64_t chunks, int64_t D,
                                             const float *partial, struct column_results to)
 {
-    return run(call, launch_blocks(blocks_of(D, WARP), 1), column_totals, chunks, D, partial, to);
+    return run(call, launch_blocks(blocks_of(D, TOTAL_COLUMNS), 1), column_totals, chunks, D, partial, to);
 }
 
 template <class F>

@@ -73,14 +73,6 @@ __global__ void __launch_bounds__(BLOCK, 1)
     }
 }
 
-__device__ struct moments moments_from(struct moments m, int apart)
-{
-    struct moments other = {__shfl_down_sync(WHOLE_WARP, m.count, apart),
-                            __shfl_down_sync(WHOLE_WARP, m.mean, apart),
-                            __shfl_down_sync(WHOLE_WARP, m.m2, apart)};
-    return other;
-}
-
 /* One warp per graph; `statistics` is in scratch, stats may be absent. */
 __global__ void __launch_bounds__(BLOCK, 1)
     graph_statistics(struct graph_blocks blocks, const struct moments *parts, struct mat statistics,

@@ -12,6 +12,7 @@
 
 #include "kernels/cuda/math.h"
 #include "kernels/cuda/matrix.cuh"
+#include "kernels/cuda/moments.h"
 #include "kernels/cuda/run.cuh"
 
 static const unsigned WHOLE_WARP = 0xffffffff;
@@ -37,6 +38,15 @@ static __device__ inline float team_max(unsigned mask, int lanes, float x)
     for (int apart = lanes / 2; apart > 0; apart /= 2)
         x = larger_of(x, __shfl_xor_sync(mask, x, apart));
     return x;
+}
+
+/* Those of the lane `apart` further. */
+static __device__ inline struct moments moments_from(struct moments m, int apart)
+{
+    struct moments other = {__shfl_down_sync(WHOLE_WARP, m.count, apart),
+                            __shfl_down_sync(WHOLE_WARP, m.mean, apart),
+                            __shfl_down_sync(WHOLE_WARP, m.m2, apart)};
+    return other;
 }
 
 /* The sum over all threads of the block, returned to each; all must call it. */
