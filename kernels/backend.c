@@ -37,8 +37,16 @@ static const struct kernel plan_kernels[] = {
 #include "kernels/ops_list.h"
 };
 
-static const struct device plan_device = {
-    .alignment = CUDA_ALIGNMENT, .beside = CUDA_WORKSPACE + CUDA_RESERVE, .per_entry = CUDA_LAUNCH};
+static bool none(const struct kernel *k)
+{
+    (void)k;
+    return false;
+}
+
+static const struct device plan_device = {.alignment = CUDA_ALIGNMENT,
+                                          .beside = CUDA_WORKSPACE + CUDA_RESERVE,
+                                          .per_entry = CUDA_LAUNCH,
+                                          .tied = none};
 
 const struct backend backend_cuda_plan = {
     .name = "cuda",

@@ -88,6 +88,14 @@ struct device {
      */
     void (*capture_begin)(void *context);
     void *(*capture_end)(void *context);
+    /*
+     * In between, what is launched next goes to stream 0 or 1, each in order, and waits until an event of the
+     * other has passed. The first is the stream of `begin`, and must wait for all that the other has. `tied`:
+     * kernels that are launched on the first alone. Null: there is one stream.
+     */
+    bool (*tied)(const struct kernel *k);
+    void (*use_stream)(void *context, int stream);
+    void (*event_await)(void *context, void *event);
     void (*launch)(void *context, void *graph);
     void (*graph_free)(void *context, void *graph);
     /* Page-locked host memory, which the device accesses directly; null: none available. */

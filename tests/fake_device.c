@@ -164,6 +164,24 @@ static void *capture_end(void *context)
     return f;
 }
 
+static bool tied(const struct kernel *k)
+{
+    (void)k;
+    return false;
+}
+
+static void use_stream(void *context, int stream)
+{
+    struct fake *f = context;
+    f->beside += stream;
+}
+
+static void event_await(void *context, void *event)
+{
+    struct fake *f = context;
+    f->awaited += event != NULL;
+}
+
 static void launch(void *context, void *graph)
 {
     struct fake *f = context;
@@ -222,6 +240,9 @@ static const struct device device = {
     .seconds = seconds,
     .capture_begin = capture_begin,
     .capture_end = capture_end,
+    .tied = tied,
+    .use_stream = use_stream,
+    .event_await = event_await,
     .launch = launch,
     .graph_free = graph_free,
     .host_allocate = host_allocate,

@@ -19,6 +19,7 @@ struct fake {
     bool pending;              /* something was launched since the last wait */
     bool traced;               /* as if a profiler were attached */
     bool capturing;
+    int beside, awaited; /* entries on the second stream; events that were waited for */
     struct fault fault;
     int depth;          /* of ranges */
     char log[FAKE_LOG]; /* "+name" for a range entered, "-" for one left, separated by blanks */

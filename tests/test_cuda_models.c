@@ -7,6 +7,7 @@
 #include "bench/audit/operands.h"
 #include "models/layers/check.h"
 #include "models/tape/count.h"
+#include "models/tape/tape_internal.h"
 #include "tests/batches.h"
 #include "tests/test.h"
 
@@ -215,10 +216,73 @@ static void test_shared_memory_is_preferred(void **state)
     batch_free(&b);
 }
 
+struct launches {
+    int count, longest; /* all, and the most of which each waits for another */
+};
+
+/* Of a captured program, as the emulated device has it; on one stream or as planned. */
+static struct launches launches_of(const struct subject *s, enum program_kind kind, bool one_stream)
+{
+    struct launches l;
+    void *library = dlopen("libgtmark_cuda.so", RTLD_NOW | RTLD_LOCAL);
+    void (*graph)(int *, int *) = (void (*)(int *, int *))dlsym(library, "emulated_graph");
+    struct model_config c = s->parts;
+    struct batch b = batch_er(20, 1);
+    c.layers = 6;
+    c.hidden = 64;
+    c.heads = 4;
+    c.ffn = 128;
+    c.act = ACT_GELU;
+    struct recording r = program_record(kind, &c, &b, NULL, on_device(s));
+    assert_true(tape_layout(r.tape));
+    if (one_stream) {
+        r.tape->turns = NULL;
+        tape_init(r.tape);
+        tape_run(r.tape); /* loads code, which a capture may not */
+    }
+    tape_capture(r.tape);
+    assert_false(tape_failed(r.tape));
+    graph(&l.count, &l.longest);
+    tape_free(r.tape);
+    batch_free(&b);
+    return l;
+}
+
+/*
+ * Launches of GPS with dense attention and GIN, and the longest chain of them, which is what a small program
+ * waits for.
+ */
+static void test_launches(void **state)
+{
+    static const struct {
+        enum dtype dtype;
+        enum program_kind kind;
+        struct launches most;
+    } cases[] = {{F32, PROGRAM_FORWARD, {89, 65}},
+                 {F32, PROGRAM_STEP, {255, 180}},
+                 {BF16, PROGRAM_FORWARD, {89, 65}},
+                 {BF16, PROGRAM_STEP, {256, 181}}};
+    struct subject s = *(const struct subject *)*state;
+    void *library = dlopen("libgtmark_cuda.so", RTLD_NOW | RTLD_LOCAL);
+    if (!s.device->context || !library || !dlsym(library, "emulated_graph"))
+        skip();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        s.dtype = cases[i].dtype;
+        struct launches one = launches_of(&s, cases[i].kind, true),
+                        two = launches_of(&s, cases[i].kind, false);
+        print_message("%s in %s: %d launches, the longest chain %d of one stream, %d of two\n",
+                      cases[i].kind == PROGRAM_STEP ? "step" : "forward pass", dtype_name(s.dtype), one.count,
+                      one.longest, two.longest);
+        assert_int_equal(one.longest, one.count);
+        assert_int_equal(two.count, one.count);
+        assert_true(two.count <= cases[i].most.count && two.longest <= cases[i].most.longest);
+    }
+}
+
 int main(void)
 {
     enum { SUBJECTS = sizeof subjects / sizeof *subjects };
-    struct CMUnitTest tests[2 * SUBJECTS + 2];
+    struct CMUnitTest tests[2 * SUBJECTS + 3];
     char names[SUBJECTS][80];
     struct opened_device device = operands_device();
     if (!device.context)
@@ -235,6 +299,7 @@ int main(void)
                                               &subjects[SUBJECTS - 1]};
     tests[2 * SUBJECTS + 1] = (struct CMUnitTest){"shared memory is preferred",
                                                   test_shared_memory_is_preferred, NULL, NULL, &subjects[0]};
+    tests[2 * SUBJECTS + 2] = (struct CMUnitTest){"launches", test_launches, NULL, NULL, &subjects[0]};
     if (env_set("GTMARK_MODEL"))
         cmocka_set_test_filter(getenv("GTMARK_MODEL"));
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,9 +42,9 @@ struct cuda_choice {
 };
 
 struct cuda_context {
-    cudaStream_t stream;
-    cudaStream_t first;        /* the stream that it is outside of captures */
-    void *workspaces[2];       /* of products on that stream, and on another */
+    cudaStream_t stream;       /* of launches: the first of these, or in a capture one of them */
+    cudaStream_t streams[2];   /* the handles belong to the first */
+    void *workspaces[2];       /* of products on each */
     int64_t product_workspace; /* bytes of one that products may use */
     int product_algorithms;    /* to choose from */
     struct cuda_choice *choices;
@@ -61,7 +61,7 @@ struct cuda_context {
 /* The workspace of products on the stream. */
 static inline void *cuda_workspace(const struct cuda_context *c)
 {
-    return c->workspaces[c->stream != c->first];
+    return c->workspaces[c->stream != c->streams[0]];
 }
 
 /* Whether library calls are left out. */

@@ -1,9 +1,9 @@
 /*
  * A GPU's memory, streams and timing through the CUDA runtime.
  *
- * Every context has one stream, which all launches, copies and events use. Copies to and from pageable host
- * memory wait for the stream, as the contract requires. Memory is allocated by cudaMalloc, never managed, so
- * that oversubscription fails rather than pages.
+ * Every context has one stream, which all launches, copies and events use, and a second for captures. Copies
+ * to and from pageable host memory wait for the stream, as the contract requires. Memory is allocated by
+ * cudaMalloc, never managed, so that oversubscription fails rather than pages.
  */
 #include "kernels/cuda/gpu.h"
 
@@ -99,8 +99,9 @@ static void close_context(void *context)
     if (c->blas)
         cublasDestroy(c->blas);
     cudaFree(c->workspaces[0]);
-    if (c->stream)
-        cudaStreamDestroy(c->stream);
+    for (int i = 0; i < 2; i++)
+        if (c->streams[i])
+            cudaStreamDestroy(c->streams[i]);
     free(c);
 }
 
@@ -138,7 +139,7 @@ static bool open_libraries(struct cuda_context *c, char *error, size_t error_siz
     return !sparse || refuse_library("cuSPARSE", cusparseGetErrorString(sparse), error, error_size);
 }
 
-/* The same of the stream and the workspaces. */
+/* The same of the streams and the workspaces. */
 static cudaError_t open_gpu(struct cuda_context *c)
 {
     cudaError_t status = cudaSetDevice(c->device);
@@ -146,12 +147,12 @@ static cudaError_t open_gpu(struct cuda_context *c)
         status = cuda_probe();
     if (!status)
         status = cudaDeviceGetAttribute(&c->multiprocessors, cudaDevAttrMultiProcessorCount, c->device);
-    if (!status)
-        status = cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking);
+    for (int i = 0; i < 2 && !status; i++)
+        status = cudaStreamCreateWithFlags(&c->streams[i], cudaStreamNonBlocking);
     if (!status)
         status = cudaMalloc(&c->workspaces[0], CUDA_WORKSPACE);
     c->workspaces[1] = (char *)c->workspaces[0] + PRODUCT_WORKSPACE;
-    c->first = c->stream;
+    c->stream = c->streams[0];
     return status;
 }
 
@@ -359,10 +360,30 @@ static void capture_begin(void *context)
     c->captures = !has_failed(c);
 }
 
+/* Those that call a library by its handle. */
+static bool tied(const struct kernel *k)
+{
+    return k->prepare || strcmp(k->variant, "cublas") == 0;
+}
+
+static void use_stream(void *context, int stream)
+{
+    struct cuda_context *c = context;
+    c->stream = c->streams[stream];
+}
+
+static void event_await(void *context, void *event)
+{
+    struct cuda_context *c = context;
+    if (!has_failed(c))
+        CUDA_CHECK(context, cudaStreamWaitEvent(c->stream, event, 0));
+}
+
 /* What was captured, also after a fault, which leaves the stream in capture until this call. */
 static cudaGraph_t end_capture(struct cuda_context *c)
 {
     cudaGraph_t graph = NULL;
+    c->stream = c->streams[0];
     if (c->captures)
         CUDA_CHECK(c, cudaStreamEndCapture(c->stream, &graph));
     c->captures = false;
@@ -460,6 +481,9 @@ const struct device cuda_gpu = {
     .seconds = seconds,
     .capture_begin = capture_begin,
     .capture_end = capture_end,
+    .tied = tied,
+    .use_stream = use_stream,
+    .event_await = event_await,
     .launch = launch,
     .graph_free = graph_free,
     .host_allocate = host_allocate,

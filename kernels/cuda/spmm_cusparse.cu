@@ -96,6 +96,7 @@ cusparseStatus_t product(Function function, const struct cuda_context *c, const 
 {
     static const float one = 1;
     struct dense d;
+    CUDA_REQUIRE(c->stream == c->streams[0], "cuSPARSE's handle is not of this stream");
     cusparseStatus_t status = open_dense(&d, g);
     if (!status)
         status = function(c->sparse, CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_NON_TRANSPOSE, &one,

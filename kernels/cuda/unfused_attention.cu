@@ -138,6 +138,7 @@ cublasStatus_t one_graph(const struct cuda_context *c, const struct product &p, 
     int64_t cols = p.to.pairs ? n : p.dh, inner = p.to.pairs ? p.dh : n;
     if (cuda_is_idle(c))
         return CUBLAS_STATUS_SUCCESS;
+    CUDA_REQUIRE(c->stream == c->streams[0], "cuBLAS's handle is not of this stream");
     return cublasSgemmStridedBatched_64(c->blas, operation(p.b), operation(p.a), cols, n, inner, &p.scale,
                                         (const float *)p.b.m.data, ld_of(p.b, n), head_stride(p.b, p.dh),
                                         (const float *)p.a.m.data, ld_of(p.a, n), head_stride(p.a, p.dh),

@@ -6,6 +6,9 @@
  * smallest gap that is free for its whole lifetime (Pisarchyk and Lee, "Efficient memory management for deep
  * neural net inference", 2020, algorithm "greedy by size").
  *
+ * Where entries may run at the same time (streams.c), two storages may share memory if all entries that use
+ * one are over before any begins that uses the other.
+ *
  * The storages that only initialisation uses (scratch, unused results) are placed so too, in the same region.
  */
 #include "models/tape/tape_internal.h"
@@ -23,11 +26,31 @@ static int64_t aligned(const struct tape *t, int64_t bytes)
     return bytes > BYTES_MOST - unit ? BYTES_MOST : (bytes + unit - 1) / unit * unit;
 }
 
+/*
+ * When a storage is used, by streams: the last entry of each that uses it, and the last that is over before
+ * any entry that uses it begins; -1: none.
+ */
+struct span {
+    int last[2], before[2];
+};
+
 /* A dynamic storage with the first and last entry that uses it. */
 struct life {
     int storage, first, last;
+    struct span span;
     int64_t bytes, offset, end; /* end: offset + bytes */
 };
+
+static const struct span always = {{INT_MAX, INT_MAX}, {-1, -1}};
+
+static void extend(struct span *s, const struct turn *turns, int entry)
+{
+    const struct turn turn = turns ? turns[entry] : (struct turn){.known = -1};
+    int other = 1 - turn.stream;
+    s->last[turn.stream] = entry;
+    s->before[turn.stream] = entry - 1 < s->before[turn.stream] ? entry - 1 : s->before[turn.stream];
+    s->before[other] = turn.known < s->before[other] ? turn.known : s->before[other];
+}
 
 static void use(struct life *lives, const struct tape *t, const struct program *program, struct mat m,
                 int entry)
@@ -39,6 +62,11 @@ static void use(struct life *lives, const struct tape *t, const struct program *
     if (l->first < 0)
         l->first = s->whole ? 0 : entry;
     l->last = s->keep || s->whole ? program->count - 1 : entry;
+    extend(&l->span, program == &t->main ? t->turns : NULL, entry);
+    if (s->whole)
+        l->span = always;
+    else if (s->keep)
+        l->span.last[0] = INT_MAX;
 }
 
 /* Lifetimes by storage; first = -1 for storages that the program does not use. */
@@ -46,7 +74,10 @@ static struct life *lifetimes(const struct tape *t, const struct program *progra
 {
     struct life *lives = arena_alloc(t->metadata, (size_t)t->storage_count * sizeof *lives);
     for (int i = 0; i < t->storage_count; i++)
-        lives[i] = (struct life){.storage = i, .first = -1, .bytes = aligned(t, t->storages[i].bytes)};
+        lives[i] = (struct life){.storage = i,
+                                 .first = -1,
+                                 .span = {{-1, -1}, {INT_MAX, INT_MAX}},
+                                 .bytes = aligned(t, t->storages[i].bytes)};
     for (int e = 0; e < program->count; e++) {
         const struct entry *entry = &program->entries[e];
         const struct op_info *info = op_info(entry->op);
@@ -68,18 +99,24 @@ static int larger_first(const void *a, const void *b)
 
 /* A storage that is placed. */
 struct placed {
-    int first, last;
+    struct span span;
     const struct life *life;
 };
+
+static inline bool is_over(struct span a, struct span b)
+{
+    return (a.last[0] <= b.before[0]) & (a.last[1] <= b.before[1]);
+}
 
 /* Those whose lifetimes overlap, found without branches, since no processor can predict them. */
 static int overlapping(const struct life **found, const struct life *l, const struct placed *placed,
                        bool *overlaps, int count, bool reuse)
 {
-    int first = reuse ? l->first : 0, last = reuse ? l->last : INT_MAX, n = 0;
+    const struct span span = reuse ? l->span : always;
+    int n = 0;
 #pragma omp simd
     for (int i = 0; i < count; i++)
-        overlaps[i] = (placed[i].last >= first) & (placed[i].first <= last);
+        overlaps[i] = !(is_over(placed[i].span, span) | is_over(span, placed[i].span));
     for (int i = 0; i < count; i++) {
         found[n] = placed[i].life;
         n += overlaps[i];
@@ -124,7 +161,7 @@ static int64_t place(struct tape *t, struct life *lives, int64_t base)
         while (at > 0 && placed[at - 1].life->offset > l->offset)
             at--;
         memmove(placed + at + 1, placed + at, (size_t)(n - at) * sizeof *placed);
-        placed[at] = (struct placed){l->first, l->last, l};
+        placed[at] = (struct placed){l->span, l};
         end = l->end > end ? l->end : end;
     }
     return add_bytes(base, end);
@@ -196,6 +233,7 @@ const struct plan *tape_plan(struct tape *t)
     for (enum category c = 0; c < MEMORY_CATEGORIES; c++)
         if (category_persistent(c))
             end = place_category(t, c, true, place_category(t, c, false, end));
+    t->turns = streams_plan(t);
     struct life *lives = lifetimes(t, &t->main);
     int64_t initial = place(t, lifetimes(t, &t->init), end), running = place(t, lives, end);
     t->plan.arena = initial > running ? initial : running;

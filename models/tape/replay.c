@@ -290,11 +290,38 @@ void tape_run(struct tape *t)
     end_replay(t);
 }
 
+/* The same on the streams of the plan, in a capture: `over` are events. */
+static void run_on_streams(const struct tape *t, void **over)
+{
+    const struct device *d = device_of(t);
+    void *context = t->config.context;
+    for (int i = 0; i < t->main.count; i++) {
+        const struct turn *turn = &t->turns[i];
+        d->use_stream(context, turn->stream);
+        if (turn->after >= 0)
+            d->event_await(context, over[turn->after]);
+        t->main.entries[i].kernel->run(t->main.entries[i].args);
+        if (turn->awaited)
+            d->event_record(context, over[i] = d->event_new(context));
+    }
+}
+
 void tape_capture(struct tape *t)
 {
-    device_of(t)->capture_begin(t->config.context);
-    run_entries(t);
-    t->graph = device_of(t)->capture_end(t->config.context);
+    const struct device *d = device_of(t);
+    void **over = calloc((size_t)t->main.count + 1, sizeof *over);
+    if (!over)
+        abort();
+    d->capture_begin(t->config.context);
+    if (t->turns)
+        run_on_streams(t, over);
+    else
+        run_entries(t);
+    t->graph = d->capture_end(t->config.context);
+    for (int i = 0; i < t->main.count; i++)
+        if (over[i])
+            d->event_free(t->config.context, over[i]);
+    free(over);
 }
 
 bool tape_captured(const struct tape *t)
