@@ -385,6 +385,13 @@ $(emulated_obj) $(emulator_obj): $(BUILD)/emulated/obj/%.o: % $(BUILD)/config.mk
 $(emulated_lib): $(emulated_obj)
 	@mkdir -p $(@D) && $(call say,linking,$@)
 	$(Q)$(CC) -shared -Wl,-z,defs $^ $(LDFLAGS) -lstdc++ -lm -o $@
+# CUPTI as a test plays it, by the name under which the kernel library opens it (tests/cupti/played.c).
+played_cupti := $(BUILD)/emulated/libcupti.so
+$(played_cupti): tests/cupti/played.c $(BUILD)/config.mk $(BUILD)/cuda.mk Makefile
+	@mkdir -p $(@D) && $(call say,linking,$@)
+	$(Q)$(CC) -std=gnu11 $(flags) $(CUDA_INCLUDE) -fPIC -shared $< $(LDFLAGS) \
+	    -Wl,-soname,$(@F).$(firstword $(subst ., ,$(NVCC_RELEASE))) -o $@
+$(emulated_gpu): | $(played_cupti)
 $(filter %.so,$(emulated_audit)): $(BUILD)/emulated/plugins/%.so: $(BUILD)/emulated/obj/tests/plugins/%.cu.o $(emulated_lib)
 	@mkdir -p $(@D) && $(call say,linking,$@)
 	$(Q)$(CC) -shared $^ '$(look_in)$(CURDIR)/$(dir $(emulated_lib))' $(LDFLAGS) -lstdc++ -o $@

@@ -41,6 +41,13 @@ struct device_facts {
     int blas, blas_lt, sparse;  /* versions of the libraries, in their own numbering */
 };
 
+/* A launch of device code, as a profiler sees it. */
+struct launched {
+    int number; /* of what launched it (kernels_of) */
+    double seconds;
+    char name[256];
+};
+
 /*
  * Where kernels run, if not on the host: memory, order of execution and time. `open` takes a device index and
  * returns its context, or null with a message; every kernel call passes the context on. Work is launched
@@ -108,6 +115,13 @@ struct device {
     bool (*traced)(void *context);
     void (*range_push)(void *context, const char *name);
     void (*range_pop)(void *context);
+    /*
+     * What is launched between begin and end, in order of launch, allocated; `of` numbers what comes next.
+     * begin returns false, and why, where that cannot be seen; null: never.
+     */
+    bool (*kernels_begin)(void *context, char *why, size_t size);
+    void (*kernels_of)(void *context, int number);
+    struct launched *(*kernels_end)(void *context, int *count);
 };
 
 /* The first row of an op is its default; an op without a row falls back to `base`. */

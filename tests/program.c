@@ -17,11 +17,7 @@
 
 enum { ARGUMENTS_MAX = 64, TIME_LIMIT = 240 };
 
-/*
- * The path of the program with this name, relative to the directory of the test program: build/tests/test_x
- * -> build/NAME.
- */
-static void path_of_program(char path[PATH_MAX], const char *name)
+void program_path(char path[PATH_MAX], const char *name)
 {
     ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
     assert_true(length > 0);
@@ -61,7 +57,7 @@ static void house_build(struct house *h, const char *program)
     snprintf(path, sizeof path, "%s/build", h->root);
     assert_int_equal(mkdir(path, 0777), 0);
     snprintf(h->program, sizeof h->program, "%s/build/%s", h->root, basename(program));
-    path_of_program(from, program);
+    program_path(from, program);
     copy_program(from, h->program);
 }
 

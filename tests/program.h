@@ -36,6 +36,10 @@ struct ended {
     char *out, *err;
 };
 
+/* The path of what the build has under this name, from that of the test program: build/tests/test_x ->
+ * build/NAME. */
+void program_path(char path[PATH_MAX], const char *name);
+
 /*
  * Starts the program with the arguments `words`, split at blanks, then `more` up to its null (or none), after
  * the flags that make benchmarks short unless the arguments have them: --no-roofline, --budget 0.1 and

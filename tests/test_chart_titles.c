@@ -139,12 +139,24 @@ static void test_profile(void **state)
     struct record *record = empty_record();
     struct row *row = good_row(500);
     struct profile_entry entries[] = {
-        {"add", "simd", "forward", span, 1, 0.5, "memory", 1, 1, 1 << 10, {1 << 10}},
-        {"linear_backward", "simd", "backward", span, 3, 1, "compute", 1, 1, 5 << 10, {4 << 10, 0, 1 << 10}},
+        {"add", "simd", "forward", span, 1, 0.5, "memory", 1, 1, 1 << 10, {1 << 10}, NULL},
+        {"linear_backward",
+         "simd",
+         "backward",
+         span,
+         3,
+         1,
+         "compute",
+         1,
+         1,
+         5 << 10,
+         {4 << 10, 0, 1 << 10},
+         NULL},
     };
     add_row(record, row);
     assert_int_equal(draw_added(profile_chart_add, record, p->prefix, message), CHART_SKIPPED);
-    profile_write(&(struct profile){10, 2, entries, "", 0}, row, TIMED_STEP);
+    profile_write(&(struct profile){.runs = 10, .count = 2, .entries = entries, .ceilings = ""}, row,
+                  TIMED_STEP);
     draw_added(profile_chart_add, record, p->prefix, message);
     assert_title(p, "_profile.gp", "Time of the ops of a training step, 500 nodes");
     char *script = content(p, "_profile.gp");
@@ -163,7 +175,8 @@ static void test_profile(void **state)
         "\n1 0 1024 1024 1024 1024 1024 1024 1024 1024\n2 0 4096 4096 5120 5120 5120 5120 5120 5120\nEND");
     assert_in(script, "dashed: the peak, 5.00 KiB at entry 2, linear_backward of layer1");
     free(script);
-    profile_write(&(struct profile){10, 1, entries, "", 0}, row, TIMED_FORWARD); /* no backward pass */
+    profile_write(&(struct profile){.runs = 10, .count = 1, .entries = entries, .ceilings = ""}, row,
+                  TIMED_FORWARD); /* no backward pass */
     draw_added(profile_chart_add, record, p->prefix, message);
     script = content(p, "_timeline_forward.gp");
     assert_in(script, "label[1] = \"parameters\"\nlabel[2] = \"\"\nlabel[3] = \"\"\n");

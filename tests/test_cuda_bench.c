@@ -212,6 +212,57 @@ static void test_cusparse(void **state)
                 1);
 }
 
+/* The kernels that the first entry of an op launched in the forward pass. */
+static const char *launched_by(const struct row *row, const char *op)
+{
+    const struct items ops = row->forward.profile.op, texts = row->forward.profile.launched;
+    assert_int_equal(ops.count, texts.count);
+    for (size_t i = 0; i < ops.count; i++)
+        if (strcmp(ops.texts[i], op) == 0)
+            return texts.texts[i];
+    fail_msg("no %s", op);
+    return NULL;
+}
+
+/* CUPTI as tests/cupti plays it: each op has its kernels, and no other. */
+static void test_kernels_of_ops(void **state)
+{
+    static const char words[] = SMALL "--device cuda --nodes 12 --phase forward --profile --no-check ";
+    static const struct {
+        const char *op, *kernels[3];
+        int count; /* of kernels; library calls are not among them */
+    } cases[] = {{"spmm", {"edge_shares<", "aggregate<"}, 1},
+                 {"add_layer_norm", {"us normalise<4, 1, sum_of_rows<"}, 1},
+                 {"attention", {"attend<"}, 1},
+                 {"add", {"add_entries"}, 1}};
+    char path[PATH_MAX];
+    if (!emulated())
+        skip();
+    struct record *record = run_json(*state, words, 0);
+    assert_null_because(row_at(record, 0), "forward.profile.launched", "CUPTI");
+    record_free(record);
+    program_path(path, "libcupti.so");
+    setenv("LD_PRELOAD", path, 1);
+    record = run_json(*state, words, 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *text = launched_by(row_at(record, 0), cases[i].op);
+        int times = 0;
+        for (const char *at = text; (at = strstr(at, "1.50 us ")); at++)
+            times++;
+        for (size_t k = 0; k < 3 && cases[i].kernels[k]; k++)
+            if (!strstr(text, cases[i].kernels[k]))
+                fail_msg("%s launched %s", cases[i].op, text);
+        assert_int_equal(times, cases[i].count);
+    }
+    record_free(record);
+    setenv("PLAYED_CUPTI_VERSION", "1", 1);
+    record = run_json(*state, words, 0);
+    assert_null_because(row_at(record, 0), "forward.profile.launched", "another version");
+    record_free(record);
+    unsetenv("PLAYED_CUPTI_VERSION");
+    unsetenv("LD_PRELOAD");
+}
+
 /* A row has its share of what the GPU reached in this run, of other rates if they are given, or none. */
 static void test_ceilings(void **state)
 {
@@ -305,6 +356,7 @@ int main(void)
         cmocka_unit_test(test_ceilings),        cmocka_unit_test(test_presets),
         cmocka_unit_test(test_choices),         cmocka_unit_test(test_invalid_values),
         cmocka_unit_test(test_message_passing), cmocka_unit_test(test_every_gpu),
+        cmocka_unit_test(test_kernels_of_ops),
     };
     return cmocka_run_group_tests(tests, house_setup, house_teardown);
 }

@@ -27,13 +27,14 @@ static struct rows *profiled_rows(double attention, bool noisy)
     struct rows *rows = rows_new();
     char span[] = "layer1";
     struct profile_entry entries[] = {
-        {"linear", "packed", "forward", span, 1e-3, 8e-4, "compute", 10, 10, 10, {0}},
-        {"attention", "tiled", "forward", span, attention, 1e-3, "compute", 10, 10, 10, {0}},
-        {"linear", "packed", "backward", span, 1e-3, 8e-4, "compute", 10, 10, 10, {0}}};
+        {"linear", "packed", "forward", span, 1e-3, 8e-4, "compute", 10, 10, 10, {0}, NULL},
+        {"attention", "tiled", "forward", span, attention, 1e-3, "compute", 10, 10, 10, {0}, NULL},
+        {"linear", "packed", "backward", span, 1e-3, 8e-4, "compute", 10, 10, 10, {0}, NULL}};
     set_step(row, 2e-3 + attention, 0.01, 1e9);
     if (noisy)
         set_noisy(row, "step.time", 2e-3 + attention);
-    profile_write(&(struct profile){10, 3, entries, "", 0}, row, TIMED_STEP);
+    profile_write(&(struct profile){.runs = 10, .count = 3, .entries = entries, .ceilings = ""}, row,
+                  TIMED_STEP);
     rows_append(rows, row);
     return rows;
 }

@@ -27,10 +27,11 @@ static void set_profile(struct row *row, double share, bool ran)
     char span[] = "layer1";
     double seconds = ran ? share : NAN, rest = ran ? 1 - share : NAN;
     struct profile_entry entries[] = {
-        {"linear", "simd", "forward", span, seconds, share, "compute", 1, 1, 1, {1}},
-        {"add", "simd", "forward", span, rest, 1 - share, "memory", 1, 1, 1, {1}},
+        {"linear", "simd", "forward", span, seconds, share, "compute", 1, 1, 1, {1}, NULL},
+        {"add", "simd", "forward", span, rest, 1 - share, "memory", 1, 1, 1, {1}, NULL},
     };
-    profile_write(&(struct profile){ran ? 10 : 0, 2, entries, "", 0}, row, TIMED_STEP);
+    profile_write(&(struct profile){.runs = ran ? 10 : 0, .count = 2, .entries = entries, .ceilings = ""},
+                  row, TIMED_STEP);
 }
 
 static void test_ops(void **state)

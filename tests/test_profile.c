@@ -29,7 +29,7 @@ static struct profile made_up(bool ceilings)
                                       .bytes = 100 * i,
                                       .live = 7,
                                       .live_of = {4, 0, 0, 0, 0, 0, 3}};
-    return (struct profile){10, ENTRIES, e, "100 GFLOP/s", 0};
+    return (struct profile){.runs = 10, .count = ENTRIES, .entries = e, .ceilings = "100 GFLOP/s"};
 }
 
 static struct row *row_with(const struct profile *p)
@@ -148,12 +148,13 @@ static struct rows *step_of(double seconds, bool profiled)
     struct row *row = good_row(500);
     char span[] = "layer1";
     struct profile_entry e[] = {
-        {"linear", "ref", "forward", span, 1, NAN, NULL, 1, 1, 1, {0}},
-        {"attention", "ref", "forward", span, seconds - 1, NAN, NULL, 1, 1, 1, {0}},
+        {"linear", "ref", "forward", span, 1, NAN, NULL, 1, 1, 1, {0}, NULL},
+        {"attention", "ref", "forward", span, seconds - 1, NAN, NULL, 1, 1, 1, {0}, NULL},
     };
     set_equal_turns(row, "step.time", seconds);
     if (profiled)
-        profile_write(&(struct profile){10, 2, e, "", 0}, row, TIMED_STEP);
+        profile_write(&(struct profile){.runs = 10, .count = 2, .entries = e, .ceilings = ""}, row,
+                      TIMED_STEP);
     rows_append(rows, row);
     return rows;
 }
@@ -213,11 +214,12 @@ static void test_planned(void **state)
     struct rows *rows = step_of(2, true);
     struct row *row = rows_at(rows, 0);
     char span[] = "layer1";
-    struct profile_entry e[] = {{"linear", "ref", "forward", span, NAN, 1, "memory", 1, 1, 1, {0}}};
+    struct profile_entry e[] = {{"linear", "ref", "forward", span, NAN, 1, "memory", 1, 1, 1, {0}, NULL}};
     struct profile p;
     assert_ptr_equal(profile_of_largest(rows, TIMED_STEP, &p), row);
     profile_free(&p);
-    profile_write(&(struct profile){0, 1, e, "100 GFLOP/s", 0}, row, TIMED_STEP);
+    profile_write(&(struct profile){.runs = 0, .count = 1, .entries = e, .ceilings = "100 GFLOP/s"}, row,
+                  TIMED_STEP);
     assert_null(profile_of_largest(rows, TIMED_STEP, &p));
     assert_true(profile_read(&p, row, TIMED_STEP));
     assert_int_equal(p.runs, 0);

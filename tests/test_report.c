@@ -217,7 +217,7 @@ static struct row *profiled_row(int64_t nodes, const char *span)
     struct row *row = row_new();
     snprintf(name, sizeof name, "%s", span);
     struct profile_entry entries[] = {
-        {"linear", "packed", "forward", name, 1e-3, 8e-4, "compute", 1000, 100, 1 << 20, {1 << 20}},
+        {"linear", "packed", "forward", name, 1e-3, 8e-4, "compute", 1000, 100, 1 << 20, {1 << 20}, NULL},
         {"attention",
          "tiled",
          "backward",
@@ -228,13 +228,15 @@ static struct row *profiled_row(int64_t nodes, const char *span)
          1000,
          1000,
          2 << 20,
-         {1 << 20, 0, 0, 1 << 20}}};
+         {1 << 20, 0, 0, 1 << 20},
+         NULL}};
     row_set_text(row, "status", "ok");
     row_set_text(row, "reason", "");
     row_set_text(row, "checked", "whole");
     set_axes(row, nodes);
     set_program(row, "step", 1e-5 * (double)nodes, 1000000 * nodes, 2 << 20);
-    profile_write(&(struct profile){10, 2, entries, "60 GFLOP/s", 0}, row, TIMED_STEP);
+    profile_write(&(struct profile){.runs = 10, .count = 2, .entries = entries, .ceilings = "60 GFLOP/s"},
+                  row, TIMED_STEP);
     return row;
 }
 

@@ -13,6 +13,7 @@ const char *const profile_categories[PROFILE_CATEGORIES] = {
 void profile_free(struct profile *p)
 {
     free(p->entries);
+    free(p->texts);
     *p = (struct profile){0};
 }
 
@@ -34,15 +35,25 @@ struct place {
 #define PLACE(member, type)   PLACE_OF(member, type, member)
 #define LIVE(category, index) PLACE_OF(live_##category, FIELD_COUNTS, live_of[index])
 static const struct place places[] = {
-    PLACE(span, FIELD_TEXTS),    PLACE(op, FIELD_TEXTS),
-    PLACE(variant, FIELD_TEXTS), PLACE(phase, FIELD_TEXTS),
-    PLACE(seconds, FIELD_REALS), PLACE(least, FIELD_REALS),
-    PLACE(bound, FIELD_TEXTS),   PLACE(flops, FIELD_COUNTS),
-    PLACE(bytes, FIELD_COUNTS),  PLACE(live, FIELD_COUNTS),
-    LIVE(parameters, 0),         LIVE(gradients, 1),
-    LIVE(optimizer, 2),          LIVE(graph, 3),
-    LIVE(encodings, 4),          LIVE(state, 5),
-    LIVE(activations, 6),        LIVE(workspace, 7),
+    PLACE(span, FIELD_TEXTS),
+    PLACE(op, FIELD_TEXTS),
+    PLACE(variant, FIELD_TEXTS),
+    PLACE(phase, FIELD_TEXTS),
+    PLACE(seconds, FIELD_REALS),
+    PLACE(least, FIELD_REALS),
+    PLACE(bound, FIELD_TEXTS),
+    PLACE(launched, FIELD_TEXTS),
+    PLACE(flops, FIELD_COUNTS),
+    PLACE(bytes, FIELD_COUNTS),
+    PLACE(live, FIELD_COUNTS),
+    LIVE(parameters, 0),
+    LIVE(gradients, 1),
+    LIVE(optimizer, 2),
+    LIVE(graph, 3),
+    LIVE(encodings, 4),
+    LIVE(state, 5),
+    LIVE(activations, 6),
+    LIVE(workspace, 7),
 };
 enum { PLACES = sizeof places / sizeof *places };
 
@@ -67,6 +78,16 @@ static const char *why_not_predicted(const struct profile *p)
                         : "no peak rates given (--peaks)";
 }
 
+/* Why a list is absent; null where nobody asked for it. */
+static const char *why_absent(const struct profile *p, const struct place *place)
+{
+    if (place->member == offsetof(struct profile_entry, seconds))
+        return NULL;
+    if (place->member == offsetof(struct profile_entry, launched))
+        return *p->why_not_seen ? p->why_not_seen : NULL;
+    return place->type == FIELD_COUNTS ? "exceeds 63 bits" : why_not_predicted(p);
+}
+
 static void write_place(const struct profile *p, const struct place *place, struct row *row, size_t kind)
 {
     bool known = true;
@@ -78,9 +99,8 @@ static void write_place(const struct profile *p, const struct place *place, stru
     }
     if (known)
         *items_at(row_program(row, kind), place) = row_keep_items(row, items, p->count, place->type);
-    else if (place->member != offsetof(struct profile_entry, seconds))
-        row_omit_of(row, kind, place->field,
-                    place->type == FIELD_COUNTS ? "exceeds 63 bits" : why_not_predicted(p));
+    else
+        row_omit_of(row, kind, place->field, why_absent(p, place));
     free(items);
 }
 

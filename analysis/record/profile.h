@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PROFILE_CATEGORIES = 8, PROFILE_CEILINGS = 400 };
+enum { PROFILE_CATEGORIES = 8, PROFILE_CEILINGS = 400, PROFILE_WHY = 200 };
 
 /* The categories of memory, in the order of live_of: "parameters". */
 extern const char *const profile_categories[PROFILE_CATEGORIES];
@@ -24,17 +24,20 @@ struct profile_entry {
     int64_t flops, bytes;                    /* analytic FLOPs, minimum bytes; -1 beyond 63 bits */
     int64_t live;                            /* bytes, while the entry runs; -1 beyond 63 bits */
     int64_t live_of[PROFILE_CATEGORIES];     /* the parts of `live` */
+    const char *launched;                    /* kernels, each with its time; null: not known */
 };
 
 struct profile {
     int64_t runs; /* 0: only planned */
     size_t count;
     struct profile_entry *entries;
+    char *texts;                     /* of `launched`, to be freed; null: none */
+    char why_not_seen[PROFILE_WHY];  /* why `launched` is not known; empty: nothing is launched */
     char ceilings[PROFILE_CEILINGS]; /* those of `least`: "60.0 GFLOP/s, DRAM 20.0 GB/s"; empty: none */
     double launches; /* predicted: seconds that starting the entries takes beside `least`; 0 on the host */
 };
 
-/* Frees the entries, whose texts are borrowed; the profile may be empty. */
+/* Frees the entries, whose other texts are borrowed; the profile may be empty. */
 void profile_free(struct profile *p);
 
 /* Sets the fields of a program's profile in a row, whose times are set. */

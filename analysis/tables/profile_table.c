@@ -130,6 +130,31 @@ static void print_total(const struct profile *p, const char *title, FILE *out)
     wrap_text(out, text, 0, 4);
 }
 
+/* The kernels of each op, as its slowest entry launched them. */
+static void print_launched(const struct profile *p, FILE *out)
+{
+    size_t ops = 0;
+    if (*p->why_not_seen)
+        fprintf(out, "\nkernels that ops launched are not known: %s\n", p->why_not_seen);
+    if (p->count == 0 || !p->entries[0].launched)
+        return;
+    putc('\n', out);
+    struct profile_group *group = profile_groups(p, PROFILE_OP, PROFILE_LONGEST, &ops);
+    for (size_t i = 0; i < ops; i++) {
+        const struct profile_entry *slowest = NULL;
+        for (size_t e = 0; e < p->count; e++)
+            if (strcmp(p->entries[e].op, group[i].key) == 0 &&
+                (!slowest || p->entries[e].seconds > slowest->seconds))
+                slowest = &p->entries[e];
+        char text[2048];
+        if (!slowest)
+            continue;
+        snprintf(text, sizeof text, "%s (%s) launches %s", slowest->op, slowest->span, slowest->launched);
+        wrap_text(out, text, 0, 4);
+    }
+    free(group);
+}
+
 void profile_print(const struct profile *p, const char *title, FILE *out)
 {
     bool ran = p->runs > 0, predicted = !isnan(profile_total(p).least);
@@ -148,6 +173,7 @@ void profile_print(const struct profile *p, const char *title, FILE *out)
     for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
         if (headings[i].most > 0)
             print_table(p, &headings[i], TABLE_TERMINAL, out);
+    print_launched(p, out);
 }
 
 /* --- sections */

@@ -5,6 +5,7 @@
 #include "bench/show/profile.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "analysis/statistics/allocate.h"
@@ -102,6 +103,49 @@ struct profile profile_plan(const struct tape *t, const struct calibration *ceil
     return p;
 }
 
+/* What is launched from now on is of the next entry; they are numbered from 1. */
+static void number_next(void *tape, int entry)
+{
+    const struct tape_config *c = tape_config(tape);
+    c->backend->device->kernels_of(c->context, entry + 2);
+}
+
+/* The kernels of each entry as one text, "2.50 us NAME + ...", from a list in the order of the entries. */
+static void name_launched(struct profile *p, const struct launched *list, int count)
+{
+    size_t size = 0, *at = malloc((p->count + 1) * sizeof *at);
+    FILE *out = open_memstream(&p->texts, &size);
+    if (!at || !out)
+        abort();
+    for (size_t e = 0, n = 0; e < p->count; e++) {
+        at[e] = (size_t)ftell(out);
+        bool any = false;
+        for (; n < (size_t)count && list[n].number <= (int)e + 1; n++, any = true)
+            fprintf(out, "%s%.2f us %s", any ? " + " : "", 1e6 * list[n].seconds, list[n].name);
+        fputs(any ? "" : "none", out);
+        putc('\0', out);
+    }
+    fclose(out);
+    for (size_t e = 0; e < p->count; e++)
+        p->entries[e].launched = p->texts + at[e];
+    free(at);
+}
+
+/* One more run, since being seen takes time. */
+static void see_launched(struct profile *p, struct tape *t)
+{
+    const struct tape_config *c = tape_config(t);
+    const struct device *d = c->backend->device;
+    int count = 0;
+    if (!d || !d->kernels_begin || !d->kernels_begin(c->context, p->why_not_seen, sizeof p->why_not_seen))
+        return;
+    d->kernels_of(c->context, 1);
+    tape_run_marked(t, number_next, t);
+    struct launched *list = d->kernels_end(c->context, &count);
+    name_launched(p, list, count);
+    free(list);
+}
+
 struct profile profile_measure(struct tape *t, int runs, const struct calibration *ceilings)
 {
     struct profile p = profile_plan(t, ceilings);
@@ -110,5 +154,6 @@ struct profile profile_measure(struct tape *t, int runs, const struct calibratio
     for (size_t i = 0; i < p.count; i++)
         p.entries[i].seconds = seconds[i];
     free(seconds);
+    see_launched(&p, t);
     return p;
 }

@@ -17,6 +17,7 @@
 #include "kernels/cuda/beside.h"
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/context.h"
+#include "kernels/cuda/cupti.h"
 #include "kernels/cuda/refusal.h"
 
 static int count_devices(char *error, size_t error_size)
@@ -492,4 +493,7 @@ const struct device cuda_gpu = {
     .traced = traced,
     .range_push = range_push,
     .range_pop = range_pop,
+    .kernels_begin = cupti_begin,
+    .kernels_of = cupti_of,
+    .kernels_end = cupti_end,
 };

@@ -14,6 +14,8 @@
 #include <random>
 #include <set>
 
+#include <dlfcn.h>
+
 enum order { ASCENDING, DESCENDING, SHUFFLED, ORDERS };
 
 static const void *running;
@@ -80,6 +82,16 @@ static uint64_t block_in(enum order order, uint64_t at, uint64_t count)
 /* Runs the block given by blockIdx, of these threads in this order, in stretches. */
 typedef std::function<void(const std::vector<int> &threads, int stretch)> block_runner;
 
+/* Tells a profiler, if one is loaded (tests/cupti), what runs. */
+static void tell(const void *kernel)
+{
+    typedef void seen(const char *name);
+    static seen *profiler = (seen *)dlsym(RTLD_DEFAULT, "played_kernel");
+    static std::set<std::string> names;
+    if (profiler)
+        profiler(names.insert(emulator_symbol(kernel)).first->c_str());
+}
+
 static void run_grid(const void *kernel, dim3 grid, dim3 size, const block_runner &run)
 {
     enum order order = (enum order)(random_order() % ORDERS);
@@ -87,6 +99,7 @@ static void run_grid(const void *kernel, dim3 grid, dim3 size, const block_runne
     int stretch = order == SHUFFLED ? (int)threads.size() : 32;
     uint64_t blocks = (uint64_t)grid.x * grid.y;
     running = kernel;
+    tell(kernel);
     gridDim = grid;
     blockDim = size;
     block_now.launched = block_now.time + 1;
