@@ -103,7 +103,7 @@ struct placed {
     const struct life *life;
 };
 
-static inline bool is_over(struct span a, struct span b)
+static inline int is_over(struct span a, struct span b)
 {
     return (a.last[0] <= b.before[0]) & (a.last[1] <= b.before[1]);
 }
