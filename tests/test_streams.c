@@ -198,6 +198,27 @@ static void test_a_missing_event_is_found(void **state)
     }
 }
 
+/* A matrix that a long branch reads late is not written before by a short one. */
+static void test_a_late_reader(void **state)
+{
+    (void)state;
+    struct tape_config config = {.backend = &backend_fake, .dtype = F32, .threads = 1};
+    struct tape *t = tape_new(&config);
+    struct mat x = input_uniform(t, "x", all_rows(4), 4), a = tape_matrix(t, 4, 4), more = a;
+    struct mat c = tape_matrix(t, 4, 4);
+    op(t, copy, .y = a, .x = x);
+    struct mat p = op(t, add, .a = x, .b = x)->y, q = op(t, add, .a = p, .b = p)->y;
+    struct mat late = op(t, add, .a = q, .b = a)->y;
+    op(t, copy, .y = c, .x = x);
+    more.acc = true;
+    op(t, copy, .y = more, .x = c);
+    tape_keep(t, op(t, add, .a = late, .b = a)->y);
+    tape_plan(t);
+    assert_true(on_second(t) > 0);
+    assert_int_equal(unordered(t), 0);
+    tape_free(t);
+}
+
 /* Memory that was planned for one stream would be shared by entries that run at the same time. */
 static void test_a_plan_for_one_stream_is_found(void **state)
 {
@@ -299,11 +320,9 @@ static void test_capture(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conflicts_are_ordered),
-        cmocka_unit_test(test_a_missing_event_is_found),
-        cmocka_unit_test(test_a_plan_for_one_stream_is_found),
-        cmocka_unit_test(test_streams_change_no_bit),
-        cmocka_unit_test(test_capture),
+        cmocka_unit_test(test_conflicts_are_ordered), cmocka_unit_test(test_a_missing_event_is_found),
+        cmocka_unit_test(test_a_late_reader),         cmocka_unit_test(test_a_plan_for_one_stream_is_found),
+        cmocka_unit_test(test_streams_change_no_bit), cmocka_unit_test(test_capture),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
