@@ -85,8 +85,8 @@ static bool emulated(void)
 
 #define PRODUCTS                                                                                             \
     SMALL                                                                                                    \
-        "--device cuda --model gin --phase step --peaks peak=1TFLOP/s,dram=1TB/s --no-charts --repetitions " \
-        "1 "
+    "--device cuda --model gin --phase step --peaks peak=1TFLOP/s,dram=1TB/s --no-charts --repetitions "     \
+    "1 "
 
 static void expect_choices(const struct house *h, const char *says, bool said)
 {

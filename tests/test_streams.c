@@ -106,7 +106,7 @@ static clocks *clocks_of(const struct tape *t)
     clocks *all = malloc((size_t)t->main.count * sizeof *all), now[2] = {{-1, -1}, {-1, -1}};
     assert_non_null(all);
     for (int e = 0; e < t->main.count; e++) {
-        const struct turn *turn = &t->turns[e];
+        const struct stream_place *turn = &t->turns[e];
         int *at = now[turn->stream];
         for (int s = 0; s < 2 && turn->after >= 0; s++)
             at[s] = (int)max_of(at[s], all[turn->after][s]);
@@ -183,7 +183,7 @@ static void test_a_missing_event_is_found(void **state)
         int events = 0, found = 0;
         tape_plan(r.tape);
         for (int e = 0; r.tape->turns && e < r.tape->main.count; e++) {
-            struct turn *turn = (struct turn *)&r.tape->turns[e];
+            struct stream_place *turn = (struct stream_place *)&r.tape->turns[e];
             int after = turn->after;
             if (after < 0)
                 continue;
@@ -226,7 +226,7 @@ static void test_a_plan_for_one_stream_is_found(void **state)
     struct machine m;
     struct recording r = record(&m, 0, PROGRAM_STEP);
     tape_plan(r.tape);
-    const struct turn *turns = r.tape->turns;
+    const struct stream_place *turns = r.tape->turns;
     int64_t arena = tape_planned(r.tape)->arena;
     m.backend.device = NULL;
     assert_true(tape_plan(r.tape)->arena <= arena);

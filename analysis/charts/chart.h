@@ -2,6 +2,7 @@
 #ifndef GTMARK_ANALYSIS_CHART_H
 #define GTMARK_ANALYSIS_CHART_H
 
+#include "analysis/charts/chart_text.h"
 #include "analysis/charts/charts.h"
 #include "analysis/charts/frame.h"
 #include "analysis/charts/series.h"

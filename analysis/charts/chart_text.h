@@ -5,9 +5,10 @@
 #ifndef GTMARK_ANALYSIS_CHART_TEXT_H
 #define GTMARK_ANALYSIS_CHART_TEXT_H
 
-#include "analysis/charts/frame.h"
 #include "analysis/charts/series.h"
 #include "analysis/record/record.h"
+
+enum { CHART_TEXT = 2048 };
 
 /* "12.3 ms"; "5.11k graphs/s", "0.362 graphs/s" */
 void chart_value(char text[UNITS_TEXT], double y, const struct chart *c);

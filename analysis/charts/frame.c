@@ -1,5 +1,6 @@
-#include "analysis/charts/chart_text.h"
+#include "analysis/charts/frame.h"
 
+#include "analysis/charts/chart_text.h"
 #include "analysis/charts/gnuplot.h"
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/wrap.h"

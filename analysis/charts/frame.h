@@ -5,7 +5,6 @@
 #include "analysis/record/record.h"
 
 enum {
-    CHART_TEXT = 2048,
     NOTES_MAX = 3,
     FRAME_COLUMNS = 98 /* letters of ordinary size that a chart is wide */
 };

@@ -6,6 +6,7 @@
 
 #include "analysis/charts/chart_text.h"
 #include "analysis/charts/figure.h"
+#include "analysis/charts/frame.h"
 #include "analysis/charts/gnuplot.h"
 #include "analysis/record/record.h"
 

@@ -1,5 +1,6 @@
 #include "analysis/charts/charts.h"
 
+#include "analysis/charts/chart_text.h"
 #include "analysis/charts/figure.h"
 #include "analysis/charts/series.h"
 #include "analysis/charts/stack.h"
@@ -15,7 +16,7 @@ struct line {
     const struct row **rows;
 };
 
-static double place_of(const struct row *row, const struct field *axis)
+static double x_of(const struct row *row, const struct field *axis)
 {
     double x = NAN;
     field_number(row, axis, &x);
@@ -23,8 +24,8 @@ static double place_of(const struct row *row, const struct field *axis)
 }
 
 /* The rows of a slice that are ok and have what is wanted, each value once. */
-static void take(struct line *l, const struct slice *slice, bool (*wanted)(const struct row *, size_t),
-                 size_t kind)
+static void take_slice(struct line *l, const struct slice *slice, bool (*wanted)(const struct row *, size_t),
+                       size_t kind)
 {
     l->count = 0;
     for (size_t i = 0; i < slice->count; i++) {
@@ -44,12 +45,12 @@ static struct line line_of(const struct rows *rows, const struct field *axis,
     const struct slice *best = NULL;
     size_t most = 0;
     for (const struct slice *s = slices.list; s < slices.list + slices.count; s++) {
-        take(&l, s, wanted, kind);
+        take_slice(&l, s, wanted, kind);
         best = l.count > most ? s : best;
         most = l.count > most ? l.count : most;
     }
     if (best) {
-        take(&l, best, wanted, kind);
+        take_slice(&l, best, wanted, kind);
         slice_name(&slices, best, l.group);
     }
     slices_free(&slices);
@@ -66,7 +67,7 @@ static void add_stack(struct figures *f, const char *name, struct stack *s, cons
     for (size_t i = 0; i < l->count; i++) {
         rows_append(rows, (struct row *)l->rows[i]);
         noisy = noisy || row_noisy(l->rows[i], kind);
-        s->x[i] = place_of(l->rows[i], l->axis);
+        s->x[i] = x_of(l->rows[i], l->axis);
     }
     s->x_axis = axes_title(l->axis);
     snprintf(title, sizeof title, "%s over %s%s%.500s", noun, s->x_axis, *l->group ? ", " : "", l->group);

@@ -37,7 +37,7 @@ static int by_first(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
-static void number(struct slices *s)
+static void index_members(struct slices *s)
 {
     qsort(s->list, s->count, sizeof *s->list, by_first);
     for (size_t i = 0; i < s->count; i++)
@@ -72,7 +72,7 @@ struct slices slices_of(const struct rows *rows, const struct field *along, cons
         last->first = s.rows[i].index < last->first ? s.rows[i].index : last->first;
         last->count++;
     }
-    number(&s);
+    index_members(&s);
     return s;
 }
 

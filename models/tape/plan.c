@@ -43,9 +43,9 @@ struct life {
 
 static const struct span always = {{INT_MAX, INT_MAX}, {-1, -1}};
 
-static void extend(struct span *s, const struct turn *turns, int entry)
+static void extend(struct span *s, const struct stream_place *turns, int entry)
 {
-    const struct turn turn = turns ? turns[entry] : (struct turn){.known = -1};
+    const struct stream_place turn = turns ? turns[entry] : (struct stream_place){.known = -1};
     int other = 1 - turn.stream;
     s->last[turn.stream] = entry;
     s->before[turn.stream] = entry - 1 < s->before[turn.stream] ? entry - 1 : s->before[turn.stream];

@@ -296,7 +296,7 @@ static void run_on_streams(const struct tape *t, void **over)
     const struct device *d = device_of(t);
     void *context = t->config.context;
     for (int i = 0; i < t->main.count; i++) {
-        const struct turn *turn = &t->turns[i];
+        const struct stream_place *turn = &t->turns[i];
         d->use_stream(context, turn->stream);
         if (turn->after >= 0)
             d->event_await(context, over[turn->after]);

@@ -94,7 +94,7 @@ static bool is_tied(const struct tape *t, int entry)
 }
 
 /* The first and the last entry are on the first stream, at which the other begins and ends. */
-static struct turn place(struct streams *p, int entry)
+static struct stream_place schedule(struct streams *p, int entry)
 {
     bool last = entry + 1 == p->tape->main.count;
     struct placing e = {.entry = entry, .after = {-1, -1}};
@@ -105,7 +105,7 @@ static struct turn place(struct streams *p, int entry)
     if (last)
         later(&e.after[1], p->last[1]);
     int other = e.after[1 - e.stream], *known = &p->known[e.stream];
-    struct turn turn = {.stream = e.stream, .after = other > *known ? other : -1};
+    struct stream_place turn = {.stream = e.stream, .after = other > *known ? other : -1};
     later(known, other);
     turn.known = *known;
     p->end[entry] = beginning(p, &e, e.stream) + 1;
@@ -114,14 +114,14 @@ static struct turn place(struct streams *p, int entry)
     return turn;
 }
 
-struct turn *streams_plan(struct tape *t)
+struct stream_place *streams_plan(struct tape *t)
 {
     const struct device *device = t->config.backend->device;
     const int count = t->main.count;
     size_t entries = (size_t)count + 1, storages = (size_t)t->storage_count;
     if (!device || !device->tied)
         return NULL;
-    struct turn *turns = arena_alloc(t->metadata, entries * sizeof *turns);
+    struct stream_place *turns = arena_alloc(t->metadata, entries * sizeof *turns);
     struct streams p = {.tape = t,
                         .touched = arena_alloc(t->metadata, storages * sizeof *p.touched),
                         .end = arena_alloc(t->metadata, entries * sizeof *p.end),
@@ -130,7 +130,7 @@ struct turn *streams_plan(struct tape *t)
     for (size_t i = 0; i < storages; i++)
         p.touched[i] = (struct touched){{-1, -1}, {-1, -1}};
     for (int e = 0; e < count; e++) {
-        turns[e] = place(&p, e);
+        turns[e] = schedule(&p, e);
         if (turns[e].after >= 0)
             turns[turns[e].after].awaited = true;
     }

@@ -42,7 +42,7 @@ struct segment {
 };
 
 /* Where a captured program has an entry (streams.c). */
-struct turn {
+struct stream_place {
     int stream;
     int after;    /* the entry of the other stream that it waits for; -1: none */
     int known;    /* the last entry of the other stream that is over when it begins; -1: none */
@@ -64,7 +64,7 @@ struct tape {
     struct segment *segments; /* the last one, or null */
     struct plan plan;
     int64_t (*live)[MEMORY_CATEGORIES]; /* bytes per entry of main */
-    const struct turn *turns;           /* of main's entries; null: one after the other */
+    const struct stream_place *turns;   /* of main's entries; null: one after the other */
     void *arena;
     struct mat schedule;        /* of AdamW; absent until it is asked for */
     double *start;              /* its initial value */
@@ -134,7 +134,7 @@ enum order_kind {
 void order(const struct tape *t, enum order_kind kind);
 
 /* The turns of main's entries, by their operands; null if one stream has all of them. */
-struct turn *streams_plan(struct tape *t);
+struct stream_place *streams_plan(struct tape *t);
 
 /* Frees what tape_layout allocated. */
 void tape_release(struct tape *t);
