@@ -12,8 +12,9 @@
 #define LAYERS(local, global, depth, attention_heads, width, activation, q)                                  \
     .mpnn = MPNN_##local, .attention = ATTENTION_##global, .layers = depth, .heads = attention_heads,        \
     .hidden = width, .act = ACT_##activation, .norm = NORM_BATCH, .attention_dropout = q
-#define LAP(count, columns)  .pe = {ENCODING_LAP, count, columns, SOLVER_AUTO}
-#define RWSE(count, columns) .pe = {ENCODING_RWSE, count, columns, SOLVER_AUTO}
+#define LAP(count, columns) .pe = {.kind = ENCODING_LAP, .k = count, .width = columns, .solver = SOLVER_AUTO}
+#define RWSE(count, columns)                                                                                 \
+    .pe = {.kind = ENCODING_RWSE, .k = count, .width = columns, .solver = SOLVER_AUTO}
 
 /* Raw features: of nodes and of edges. */
 #define NODE(...)  .features = {__VA_ARGS__}
