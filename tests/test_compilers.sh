@@ -42,7 +42,7 @@ END
 with_strings()
 {
     grep -lE '\<(memchr|strr?chr|strpbrk|strstr|bsearch)\(' kernels/*.c kernels/*/*.c graphs/*.c models/*/*.c \
-        analysis/*/*.c bench/*.c bench/*/*.c tests/*.c | grep -v '^kernels/mpi/'
+        analysis/*/*.c bench/*.c bench/*/*.c tests/*.c | grep -v '^kernels/\(mpi\|cuda\)/'
 }
 
 arm=aarch64-linux-gnu-gcc
