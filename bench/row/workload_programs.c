@@ -95,6 +95,7 @@ int64_t workload_flops(const struct workload *w, enum program_kind kind, struct 
     other.batch.nodes = NULL;
     other.batch.pairs = work.pairs;
     other.batch.adj.nodes = other.batch.out.nodes = work.rows;
+    other.batch.adj.row_ptr = other.batch.out.row_ptr = NULL; /* they are of other rows */
     struct recording r = workload_record(&other, kind);
     for (enum phase phase = 0; phase < PHASES; phase++)
         total = cost_add(total, tape_cost(r.tape, phase));
