@@ -159,7 +159,7 @@ static struct interval ranks_of(const double *x, size_t n)
     double sorted[MOST];
     size_t rank = median_interval_rank(n);
     memcpy(sorted, x, n * sizeof *x);
-    qsort(sorted, n, sizeof *sorted, compare_doubles);
+    sort_doubles(sorted, n);
     return (struct interval){.low = sorted[rank - 1], .high = sorted[n - rank]};
 }
 

@@ -48,6 +48,29 @@ static void test_quantile_interpolates(void **state)
     assert_close(quantile(x, 1, 0.95), 10);
 }
 
+/* Of values that rise, fall, rise and fall, and of mixed ones, with ties: against insertion. */
+static void test_sorting_and_medians(void **state)
+{
+    (void)state;
+    double x[200] = {0}, sorted[200], expected[200];
+    for (size_t n = 1; n <= 200; n++)
+        for (size_t step = 0; step < 13; step++) {
+            for (size_t i = 0; i < n; i++) {
+                x[i] = (double)(step < 11 ? i * step % 97 : step == 11 ? n - i : i < n / 2 ? i : n - i) / 7;
+                size_t k = i;
+                for (; k > 0 && expected[k - 1] > x[i]; k--)
+                    expected[k] = expected[k - 1];
+                expected[k] = x[i];
+            }
+            memcpy(sorted, x, sizeof x);
+            sort_doubles(sorted, n);
+            assert_memory_equal(sorted, expected, n * sizeof *sorted);
+            double median = median_of_some(x, n);
+            if (median != quantile(sorted, n, 0.5))
+                fail_msg("%zu values, step %zu: %.17g is not the median", n, step, median);
+        }
+}
+
 static void test_tail_percentiles_need_samples(void **state)
 {
     (void)state;
@@ -114,6 +137,7 @@ int main(void)
         cmocka_unit_test(test_known_samples),
         cmocka_unit_test(test_few_samples),
         cmocka_unit_test(test_quantile_interpolates),
+        cmocka_unit_test(test_sorting_and_medians),
         cmocka_unit_test(test_tail_percentiles_need_samples),
         cmocka_unit_test(test_median_interval_ranks),
         cmocka_unit_test(test_median_interval_is_the_narrowest),

@@ -86,8 +86,8 @@ static void survey(const struct slice *slice, struct map *m)
         if (was_timed(row, TIMED_STEP))
             m->program = TIMED_STEP;
     }
-    qsort(m->nodes, m->columns, sizeof *m->nodes, compare_doubles);
-    qsort(m->degree, m->lines, sizeof *m->degree, compare_doubles);
+    sort_doubles(m->nodes, m->columns);
+    sort_doubles(m->degree, m->lines);
 }
 
 static void fill_map(const struct slice *slice, struct map *m)

@@ -207,7 +207,7 @@ static size_t keep_state(struct fit_point *points, size_t n, size_t kind)
         return 0;
     for (size_t i = 0; i < n && i < FEW; i++) {
         size_t same = 0;
-        for (size_t k = 0; k < n && !points[i].range.extremes; k++)
+        for (size_t k = 0; same + n - k > most && k < n && !points[i].range.extremes; k++) /* may be more */
             same += !points[k].range.extremes && in_state_of(&points[i], &points[k], kind);
         if (same > most) {
             most = same;

@@ -244,13 +244,17 @@ static void order_rows(struct rows *rows)
     free(placed);
 }
 
+/* As rows begin; of others that are rows, arrays are read in more time. */
+static const char row_begin[] = "{\"kind\":\"row\",";
+
 /* Reads whole lines; false with a message. */
 static bool read_lines(struct reader *r, const char *text, size_t size, char *error)
 {
     char wrong[MESSAGE_SIZE];
     const char *at = text, *newline;
     for (size_t number = 1; (newline = memchr(at, '\n', size - (size_t)(at - text))); number++) {
-        struct value *line = value_parse_part(at, (size_t)(newline - at), wrong);
+        bool row = strncmp(at, row_begin, strlen(row_begin)) == 0;
+        struct value *line = value_parse_part(at, (size_t)(newline - at), row, wrong);
         if (!line || !take_line(r, line, wrong)) {
             snprintf(error, MESSAGE_SIZE, "line %zu: %.400s", number, wrong);
             return false;

@@ -38,7 +38,7 @@ bool record_save(const struct record *record, const char *path, char *error)
 /* A document, as record_write writes it; null with a message. */
 static struct record *parse_document(const char *text, size_t size, char *error)
 {
-    struct value *document = value_parse_part(text, size, error), *array = value_get(document, "rows");
+    struct value *document = value_parse_part(text, size, false, error), *array = value_get(document, "rows");
     bool good = value_kind(array) == VALUE_ARRAY;
     if (document && !good)
         snprintf(error, MESSAGE_SIZE, "no result file: it has no lines, and no rows");
@@ -62,7 +62,7 @@ static bool has_lines(const char *text, size_t size)
 {
     char ignored[MESSAGE_SIZE];
     const char *end = memchr(text, '\n', size);
-    struct value *line = value_parse_part(text, end ? (size_t)(end - text) : size, ignored);
+    struct value *line = value_parse_part(text, end ? (size_t)(end - text) : size, false, ignored);
     bool has = value_get(line, "kind");
     value_free(line);
     return has;

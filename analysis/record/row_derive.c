@@ -101,7 +101,7 @@ static double quantile_of(const struct items *turns)
 {
     double *sorted = allocate(turns->count, sizeof *sorted);
     memcpy(sorted, turns->reals, turns->count * sizeof *sorted);
-    qsort(sorted, turns->count, sizeof *sorted, compare_doubles);
+    sort_doubles(sorted, turns->count);
     double value = quantile(sorted, turns->count, 0.25);
     free(sorted);
     return value;

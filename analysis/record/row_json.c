@@ -20,8 +20,42 @@ static bool read_item(void *item, enum field_type type, const struct value *v)
                                   : value_read_text(v, item);
 }
 
+/* Adds the numbers of an array to a list with room for them. False if the field is not of such. */
+static bool read_numbers(char *list, enum field_type type, const char *text, const struct spans *numbers)
+{
+    bool good = type != FIELD_TEXTS;
+    for (size_t i = 0; good && i < numbers->count; i++) {
+        const struct span *number = &numbers->list[i];
+        int64_t count;
+        good = type == FIELD_REALS || number->whole;
+        if (type == FIELD_COUNTS && good) {
+            count = strtoll(text + number->begin, NULL, 10);
+            memcpy(list + i * ITEM, &count, ITEM);
+        } else {
+            memcpy(list + i * ITEM, &number->value, ITEM);
+        }
+    }
+    return good;
+}
+
+static bool read_list_text(struct row *row, const struct field *f, const char *text)
+{
+    struct spans numbers = {0};
+    char ignored[MESSAGE_SIZE];
+    scan_json(text, strlen(text), false, &numbers, ignored);
+    char *list = allocate(numbers.count, ITEM);
+    bool good = read_numbers(list, f->type, text, &numbers);
+    if (good)
+        *field_items(row, f) = row_keep_items(row, list, numbers.count, f->type);
+    free(numbers.list);
+    free(list);
+    return good;
+}
+
 static bool read_list(struct row *row, const struct field *f, const struct value *array)
 {
+    if (value_list_text(array))
+        return read_list_text(row, f, value_list_text(array));
     size_t n = 0;
     bool good = value_kind(array) == VALUE_ARRAY;
     char *list = allocate(value_size(array), ITEM);
@@ -49,9 +83,10 @@ static void read_field(struct row *row, const struct field *f, const struct valu
                 : f->type == FIELD_COUNT ? value_read_count(v, field_count(row, f))
                 : f->type == FIELD_REAL  ? value_read_real(v, field_real(row, f))
                                          : read_list(row, f, v);
+    if (good)
+        return;
     snprintf(wrong, sizeof wrong, "not %s", field_type_name(f->type));
-    if (!good)
-        add_flaw(row, f->path, wrong);
+    add_flaw(row, f->path, wrong);
 }
 
 static void read_reasons(struct row *row, const struct value *reasons)
@@ -77,12 +112,33 @@ static const struct field *find_field(const char *path, size_t *next)
     return field;
 }
 
+/* Whether a path is a group of fields; usually it is that of the next in the schema. */
+static bool is_group(const char *path, size_t next)
+{
+    size_t length = strlen(path);
+    const struct field *f = &schema_fields[next];
+    return (schema_has(f) && f->length > length && field_is_under(f, path, length)) || schema_is_group(path);
+}
+
+/* Writes "prefix.name", or the name alone; false if it is too long. As snprintf would, which takes longer
+ * than the rest of the row. */
+static bool join_path(char path[SCHEMA_PATH], const char *prefix, const char *name)
+{
+    size_t before = strlen(prefix), length = strlen(name), dot = before > 0;
+    if (before + dot + length >= SCHEMA_PATH)
+        return false;
+    memcpy(path, prefix, before);
+    memset(path + before, '.', dot);
+    memcpy(path + before + dot, name, length + 1);
+    return true;
+}
+
 /* Reads the fields under `object`, whose path is `prefix`, empty for the row. */
 static void read_fields(struct row *row, const struct value *object, const char *prefix, size_t *next)
 {
     for (struct walk w = value_walk(object); walk_next(&w);) {
         char path[SCHEMA_PATH], now[SCHEMA_PATH];
-        bool fits = snprintf(path, sizeof path, "%s%s%s", prefix, *prefix ? "." : "", w.key) < SCHEMA_PATH;
+        bool fits = join_path(path, prefix, w.key);
         const struct field *field = fits ? find_field(path, next) : NULL;
         bool older = fits && !field && strstr(prefix, ".flops"); /* a convention, without this group */
         if (older && snprintf(now, sizeof now, "%s.convention.%s", prefix,
@@ -94,7 +150,7 @@ static void read_fields(struct row *row, const struct value *object, const char 
             read_field(row, field, w.value);
         else if (fits && strcmp(path, "absent") == 0)
             read_reasons(row, w.value);
-        else if (fits && value_kind(w.value) == VALUE_OBJECT && schema_is_group(path))
+        else if (fits && value_kind(w.value) == VALUE_OBJECT && is_group(path, *next))
             read_fields(row, w.value, path, next);
     }
 }

@@ -111,7 +111,7 @@ static void set_intervals(struct row_times *time, const double *medians, size_t 
 {
     double *sorted = new_array(turns + 1);
     memcpy(sorted, medians, turns * sizeof *sorted);
-    qsort(sorted, turns, sizeof *sorted, compare_doubles);
+    sort_doubles(sorted, turns);
     size_t rank = settled ? interval_rank(turns) : 0;
     time->median = quantile(sorted, turns, 0.5);
     time->ci95_low = rank ? sorted[rank - 1] : NAN;

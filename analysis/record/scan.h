@@ -14,9 +14,11 @@
 
 enum { SCAN_DEPTH = 64, SCAN_NUMBER = 60 };
 
-/* The bytes of a text from `begin` up to, but not including, `end`. */
+/* A number: the bytes of a text from `begin` up to, but not including, `end`; or a list of numbers. */
 struct span {
     size_t begin, end;
+    double value; /* of a number */
+    bool whole;   /* written as an integer: without point and exponent */
 };
 
 struct spans {
@@ -25,10 +27,10 @@ struct spans {
 };
 
 /*
- * Whether text[size] is valid JSON; if not, error[MESSAGE_SIZE] says "line 3: ...". Adds the positions of its
- * numbers, in order, to a list that the caller frees in either case.
+ * Whether text[size] is valid JSON; if not, error[MESSAGE_SIZE] says "line 3: ...". Adds its numbers, in
+ * order, to a list that the caller frees in either case; with `lists`, an array of numbers is one of them.
  */
-bool scan_json(const char *text, size_t size, struct spans *numbers, char *error);
+bool scan_json(const char *text, size_t size, bool lists, struct spans *numbers, char *error);
 
 /* Whether a number is written as an integer: without point and exponent. */
 bool scan_is_integer(const char *number);

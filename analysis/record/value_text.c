@@ -1,6 +1,7 @@
 /*
- * Parsing and printing. scan_json refuses what is not JSON; cJSON then builds the tree, and its numbers,
- * stored as doubles, get their texts back. cJSON prints a tree on one line, which value_lay_out formats.
+ * Parsing and printing. scan_json refuses what is not JSON, and reads the numbers; cJSON then builds the tree
+ * of a text with 0 for each, and they get their texts and values. cJSON prints a tree on one line, which
+ * value_lay_out formats.
  */
 #include "analysis/record/value_text.h"
 
@@ -15,6 +16,7 @@ static void keep_numbers(cJSON *json, const char *text, const struct span **next
 {
     if (cJSON_IsNumber(json)) {
         json->type = cJSON_Raw;
+        json->valuedouble = (*next)->value;
         json->valuestring = copied_part(text + (*next)->begin, (*next)->end - (*next)->begin);
         (*next)++;
     }
@@ -22,23 +24,38 @@ static void keep_numbers(cJSON *json, const char *text, const struct span **next
         keep_numbers(child, text, next);
 }
 
-struct value *value_parse_part(const char *text, size_t size, char *error)
+/* The tree of a text whose numbers are known. */
+static cJSON *build_tree(const char *text, size_t size, const struct spans *numbers)
+{
+    struct buffer zeros = {0};
+    const struct span *next = numbers->list;
+    size_t from = 0;
+    for (size_t i = 0; i < numbers->count; from = numbers->list[i++].end) {
+        buffer_put(&zeros, text + from, numbers->list[i].begin - from);
+        buffer_char(&zeros, '0');
+    }
+    buffer_put(&zeros, text + from, size - from);
+    cJSON *json = cJSON_ParseWithLength(zeros.text, zeros.size);
+    if (json)
+        keep_numbers(json, text, &next);
+    free(zeros.text);
+    return json;
+}
+
+struct value *value_parse_part(const char *text, size_t size, bool lists, char *error)
 {
     char wrong[MESSAGE_SIZE] = "no memory for it";
-    struct spans found = {0};
-    cJSON *json = scan_json(text, size, &found, wrong) ? cJSON_ParseWithLength(text, size) : NULL;
-    const struct span *numbers = found.list;
-    if (json)
-        keep_numbers(json, text, &numbers);
-    else
+    struct spans numbers = {0};
+    cJSON *json = scan_json(text, size, lists, &numbers, wrong) ? build_tree(text, size, &numbers) : NULL;
+    if (!json)
         snprintf(error, MESSAGE_SIZE, "not JSON: %.400s", wrong);
-    free(found.list);
+    free(numbers.list);
     return value_of(json);
 }
 
 struct value *value_parse(const char *text, char *error)
 {
-    return value_parse_part(text, strlen(text), error);
+    return value_parse_part(text, strlen(text), false, error);
 }
 
 struct value *value_load(const char *path, char *error)
@@ -48,7 +65,7 @@ struct value *value_load(const char *path, char *error)
     char *text = file_read(path, &size, error);
     if (!text)
         return NULL;
-    struct value *v = value_parse_part(text, size, wrong);
+    struct value *v = value_parse_part(text, size, false, wrong);
     if (!v)
         snprintf(error, MESSAGE_SIZE, "%.200s: %.300s", path, wrong);
     free(text);

@@ -35,7 +35,7 @@ static double *sorted_copy(const double *x, size_t n)
 {
     double *sorted = allocate(n, sizeof *sorted);
     memcpy(sorted, x, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, compare_doubles);
+    sort_doubles(sorted, n);
     return sorted;
 }
 
@@ -125,7 +125,7 @@ static double slope_of(const double *x, size_t n, double *s)
             slopes[pairs++] = (x[k] - x[i]) / (double)(k - i);
             *s += (x[k] > x[i]) - (x[k] < x[i]);
         }
-    double slope = median_of(slopes, pairs);
+    double slope = median_of_some(slopes, pairs);
     free(slopes);
     return slope;
 }

@@ -49,7 +49,7 @@ static void divide(struct borders *b, const double *sorted, size_t n)
 struct borders borders_find(double *values, size_t n)
 {
     struct borders b = {0};
-    qsort(values, n, sizeof *values, compare_doubles);
+    sort_doubles(values, n);
     divide(&b, values, n);
     return b;
 }
@@ -77,7 +77,7 @@ static double unshared(double *values, size_t n)
 {
     if (n == 0)
         return INFINITY;
-    qsort(values, n, sizeof *values, compare_doubles);
+    sort_doubles(values, n);
     return values[0] * fmax(least_shared, pow(values[(n - 1) / 4] / values[0], 4));
 }
 
@@ -155,7 +155,7 @@ const struct turn *states_best_filled(const struct states *s, const struct turn 
 static bool is_like(double *inside, size_t n, const double *outside, size_t m)
 {
     double median = summarize(outside, m).median;
-    qsort(inside, n, sizeof *inside, compare_doubles);
+    sort_doubles(inside, n);
     return quantile(inside, n, 0.25) <= median && median <= quantile(inside, n, 0.75);
 }
 

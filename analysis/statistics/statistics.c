@@ -19,14 +19,55 @@
 #include "analysis/statistics/allocate.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-int compare_doubles(const void *a, const void *b)
+/* Swaps values of x[*first .. *last] until x[.. *last] <= pivot <= x[*first ..], where *last < *first. The
+ * pivot is one of them, where no pattern of times puts a small or a large one again and again. */
+static void divide(double *x, ptrdiff_t *first, ptrdiff_t *last)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    ptrdiff_t i = *first, j = *last;
+    uint64_t n = (uint64_t)(j - i) + 1;
+    double pivot = x[i + (ptrdiff_t)((n * 0x9e3779b97f4a7c15 >> 32) % n)];
+    while (i <= j) {
+        while (x[i] < pivot)
+            i++;
+        while (pivot < x[j])
+            j--;
+        if (i > j)
+            break;
+        double swapped = x[i];
+        x[i++] = x[j];
+        x[j--] = swapped;
+    }
+    *first = i;
+    *last = j;
+}
+
+static void insert_all(double *x, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        double value = x[i];
+        size_t k = i;
+        for (; k > 0 && x[k - 1] > value; k--)
+            x[k] = x[k - 1];
+        x[k] = value;
+    }
+}
+
+void sort_doubles(double *x, size_t n)
+{
+    enum { FEW = 16 };
+    while (n > FEW) {
+        ptrdiff_t first = 0, last = (ptrdiff_t)n - 1;
+        divide(x, &first, &last);
+        sort_doubles(x, (size_t)(last + 1));
+        x += first;
+        n -= (size_t)first;
+    }
+    insert_all(x, n);
 }
 
 double quantile(const double *sorted, size_t n, double p)
@@ -37,6 +78,27 @@ double quantile(const double *sorted, size_t n, double p)
         return sorted[n - 1];
     double share = position - (double)below;
     return sorted[below] + share * (sorted[below + 1] - sorted[below]);
+}
+
+/* Moves the value of this rank, counted from 0, to its place, smaller ones before it and larger ones behind
+ * it (FIND: Hoare, Communications of the ACM 4, 1961). */
+static void select_rank(double *x, size_t n, size_t rank)
+{
+    for (ptrdiff_t first = 0, last = (ptrdiff_t)n - 1, k = (ptrdiff_t)rank; first < last;) {
+        ptrdiff_t i = first, j = last;
+        divide(x, &i, &j);
+        first = j < k ? i : first;
+        last = k < i ? j : last;
+    }
+}
+
+double median_of_some(double *values, size_t n)
+{
+    size_t below = (n - 1) / 2;
+    select_rank(values, n, below);
+    if (n % 2 == 0)
+        select_rank(values + below + 1, n - below - 1, 0);
+    return quantile(values, n, 0.5);
 }
 
 size_t median_interval_rank(size_t n)
@@ -75,7 +137,7 @@ static size_t count_outliers(const double *x, size_t n, double median, double *d
 {
     for (size_t i = 0; i < n; i++)
         deviation[i] = fabs(x[i] - median);
-    qsort(deviation, n, sizeof *deviation, compare_doubles);
+    sort_doubles(deviation, n);
     /* Lower bound on sigma: run times that agree within a percent have no outliers worth a warning. */
     double sigma = fmax(1.4826 * quantile(deviation, n, 0.5), 0.01 * fabs(median));
     size_t outliers = 0;
@@ -98,7 +160,7 @@ struct summary summarize(const double *samples, size_t n)
         return (struct summary){0, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0};
     double *sorted = allocate(2 * n, sizeof *sorted);
     memcpy(sorted, samples, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, compare_doubles);
+    sort_doubles(sorted, n);
 
     struct summary s = {
         .n = n,

@@ -28,6 +28,9 @@ struct summary summarize(const double *samples, size_t n);
 /* The p-quantile, 0 <= p <= 1, of ascending sorted[n], n >= 1, interpolated linearly. */
 double quantile(const double *sorted, size_t n, double p);
 
+/* The median of values[n], n >= 1, in any order, which it changes: in a time proportional to n, mostly. */
+double median_of_some(double *values, size_t n);
+
 /*
  * The rank l, counted from 1, of the lower end of the median's 95 % interval of n samples: the interval is
  * sorted[l - 1] .. sorted[n - l]. 0 if n is too small for such an interval (n < 6).
@@ -37,7 +40,7 @@ size_t median_interval_rank(size_t n);
 /* The same for this confidence, between 0 and 1. */
 size_t median_interval_rank_at(size_t n, double confidence);
 
-/* Compares two doubles, for qsort in ascending order. */
-int compare_doubles(const void *a, const void *b);
+/* Sorts in ascending order; a call of qsort takes several times as long. */
+void sort_doubles(double *x, size_t n);
 
 #endif

@@ -301,7 +301,7 @@ static bool say_repeated(const struct axis_info *axis, const char *text, const s
     size_t count = (size_t)v->count, i = 1;
     double *sorted = allocate(count, sizeof *sorted);
     memcpy(sorted, v->values, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, compare_doubles);
+    sort_doubles(sorted, count);
     while (i < count && sorted[i] != sorted[i - 1])
         i++;
     double value = i < count ? sorted[i] : NAN;

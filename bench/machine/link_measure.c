@@ -106,7 +106,7 @@ static struct link_point point_of(const struct ranks *r, enum link_kind kind, in
                                   size_t n)
 {
     size_t rank = median_interval_rank(n);
-    qsort(seconds, n, sizeof *seconds, compare_doubles);
+    sort_doubles(seconds, n);
     return (struct link_point){.bytes = kind == LINK_EXCHANGE ? (r->count - 1) * share_of(r, bytes) : bytes,
                                .seconds = quantile(seconds, n, 0.5),
                                .low = rank ? seconds[rank - 1] : NAN,

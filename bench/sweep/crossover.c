@@ -303,7 +303,7 @@ static void set_values(struct options *o, double *values, int count)
     double *rows = allocate((size_t)count, sizeof *rows);
     for (int i = 0; i < count; i++)
         values[i] = fmin(fmax(rounded(values[i], whole), low), high);
-    qsort(values, (size_t)count, sizeof *values, compare_doubles);
+    sort_doubles(values, (size_t)count);
     for (int i = 0; i < count; i++)
         if (kept == 0 || values[i] != rows[kept - 1])
             rows[kept++] = values[i];
