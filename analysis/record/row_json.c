@@ -112,12 +112,14 @@ static const struct field *find_field(const char *path, size_t *next)
     return field;
 }
 
-/* Whether a path is a group of fields; usually it is that of the next in the schema. */
+/* Whether a path is a group of fields; usually it is that of one of the next in the schema. */
 static bool is_group(const char *path, size_t next)
 {
-    size_t length = strlen(path);
     const struct field *f = &schema_fields[next];
-    return (schema_has(f) && f->length > length && field_is_under(f, path, length)) || schema_is_group(path);
+    for (size_t length = strlen(path); schema_has(f); f++)
+        if (f->length > length && field_is_under(f, path, length))
+            return true;
+    return schema_is_group(path);
 }
 
 /* Writes "prefix.name", or the name alone; false if it is too long. As snprintf would, which takes longer
@@ -138,20 +140,26 @@ static void read_fields(struct row *row, const struct value *object, const char 
 {
     for (struct walk w = value_walk(object); walk_next(&w);) {
         char path[SCHEMA_PATH], now[SCHEMA_PATH];
-        bool fits = join_path(path, prefix, w.key);
-        const struct field *field = fits ? find_field(path, next) : NULL;
-        bool older = fits && !field && strstr(prefix, ".flops"); /* a convention, without this group */
-        if (older && snprintf(now, sizeof now, "%s.convention.%s", prefix,
-                              strcmp(w.key, "seed") == 0 ? "simple" : w.key) < SCHEMA_PATH)
+        const struct field *field = NULL;
+        if (!join_path(path, prefix, w.key))
+            continue;
+        bool object = value_kind(w.value) == VALUE_OBJECT, absent = strcmp(path, "absent") == 0;
+        if (object && !absent && is_group(path, *next)) {
+            read_fields(row, w.value, path, next);
+            continue;
+        }
+        field = find_field(path, next);
+        if (!field && strstr(prefix, ".flops")) { /* a convention, without this group */
+            if (snprintf(now, sizeof now, "%s.convention.%s", prefix,
+                         strcmp(w.key, "seed") == 0 ? "simple" : w.key) < SCHEMA_PATH)
+                field = find_field(now, next);
+        } else if (!field && schema_path_now(path, now) != path) {
             field = find_field(now, next);
-        else if (fits && !field && schema_path_now(path, now) != path)
-            field = find_field(now, next);
+        }
         if (field && !field->is_derived)
             read_field(row, field, w.value);
-        else if (fits && strcmp(path, "absent") == 0)
+        else if (absent)
             read_reasons(row, w.value);
-        else if (fits && value_kind(w.value) == VALUE_OBJECT && is_group(path, *next))
-            read_fields(row, w.value, path, next);
     }
 }
 

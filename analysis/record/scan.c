@@ -143,7 +143,7 @@ static bool scan_text(struct scanner *s, bool *escaped)
     if (!take(s, '"'))
         return fail(s, begin, "expected a string");
     while (s->at < s->end && *s->at != '"') {
-        size_t length = scan_character(s->at, s->end, &code);
+        size_t length = (unsigned char)*s->at < 0x80 ? 1 : scan_character(s->at, s->end, &code);
         if (length == 0)
             return fail(s, s->at, "invalid UTF-8");
         if ((unsigned char)*s->at < ' ')
