@@ -3,6 +3,7 @@
  * written.
  */
 #include "analysis/record/file.h"
+#include "analysis/record/lines.h"
 #include "analysis/record/result_file.h"
 #include "analysis/record/schema.h"
 #include "tests/test.h"
@@ -306,6 +307,59 @@ static void test_what_a_row_of_a_file_may_not_hold(void **state)
     value_free(good);
 }
 
+/* A row's member as lines have it, whose arrays of numbers have no tree, and of a line of another order. The
+ * same is refused of both, and the same is read. */
+static void read_member(const char *member, bool usual, struct row **row, char error[MESSAGE_SIZE])
+{
+    char text[MESSAGE_SIZE];
+    struct file_runs runs;
+    int size = snprintf(text, sizeof text, "{\"kind\":\"head\",\"run\":\"r\"}\n{%s,\"run\":\"r\",%s,%s}\n",
+                        usual ? "\"kind\":\"row\"" : "\"status\":\"ok\"", member,
+                        usual ? "\"status\":\"ok\"" : "\"kind\":\"row\"");
+    bool good = lines_read(text, (size_t)size, &runs, error);
+    *row = good ? row_copy(rows_at(record_rows(runs.list[0]), 0)) : NULL;
+    if (good && row_validate(*row, error))
+        strcpy(error, "none");
+    runs_free(&runs);
+}
+
+static void test_arrays_of_lines(void **state)
+{
+    static const char *const members[][2] = {
+        {"\"id\":1,\"step\":{\"time\":{\"samples\":[1.5, -2,3e1 ,0.1]}}", "none"},
+        {"\"id\":1,\"step\":{\"time\":{\"samples\":[]}}", "none"},
+        {"\"id\":1,\"other\":[1,[2,3],[4]]", "none"},
+        {"\"id\":1,\"step\":{\"profile\":{\"flops\":[9007199254740993,-1]}}", "none"},
+        {"\"id\":1,\"step\":{\"profile\":{\"flops\":[1,2.0]}}", "flops: not an array of 64-bit integers"},
+        {"\"id\":1,\"step\":{\"profile\":{\"op\":[1]}}", "op: not an array of texts"},
+        {"\"id\":1,\"step\":{\"time\":{\"samples\":[1,[2]]}}", "samples: not an array of numbers"},
+        {"\"id\":1,\"step\":{\"time\":{\"samples\":[[1]]}}", "samples: not an array of numbers"},
+        {"\"id\":1,\"step\":{\"time\":{\"samples\":[1,\"\"]}}", "samples: not an array of numbers"},
+        {"\"id\":1,\"nodes\":[1]", "nodes: not a 64-bit integer"},
+        {"\"id\":1,\"loss\":[1.0]", "loss: not a number"},
+        {"\"id\":1,\"model\":[1]", "model: not a text"},
+        {"\"id\":1,\"absent\":[1]", "absent: not an object"},
+        {"\"id\":[1]", "line 2: no line of a result file: a row without id"},
+        {"\"id\":1,\"loss\":[1,1e999]", "line 2: not JSON: line 1: real number out of range"},
+        {"\"id\":1,\"loss\":[1,01]", "line 2: not JSON: line 1: expected , or ] in an array"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        char error[2][MESSAGE_SIZE];
+        struct row *row[2];
+        for (int usual = 0; usual < 2; usual++) {
+            read_member(members[i][0], usual, &row[usual], error[usual]);
+            if (!strstr(error[usual], members[i][1]))
+                fail_msg("%s: \"%s\" does not say \"%s\"", members[i][0], error[usual], members[i][1]);
+        }
+        for (const struct field *f = schema_fields; row[0] && schema_has(f); f++)
+            if (row_order(row[0], row[1], f) != 0)
+                fail_msg("%s: %s differs", members[i][0], f->path);
+        row_free(row[0]);
+        row_free(row[1]);
+    }
+}
+
 static void test_nulls_and_reasons(void **state)
 {
     (void)state;
@@ -491,6 +545,7 @@ int main(void)
         cmocka_unit_test(test_derived_fields),
         cmocka_unit_test(test_what_a_row_may_not_hold),
         cmocka_unit_test(test_what_a_row_of_a_file_may_not_hold),
+        cmocka_unit_test(test_arrays_of_lines),
         cmocka_unit_test(test_nulls_and_reasons),
         cmocka_unit_test(test_misuse_aborts),
         cmocka_unit_test(test_record_refuses_bad_rows),

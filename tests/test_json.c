@@ -54,6 +54,33 @@ static void test_counts_are_exact(void **state)
     value_free(other);
 }
 
+/* Numbers of 1 to 25 digits, with a point in any place or none and exponents about those of the powers of ten
+ * that doubles hold: the value is that of strtod. */
+static void test_numbers_are_those_of_strtod(void **state)
+{
+    (void)state;
+    uint64_t random = 1;
+    for (int digits = 1; digits <= 25; digits++)
+        for (int i = 0; i < 400; i++) {
+            char text[SCAN_NUMBER], *at = text;
+            *at++ = '-';
+            for (int k = 0; k < digits; k++) {
+                random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+                *at++ = (char)('1' + (random >> 33) % 9);
+                if (k == i % digits && k + 1 < digits)
+                    *at++ = '.';
+            }
+            snprintf(at, (size_t)(text + sizeof text - at), "e%d", i / 5 - 40);
+            struct value *v = parsed(text + i % 2);
+            double real = 0;
+            assert_true(value_read_real(v, &real));
+            if (real != strtod(text + i % 2, NULL))
+                fail_msg("%s is read as %.17g", text + i % 2, real);
+            value_free(v);
+        }
+    assert_prints(parsed("-0.0"), "-0.0");
+}
+
 static void test_reals_are_seen_to_be_reals(void **state)
 {
     (void)state;
@@ -280,6 +307,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts_are_exact),
+        cmocka_unit_test(test_numbers_are_those_of_strtod),
         cmocka_unit_test(test_reals_are_seen_to_be_reals),
         cmocka_unit_test(test_what_is_refused),
         cmocka_unit_test(test_bytes_of_a_file),
