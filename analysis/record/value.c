@@ -6,7 +6,6 @@
 
 #include "analysis/record/json.h"
 #include "analysis/record/scan.h"
-#include "analysis/record/value_text.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -26,7 +26,7 @@
 
 /* Swaps values of x[*first .. *last] until x[.. *last] <= pivot <= x[*first ..], where *last < *first. The
  * pivot is one of them, where no pattern of times puts a small or a large one again and again. */
-static void divide(double *x, ptrdiff_t *first, ptrdiff_t *last)
+static void part_at_pivot(double *x, ptrdiff_t *first, ptrdiff_t *last)
 {
     ptrdiff_t i = *first, j = *last;
     uint64_t n = (uint64_t)(j - i) + 1;
@@ -62,7 +62,7 @@ void sort_doubles(double *x, size_t n)
     enum { FEW = 16 };
     while (n > FEW) {
         ptrdiff_t first = 0, last = (ptrdiff_t)n - 1;
-        divide(x, &first, &last);
+        part_at_pivot(x, &first, &last);
         sort_doubles(x, (size_t)(last + 1));
         x += first;
         n -= (size_t)first;
@@ -86,7 +86,7 @@ static void select_rank(double *x, size_t n, size_t rank)
 {
     for (ptrdiff_t first = 0, last = (ptrdiff_t)n - 1, k = (ptrdiff_t)rank; first < last;) {
         ptrdiff_t i = first, j = last;
-        divide(x, &i, &j);
+        part_at_pivot(x, &i, &j);
         first = j < k ? i : first;
         last = k < i ? j : last;
     }
