@@ -22,6 +22,27 @@
             fail_msg("%s is %jd, not from %jd to %jd", #value, found_, least_, most_);                       \
     } while (0)
 
+/*
+ * A test, which runs in its place in the file: TEST(test_it) { ... }. TEST_BETWEEN has a set-up and a
+ * tear-down of its own; GROUP gives those of all tests of a file, and their name. A file with a main of its
+ * own lists its tests itself.
+ */
+#define TEST_BETWEEN(name, setup, teardown)                                                                  \
+    static void name(void **state);                                                                          \
+    __attribute__((constructor)) static void add_##name(void)                                                \
+    {                                                                                                        \
+        test_add((struct CMUnitTest){#name, name, setup, teardown, NULL}, __LINE__);                         \
+    }                                                                                                        \
+    static void name(__attribute__((unused)) void **state)
+#define TEST(name) TEST_BETWEEN(name, NULL, NULL)
+#define GROUP(name, setup, teardown)                                                                         \
+    __attribute__((constructor)) static void add_group(void)                                                 \
+    {                                                                                                        \
+        test_group(name, setup, teardown);                                                                   \
+    }
+void test_add(struct CMUnitTest test, int line);
+void test_group(const char *name, CMFixtureFunction setup, CMFixtureFunction teardown);
+
 /* Whether an environment variable is set and not 0. */
 static inline bool env_set(const char *name)
 {

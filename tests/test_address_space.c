@@ -51,7 +51,7 @@ static void check(const struct house *h, rlim_t kib, const char *words, int stat
     ended_free(&e);
 }
 
-static void test_programs(void **state)
+TEST(test_programs)
 {
     static const rlim_t limits[] = {100000, 300000};
     if (SANITIZED)
@@ -73,7 +73,7 @@ static void test_programs(void **state)
 
 /* Where there is no room for the BLAS, a check takes rows; an op and an encoding that need it have no memory.
  */
-static void test_what_needs_the_blas(void **state)
+TEST(test_what_needs_the_blas)
 {
     if (SANITIZED || !HAVE_CBLAS || !HAVE_LAPACK)
         skip();
@@ -89,7 +89,7 @@ static void test_what_needs_the_blas(void **state)
 }
 
 /* What is not counted beforehand, or is free but beyond the address space, is missing memory too. */
-static void test_graphs_and_encodings(void **state)
+TEST(test_graphs_and_encodings)
 {
     if (SANITIZED)
         skip();
@@ -100,9 +100,8 @@ static void test_graphs_and_encodings(void **state)
 }
 
 /* The buffers for four threads are asked for, taken at once, and used by all of them. */
-static void test_buffers(void **state)
+TEST(test_buffers)
 {
-    (void)state;
     enum { CALLERS = 4, SIZE = 192 };
     static float a[SIZE * SIZE], c[CALLERS][SIZE * SIZE];
     char error[256];
@@ -138,13 +137,4 @@ static void test_buffers(void **state)
             assert_true(c[caller][i] == SIZE);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_programs),
-        cmocka_unit_test(test_what_needs_the_blas),
-        cmocka_unit_test(test_graphs_and_encodings),
-        cmocka_unit_test(test_buffers),
-    };
-    return cmocka_run_group_tests(tests, house_setup, house_teardown);
-}
+GROUP("tests", house_setup, house_teardown)

@@ -99,7 +99,7 @@ static void assert_says(const char *output, const char *text)
 
 /* Both rows are slower in the first rounds. The second rounds do not confirm it of the second row, which then
  * does not count. */
-static void test_slower(void **state)
+TEST(test_slower)
 {
     const struct house *h = *state;
     plant(h, fast, fast);
@@ -115,7 +115,7 @@ static void test_slower(void **state)
     ended_free(&e);
 }
 
-static void test_faster(void **state)
+TEST(test_faster)
 {
     const struct house *h = *state;
     plant(h, slow, fast);
@@ -131,7 +131,7 @@ static void test_faster(void **state)
 
 /* A row that the old build does not run, an encoding that it did not time in each round, and the three
  * programs of a row that this build has no memory for. */
-static void test_uncompared(void **state)
+TEST(test_uncompared)
 {
     if (getenv("GTMARK_SMALL"))
         skip();
@@ -152,7 +152,7 @@ static void test_uncompared(void **state)
 }
 
 /* Noise that leaves it open is a miss with --gate strict. */
-static void test_strict(void **state)
+TEST(test_strict)
 {
     if (getenv("GTMARK_SMALL"))
         skip();
@@ -164,7 +164,7 @@ static void test_strict(void **state)
 }
 
 /* Rows that cannot be compared do not pass. */
-static void test_no_times(void **state)
+TEST(test_no_times)
 {
     if (getenv("GTMARK_SMALL"))
         skip();
@@ -175,14 +175,14 @@ static void test_no_times(void **state)
 }
 
 /* A program that is not a benchmark. */
-static void test_other_program(void **state)
+TEST(test_other_program)
 {
     struct ended e = run_words(*state, TINY "--against /bin/false", 1);
     assert_says(e.err, "/bin/false");
     ended_free(&e);
 }
 
-static void test_failing_old(void **state)
+TEST(test_failing_old)
 {
     write_old(*state, "echo old: --colour: no such flag >&2; exit 2");
     struct ended e = run_words(*state, TINY "--against ./old", 1);
@@ -200,7 +200,7 @@ static int number_in(const char *path)
 }
 
 /* The running side is killed too, and its files are removed. */
-static void test_signal(void **state)
+TEST(test_signal)
 {
     const struct house *h = *state;
     char pattern[160], started[160];
@@ -226,9 +226,8 @@ static void test_signal(void **state)
 }
 
 /* Two programs of two rows warm up for 0.01 s each; what a run takes is not known without a calibration. */
-static void test_least_duration(void **state)
+TEST(test_least_duration)
 {
-    (void)state;
     static const struct bench bench = {.name = "bench_x", .axis = AXIS_NODES, .values = "8,16"};
     struct options o = options_of(&bench, "--no-roofline --hidden 16 --heads 2");
     assert_true(fabs(estimate_least(&o) - 0.04) < 1e-9);
@@ -239,9 +238,8 @@ static void test_least_duration(void **state)
 }
 
 /* bench_model profiles by default. */
-static void test_whole(void **state)
+TEST(test_whole)
 {
-    (void)state;
     static const struct bench whole = {.name = "bench_model", .whole = true}, other = {.name = "bench_x"};
     struct message error;
     struct options o = {.bench = &whole, .profile = true, .against = "/bin/true"};
@@ -250,14 +248,4 @@ static void test_whole(void **state)
     assert_false(against_possible(&o, &error));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_slower),         cmocka_unit_test(test_faster),
-        cmocka_unit_test(test_uncompared),     cmocka_unit_test(test_strict),
-        cmocka_unit_test(test_no_times),       cmocka_unit_test(test_other_program),
-        cmocka_unit_test(test_failing_old),    cmocka_unit_test(test_signal),
-        cmocka_unit_test(test_least_duration), cmocka_unit_test(test_whole),
-    };
-    return cmocka_run_group_tests(tests, house_setup, house_teardown);
-}
+GROUP("tests", house_setup, house_teardown)

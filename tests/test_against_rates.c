@@ -16,9 +16,8 @@ static void make_ratios(double *ratios, double middle, double noise, uint64_t se
         ratios[i] *= middle;
 }
 
-static void test_quiet(void **state)
+TEST(test_quiet)
 {
-    (void)state;
     int same = 0;
     for (uint64_t seed = 1; seed <= 100; seed++) {
         double ratios[AGAINST_ROUNDS_MAX];
@@ -35,9 +34,8 @@ static void test_quiet(void **state)
 }
 
 /* Noise leaves it open; but of ratios that are low enough, it is known that they are not slower. */
-static void test_noisy(void **state)
+TEST(test_noisy)
 {
-    (void)state;
     double ratios[AGAINST_ROUNDS_MAX];
     make_ratios(ratios, 1, 0.2, 1);
     struct verdict v = against_judge(ratios, AGAINST_ROUNDS);
@@ -50,9 +48,8 @@ static void test_noisy(void **state)
     assert_true(v.not_slower);
 }
 
-static void test_margin(void **state)
+TEST(test_margin)
 {
-    (void)state;
     double ratios[AGAINST_ROUNDS_MAX];
     make_ratios(ratios, 1.02, 0.001, 1); /* significant, but within it */
     struct verdict v = against_judge(ratios, AGAINST_ROUNDS);
@@ -60,9 +57,8 @@ static void test_margin(void **state)
 }
 
 /* The first rounds were selected by their result, so the reported ratio is that of the second rounds. */
-static void test_second_rounds_count(void **state)
+TEST(test_second_rounds_count)
 {
-    (void)state;
     double ratios[AGAINST_ROUNDS_MAX];
     make_ratios(ratios, 1.1, 0.02, 1);
     for (int i = AGAINST_ROUNDS; i < AGAINST_ROUNDS_MAX; i++)
@@ -103,9 +99,8 @@ static void assert_rate(double found, double expected, int draws)
         fail_msg("%g %% instead of %g %%", found, expected);
 }
 
-static void test_rates_of_metrics(void **state)
+TEST(test_rates_of_metrics)
 {
-    (void)state;
     static const struct {
         double noise;
         struct rates rates;
@@ -120,16 +115,4 @@ static void test_rates_of_metrics(void **state)
         assert_rate(r.confirmed, expected[i].rates.confirmed, draws);
         assert_rate(r.found, expected[i].rates.found, draws);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_quiet),
-        cmocka_unit_test(test_noisy),
-        cmocka_unit_test(test_margin),
-        cmocka_unit_test(test_second_rounds_count),
-        cmocka_unit_test(test_rates_of_metrics),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

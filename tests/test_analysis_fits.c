@@ -125,9 +125,8 @@ static double element(const struct value *fit, const char *list, size_t i)
     return value;
 }
 
-static void test_the_record_has_every_field(void **state)
+TEST(test_the_record_has_every_field)
 {
-    (void)state;
     struct fits fits;
     struct rows *rows = planted(flat, 0.01);
     assert_non_null(step_fit(rows, &fits));
@@ -152,9 +151,8 @@ static void test_the_record_has_every_field(void **state)
 }
 
 /* From 100 to 200: both time and work by log2(3.4e8 / 2.1e8); ranges of 1 % each, to their corners. */
-static void test_local_exponents(void **state)
+TEST(test_local_exponents)
 {
-    (void)state;
     struct fits fits;
     struct rows *rows = planted(flat, 0.01);
     const struct fit *fit = step_fit(rows, &fits);
@@ -174,9 +172,8 @@ static void test_local_exponents(void **state)
 }
 
 /* Verdicts on planted changes of time per FLOP, with intervals of +-1 % or +-8 %, and the rise among them. */
-static void test_verdicts(void **state)
+TEST(test_verdicts)
 {
-    (void)state;
     static const struct {
         double factor[ROWS], noise;
         enum fit_verdict verdict;
@@ -213,9 +210,8 @@ static void test_verdicts(void **state)
 }
 
 /* Of many rows every pair of some is judged, the last among them. */
-static void test_many_rows(void **state)
+TEST(test_many_rows)
 {
-    (void)state;
     enum { MANY = 1000 };
     struct rows *rows = rows_new();
     struct fits fits;
@@ -258,9 +254,8 @@ static void count_verdicts(int sweeps, double noise, double factor, int counts[F
 
 /* Noise contradicts nothing, a change that matters never agrees, and both are found if the noise allows it.
  */
-static void test_how_often_verdicts_are_wrong(void **state)
+TEST(test_how_often_verdicts_are_wrong)
 {
-    (void)state;
     int counts[FIT_VERDICTS], sweeps = getenv("GTMARK_SMALL") ? 60 : 300;
     count_verdicts(sweeps, 0.02, 1, counts);
     assert_true(counts[FIT_AGREES] >= sweeps - sweeps / 30 && counts[FIT_CONTRADICTS] == 0);
@@ -274,9 +269,8 @@ static void test_how_often_verdicts_are_wrong(void **state)
 
 /* Steps of 2^0.1 at each size keep within the exponent of 0.1, though 41 % in all; they would not from one
  * size to the next. */
-static void test_tolerance_grows_with_the_range(void **state)
+TEST(test_tolerance_grows_with_the_range)
 {
-    (void)state;
     double slow[ROWS], sudden[ROWS] = {1, 1, 1, 1, 1, 1.35};
     for (int i = 0; i < ROWS; i++)
         slow[i] = exp2(0.09 * i);
@@ -290,9 +284,8 @@ static void test_tolerance_grows_with_the_range(void **state)
 }
 
 /* A warning of a rise within one level and bound, and of a fall that no law has; nothing otherwise. */
-static void test_warnings(void **state)
+TEST(test_warnings)
 {
-    (void)state;
     static const struct {
         double factor[ROWS];
         const char *level[2], *warning; /* of the first and of the last row, if other */
@@ -326,9 +319,8 @@ static void test_warnings(void **state)
 }
 
 /* Memory-bound rows are compared with their bytes, which grow as N here. */
-static void test_memory_bound(void **state)
+TEST(test_memory_bound)
 {
-    (void)state;
     struct rows *rows = rows_new();
     for (int i = 0; i < ROWS; i++) {
         struct row *row = planted_row(i, 1, 0.01, "DRAM", "memory");
@@ -344,9 +336,8 @@ static void test_memory_bound(void **state)
 }
 
 /* Rows that are unchecked or wrong would change the verdict. */
-static void test_rows_that_take_no_part(void **state)
+TEST(test_rows_that_take_no_part)
 {
-    (void)state;
     for (int wrong = 0; wrong < 2; wrong++) {
         struct rows *rows = planted((const double[ROWS]){1, 1, 1, 1, 1, 9}, 0.01);
         if (wrong)
@@ -363,9 +354,8 @@ static void test_rows_that_take_no_part(void **state)
 
 /* A row of few turns has a place in the law, but no exponent or verdict rests on its range, however narrow.
  */
-static void test_few_turns(void **state)
+TEST(test_few_turns)
 {
-    (void)state;
     for (size_t turns = 3; turns <= 6; turns += 3) {
         struct rows *rows = planted((const double[ROWS]){1, 1, 1, 1, 1, 1.4}, 0.01);
         double same[6];
@@ -383,9 +373,8 @@ static void test_few_turns(void **state)
 }
 
 /* An exponent is told if its range is no wider than 1. */
-static void test_wide_exponents(void **state)
+TEST(test_wide_exponents)
 {
-    (void)state;
     static const double noise[] = {0.15, 0.18}; /* log2(1.15 / 0.85) = 0.44, log2(1.18 / 0.82) = 0.53 */
     for (int wide = 0; wide < 2; wide++) {
         struct fits fits;
@@ -401,9 +390,8 @@ static void test_wide_exponents(void **state)
 }
 
 /* Beside other programs a rise contradicts nothing, unless they took little. */
-static void test_load(void **state)
+TEST(test_load)
 {
-    (void)state;
     for (int loaded = 0; loaded < 2; loaded++) {
         struct rows *rows = planted((const double[ROWS]){1, 1, 1, 1, 1, 1.4}, 0.01);
         struct fits fits;
@@ -443,9 +431,8 @@ static int count_covered(int sweeps, double lost)
     return covered;
 }
 
-static void test_corners_contain_the_quiet_exponent(void **state)
+TEST(test_corners_contain_the_quiet_exponent)
 {
-    (void)state;
     enum { SWEEPS = 500 };
     assert_true(count_covered(SWEEPS, 0.3) >= SWEEPS * 99 / 100);
     assert_true(count_covered(SWEEPS, 0) < SWEEPS * 9 / 10); /* if nobody counted what was lost */
@@ -470,9 +457,8 @@ static void set_state(struct row *row, double seconds, double ping, int others)
 
 /* A row measured in another state of the machine takes no part, however far its time is off; of several
  * states it does, and contradicts nothing. */
-static void test_another_state(void **state)
+TEST(test_another_state)
 {
-    (void)state;
     for (int differs = 0; differs < 3; differs++) {
         struct fits fits;
         struct rows *rows = planted(flat, 0.01);
@@ -489,9 +475,8 @@ static void test_another_state(void **state)
     }
 }
 
-static void test_too_few_points(void **state)
+TEST(test_too_few_points)
 {
-    (void)state;
     struct fits fits;
     struct rows *rows = planted(flat, 0.01);
     for (size_t n = ROWS; n > 3; n--)
@@ -520,9 +505,8 @@ static void test_too_few_points(void **state)
 }
 
 /* A time that no law with these terms reproduces has exponents and no law. */
-static void test_times_that_follow_no_law(void **state)
+TEST(test_times_that_follow_no_law)
 {
-    (void)state;
     struct fits fits;
     struct rows *rows = planted((const double[ROWS]){1, 2, 1, 3, 1, 2}, 0.01);
     const struct fit *fit = step_fit(rows, &fits);
@@ -533,9 +517,8 @@ static void test_times_that_follow_no_law(void **state)
 }
 
 /* If an axis (threads) does not change the work, times are not compared with it. */
-static void test_work_that_does_not_change(void **state)
+TEST(test_work_that_does_not_change)
 {
-    (void)state;
     struct rows *rows = rows_new();
     for (int threads = 1; threads <= 8; threads *= 2) {
         struct row *row = planted_row(3, 1. / threads, 0.01, "LLC", "compute");
@@ -558,9 +541,8 @@ static void test_work_that_does_not_change(void **state)
 }
 
 /* Two axes and failed rows: one fit per axis and value of the other, from rows that are ok. */
-static void test_combinations(void **state)
+TEST(test_combinations)
 {
-    (void)state;
     struct rows *rows = rows_new();
     for (int layers = 1; layers <= 2; layers++) {
         for (int i = 0; i < 4; i++) {
@@ -583,38 +565,11 @@ static void test_combinations(void **state)
 }
 
 /* A row that repeats a size counts once. */
-static void test_repeated_sizes(void **state)
+TEST(test_repeated_sizes)
 {
-    (void)state;
     struct rows *rows = planted(flat, 0.01);
     rows_append(rows, planted_row(2, 1, 0.01, "LLC", "compute"));
     struct fits fits;
     assert_int_equal(step_fit(rows, &fits)->count, ROWS);
     free_both(&fits, rows);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_record_has_every_field),
-        cmocka_unit_test(test_local_exponents),
-        cmocka_unit_test(test_verdicts),
-        cmocka_unit_test(test_many_rows),
-        cmocka_unit_test(test_how_often_verdicts_are_wrong),
-        cmocka_unit_test(test_tolerance_grows_with_the_range),
-        cmocka_unit_test(test_warnings),
-        cmocka_unit_test(test_memory_bound),
-        cmocka_unit_test(test_rows_that_take_no_part),
-        cmocka_unit_test(test_few_turns),
-        cmocka_unit_test(test_wide_exponents),
-        cmocka_unit_test(test_load),
-        cmocka_unit_test(test_corners_contain_the_quiet_exponent),
-        cmocka_unit_test(test_another_state),
-        cmocka_unit_test(test_too_few_points),
-        cmocka_unit_test(test_times_that_follow_no_law),
-        cmocka_unit_test(test_work_that_does_not_change),
-        cmocka_unit_test(test_combinations),
-        cmocka_unit_test(test_repeated_sizes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,9 +28,8 @@ static unsigned terms_of_work(const double c[LAW_TERMS], size_t n)
 }
 
 /* Every combination of terms is found, also where a term is a billionth of the whole. */
-static void test_terms_of_work(void **state)
+TEST(test_terms_of_work)
 {
-    (void)state;
     for (unsigned terms = 1; terms < 1u << LAW_TERMS; terms++) {
         double c[LAW_TERMS] = {0};
         for (int t = 0; t < LAW_TERMS; t++)
@@ -42,9 +41,8 @@ static void test_terms_of_work(void **state)
 }
 
 /* As many points as terms are reproduced by any polynomial, and so show none. */
-static void test_terms_need_one_point_more(void **state)
+TEST(test_terms_need_one_point_more)
 {
-    (void)state;
     const double quadratic[LAW_TERMS] = {1e8, 1e5, 1e3}, line[LAW_TERMS] = {1e6, 1e5};
     assert_int_equal(terms_of_work(quadratic, 3), 0);
     assert_int_equal(terms_of_work(quadratic, 4), 7);
@@ -53,9 +51,8 @@ static void test_terms_need_one_point_more(void **state)
 }
 
 /* Rounded edges and random sizes add no terms; what is no polynomial has none. */
-static void test_work_that_is_nearly_a_polynomial(void **state)
+TEST(test_work_that_is_nearly_a_polynomial)
 {
-    (void)state;
     struct law_point rounded[SIZES], random[SIZES], root[SIZES];
     for (int i = 0; i < SIZES; i++) {
         double x = sizes[i], part = (double)(rng_bits(1, (uint64_t)i) >> 11) * 0x1p-53;
@@ -79,9 +76,8 @@ static struct law fit(const double c[LAW_TERMS], double noise, uint64_t seed, un
     return law_fit(points, SIZES, terms);
 }
 
-static void test_exact_laws(void **state)
+TEST(test_exact_laws)
 {
-    (void)state;
     const double c[LAW_TERMS] = {7e-3, 1e-4, 9e-8};
     struct law law = fit(c, 0, 0, 6); /* the constant need not be a term of the work */
     assert_int_equal(law.terms, 7);
@@ -92,9 +88,8 @@ static void test_exact_laws(void **state)
 }
 
 /* The law stays within the noise, has no other terms and no negative coefficient. */
-static void test_noisy_laws(void **state)
+TEST(test_noisy_laws)
 {
-    (void)state;
     const double laws[][LAW_TERMS] = {{7e-3, 1e-4, 9e-8}, {0, 1e-4, 9e-8}, {0, 0, 9e-8}, {7e-3, 1e-4}};
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++)
         for (uint64_t seed = 1; seed <= 200; seed++) {
@@ -106,27 +101,24 @@ static void test_noisy_laws(void **state)
 }
 
 /* A time that falls needs a negative coefficient of x, so only the constant is left. */
-static void test_falling_times(void **state)
+TEST(test_falling_times)
 {
-    (void)state;
     const struct law_point points[] = {exact(1, 4), exact(2, 3), exact(4, 2)};
     struct law law = law_fit(points, 3, 2);
     assert_int_equal(law.terms, 1);
 }
 
 /* Points count by their errors: the wide one is the one that is missed. */
-static void test_weights(void **state)
+TEST(test_weights)
 {
-    (void)state;
     struct law_point points[] = {exact(1, 1), exact(2, 2), exact(3, 3), {4, 8, 4, 12}};
     struct law law = law_fit(points, 4, 2);
     assert_true(fabs(law_at(&law, 3) - 3) < 0.03);
     assert_true(law.error > 0.9);
 }
 
-static void test_no_law(void **state)
+TEST(test_no_law)
 {
-    (void)state;
     const struct law_point points[] = {exact(1, 1), exact(1, 1.1), exact(2, 2)};
     assert_int_equal(law_fit(points, 3, 0).terms, 0);
     assert_int_equal(law_fit(points, 3, 2).terms, 0); /* two values for two terms */
@@ -135,9 +127,8 @@ static void test_no_law(void **state)
 }
 
 /* log2: 1 to 3 over 2 octaves is 1; the limits are a factor of 2^0.3 and 2^0.4 away, 2^0.7 together. */
-static void test_exponents(void **state)
+TEST(test_exponents)
 {
-    (void)state;
     char text[LAW_TEXT];
     struct law_point a = {1, 2, 2 * exp2(-.4), 2 * exp2(.3)}, b = {4, 8, 8 * exp2(-.4), 8 * exp2(.3)};
     struct exponent e = exponent_between(&a, &b);
@@ -151,9 +142,8 @@ static void test_exponents(void **state)
     assert_string_equal(text, "L^2.50");
 }
 
-static void test_texts(void **state)
+TEST(test_texts)
 {
-    (void)state;
     char text[LAW_TEXT];
     struct law law = {7, {7.41e-3, 110e-6, 88.5e-9}, 0};
     law_text(text, &law, "N");
@@ -162,21 +152,4 @@ static void test_texts(void **state)
     assert_string_equal(text, "1 + L + L^2 + L^3");
     law_terms_text(text, 4, "N");
     assert_string_equal(text, "N^2");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_terms_of_work),
-        cmocka_unit_test(test_terms_need_one_point_more),
-        cmocka_unit_test(test_work_that_is_nearly_a_polynomial),
-        cmocka_unit_test(test_exact_laws),
-        cmocka_unit_test(test_noisy_laws),
-        cmocka_unit_test(test_falling_times),
-        cmocka_unit_test(test_weights),
-        cmocka_unit_test(test_no_law),
-        cmocka_unit_test(test_exponents),
-        cmocka_unit_test(test_texts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

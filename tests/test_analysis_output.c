@@ -7,9 +7,8 @@
 #include "tests/test.h"
 #include "tests/test_analysis_rows.h"
 
-static void test_units(void **state)
+TEST(test_units)
 {
-    (void)state;
     char text[UNITS_TEXT];
     const struct {
         double value;
@@ -34,9 +33,8 @@ static void test_units(void **state)
 }
 
 /* Three digits of the median always; "±" only if the interval is narrow and symmetric. */
-static void test_intervals(void **state)
+TEST(test_intervals)
 {
-    (void)state;
     const struct {
         double value, low, high;
         const char *expected;
@@ -69,9 +67,8 @@ static void test_intervals(void **state)
 }
 
 /* Where the locale has no UTF-8; none that is set is taken for one that has. */
-static void test_ascii(void **state)
+TEST(test_ascii)
 {
-    (void)state;
     static const char *const locales[][2] = {
         {"C", "3.21 +- 0.01 us"}, {"de_DE.ISO-8859-1", "3.21 +- 0.01 us"}, {"C.utf8", "3.21 ± 0.01 µs"}};
     const char *before = getenv("LC_ALL");
@@ -130,9 +127,8 @@ static size_t column_of(const char *path)
     return (size_t)(schema_find(path) - schema_fields);
 }
 
-static void test_csv(void **state)
+TEST(test_csv)
 {
-    (void)state;
     char cell[4096];
     const double samples[] = {0.5, 0.25, 0.125};
     struct row *row = good_row(500);
@@ -179,9 +175,8 @@ static bool is_axis(const char *path)
 }
 
 /* Every description occurs, apart from those of axes, and those shared by programs once. */
-static void test_schema_as_markdown(void **state)
+TEST(test_schema_as_markdown)
 {
-    (void)state;
     char *text = printed(print_schema, NULL);
     for (size_t i = 0; i < schema_fields_count; i++)
         assert_true(is_axis(schema_fields[i].path) || strstr(text, schema_fields[i].meaning));
@@ -195,9 +190,8 @@ static void test_schema_as_markdown(void **state)
     free(text);
 }
 
-static void test_axes(void **state)
+TEST(test_axes)
 {
-    (void)state;
     const struct field *varying[AXES_MAX];
     char text[AXES_TEXT];
     struct rows *rows = rows_of(good_row(100), good_row(100), NULL);
@@ -229,7 +223,7 @@ static void test_axes(void **state)
 
 /* Along nodes, dense rows apart from sparse ones; with attention free all together; each in the order asked
  * for. */
-static void test_slices(void **state)
+TEST(test_slices)
 {
     static const char *const attention[] = {"dense", "sparse", "dense", "dense"};
     static const int64_t nodes[] = {500, 100, 100, 100};
@@ -262,18 +256,4 @@ static void test_slices(void **state)
     assert_int_equal(s.list[1].rows[0].index, 1);
     slices_free(&s);
     rows_free(rows);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_units),
-        cmocka_unit_test(test_intervals),
-        cmocka_unit_test(test_ascii),
-        cmocka_unit_test(test_csv),
-        cmocka_unit_test(test_schema_as_markdown),
-        cmocka_unit_test(test_axes),
-        cmocka_unit_test(test_slices),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

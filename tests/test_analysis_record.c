@@ -57,7 +57,7 @@ static struct record *record_of(struct row *row)
     return record;
 }
 
-static void test_round_trip(void **state)
+TEST_BETWEEN(test_round_trip, make_directory, remove_directory)
 {
     const struct record_directory *p = *state;
     char error[MESSAGE_SIZE] = "";
@@ -87,9 +87,8 @@ static void test_round_trip(void **state)
     record_free(loaded);
 }
 
-static void test_getters_say_when_there_is_nothing(void **state)
+TEST(test_getters_say_when_there_is_nothing)
 {
-    (void)state;
     struct row *row = good_row(500);
     double real = 7;
     assert_false(row_get_real(row, "forward.flops.executed", &real)); /* absent */
@@ -122,9 +121,8 @@ static struct value *row_in(const struct value *document)
 }
 
 /* Fields that older versions had under another name. */
-static void test_older_names(void **state)
+TEST(test_older_names)
 {
-    (void)state;
     char error[MESSAGE_SIZE];
     struct value *v = value_parse(
         "{\"step\":{\"flops\":{\"seed\":5,\"torch\":6,\"fvcore\":7,\"deepspeed\":8,\"other\":9}}}", error);
@@ -144,7 +142,7 @@ static void test_older_names(void **state)
 }
 
 /* The same in the head of a document and of lines, in which other members stay. */
-static void test_older_names_of_heads(void **state)
+TEST(test_older_names_of_heads)
 {
     static const char fits[] = "[{\"law\":\"1 + N\",\"law_coefficients\":[1.0,2.0],\"law_error\":0.5,"
                                "\"verdict\":\"agrees\"},{\"absent\":{\"law\":\"few\"}}]";
@@ -183,9 +181,8 @@ static void test_older_names_of_heads(void **state)
 }
 
 /* What follows from other fields is not in a file, and ignored where another program wrote it. */
-static void test_derived_fields(void **state)
+TEST(test_derived_fields)
 {
-    (void)state;
     const struct {
         const char *path;
         double value;
@@ -269,9 +266,8 @@ static void assert_row_refused(struct row *row, const char *part_of_message)
     row_free(row);
 }
 
-static void test_what_a_row_may_not_hold(void **state)
+TEST(test_what_a_row_may_not_hold)
 {
-    (void)state;
     struct row *row = good_row(500);
     row_set_text(row, "status", "fine");
     assert_row_refused(row, "status: fine");
@@ -281,9 +277,8 @@ static void test_what_a_row_may_not_hold(void **state)
     assert_row_refused(row, "reason: a row that is oom needs one");
 }
 
-static void test_what_a_row_of_a_file_may_not_hold(void **state)
+TEST(test_what_a_row_of_a_file_may_not_hold)
 {
-    (void)state;
     struct value *good = document_of(good_row(500)), *bad = value_copy(good);
     value_set_null(row_in(bad), "loss");
     assert_refused(bad, "loss: not a number");
@@ -323,7 +318,7 @@ static void read_member(const char *member, bool usual, struct row **row, char e
     runs_free(&runs);
 }
 
-static void test_arrays_of_lines(void **state)
+TEST(test_arrays_of_lines)
 {
     static const char *const members[][2] = {
         {"\"id\":1,\"step\":{\"time\":{\"samples\":[1.5, -2,3e1 ,0.1]}}", "none"},
@@ -360,9 +355,8 @@ static void test_arrays_of_lines(void **state)
     }
 }
 
-static void test_nulls_and_reasons(void **state)
+TEST(test_nulls_and_reasons)
 {
-    (void)state;
     char error[MESSAGE_SIZE] = "";
     struct row *row = good_row(500);
     row_omit(row, "step", "not asked for");
@@ -407,16 +401,14 @@ static void set_wrong_type(void)
     row_set_real(row_new(), "nodes", 1);
 }
 
-static void test_misuse_aborts(void **state)
+TEST(test_misuse_aborts)
 {
-    (void)state;
     assert_int_equal(signal_of(set_unknown_path), SIGABRT);
     assert_int_equal(signal_of(set_wrong_type), SIGABRT);
 }
 
-static void test_record_refuses_bad_rows(void **state)
+TEST(test_record_refuses_bad_rows)
 {
-    (void)state;
     char error[MESSAGE_SIZE] = "";
     struct record *record = empty_record();
     assert_false(record_put(record, 0, false, row_new(), error));
@@ -426,7 +418,7 @@ static void test_record_refuses_bad_rows(void **state)
 }
 
 /* A save that fails in the middle of the file, due to a file size limit, as on a full disk. */
-static void test_failed_save_keeps_the_old_file(void **state)
+TEST_BETWEEN(test_failed_save_keeps_the_old_file, make_directory, remove_directory)
 {
     const struct record_directory *p = *state;
     char error[MESSAGE_SIZE] = "";
@@ -462,7 +454,7 @@ int link(const char *from, const char *to)
     return -1;
 }
 
-static void test_what_is_replaced_is_kept(void **state)
+TEST_BETWEEN(test_what_is_replaced_is_kept, make_directory, remove_directory)
 {
     const struct record_directory *p = *state;
     char error[MESSAGE_SIZE] = "", kept[128];
@@ -482,7 +474,7 @@ static void test_what_is_replaced_is_kept(void **state)
     assert_int_equal(unlink(kept), 0);
 }
 
-static void test_places_that_cannot_be_written(void **state)
+TEST_BETWEEN(test_places_that_cannot_be_written, make_directory, remove_directory)
 {
     const struct record_directory *p = *state;
     char error[MESSAGE_SIZE] = "", beneath_file[128];
@@ -512,7 +504,7 @@ static void assert_not_loaded(const char *path, const char *text, const char *pa
         fail_msg("\"%s\" does not say \"%s\"", error, part_of_message);
 }
 
-static void test_malformed_files(void **state)
+TEST_BETWEEN(test_malformed_files, make_directory, remove_directory)
 {
     const struct record_directory *p = *state;
     char error[MESSAGE_SIZE] = "";
@@ -533,27 +525,4 @@ static void test_malformed_files(void **state)
     assert_not_loaded(p->file, text, "row 2: status");
     free(text);
     value_free(document);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_round_trip, make_directory, remove_directory),
-        cmocka_unit_test(test_getters_say_when_there_is_nothing),
-        cmocka_unit_test(test_older_names),
-        cmocka_unit_test(test_older_names_of_heads),
-        cmocka_unit_test(test_derived_fields),
-        cmocka_unit_test(test_what_a_row_may_not_hold),
-        cmocka_unit_test(test_what_a_row_of_a_file_may_not_hold),
-        cmocka_unit_test(test_arrays_of_lines),
-        cmocka_unit_test(test_nulls_and_reasons),
-        cmocka_unit_test(test_misuse_aborts),
-        cmocka_unit_test(test_record_refuses_bad_rows),
-        cmocka_unit_test_setup_teardown(test_failed_save_keeps_the_old_file, make_directory,
-                                        remove_directory),
-        cmocka_unit_test_setup_teardown(test_what_is_replaced_is_kept, make_directory, remove_directory),
-        cmocka_unit_test_setup_teardown(test_places_that_cannot_be_written, make_directory, remove_directory),
-        cmocka_unit_test_setup_teardown(test_malformed_files, make_directory, remove_directory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

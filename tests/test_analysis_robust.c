@@ -30,9 +30,8 @@ static double drifts_found(size_t n, double noise, double r, double change)
     return found / SERIES;
 }
 
-static void test_a_line_is_a_drift(void **state)
+TEST(test_a_line_is_a_drift)
 {
-    (void)state;
     double x[30];
     for (int i = 0; i < 30; i++)
         x[i] = 10 - 0.1 * i; /* from 10 to 7.1, median 8.55 */
@@ -43,9 +42,8 @@ static void test_a_line_is_a_drift(void **state)
 }
 
 /* Without ties the variance of S for n = 10 is 10 x 9 x 25 / 18 = 125; S = 29 gives Z = 28 / sqrt(125). */
-static void test_known_p(void **state)
+TEST(test_known_p)
 {
-    (void)state;
     const double x[] = {2, 1, 4, 3, 5, 10, 6, 8, 9, 7};
     double s = 0;
     for (int i = 0; i < 10; i++)
@@ -56,17 +54,15 @@ static void test_known_p(void **state)
     assert_true(fabs(drift_find(x, 10).p - erfc(28 / sqrt(125) / sqrt(2))) < 1e-12);
 }
 
-static void test_drift_with_noise(void **state)
+TEST(test_drift_with_noise)
 {
-    (void)state;
     assert_true(drifts_found(30, 0.02, 0, 0.1) > 0.97);
     assert_true(drifts_found(30, 0.02, 0, -0.1) > 0.97);
     assert_true(drifts_found(1000, 0.05, 0.5, 0.1) > 0.97);
 }
 
-static void test_noise_is_no_drift(void **state)
+TEST(test_noise_is_no_drift)
 {
-    (void)state;
     assert_true(drifts_found(10, 0.05, 0, 0) <= 0.02);
     assert_true(drifts_found(30, 0.05, 0, 0) <= 0.02);
     assert_true(drifts_found(30, 0.05, 0.6, 0) <= 0.07); /* without the correction of the variance: 0.15 */
@@ -74,9 +70,8 @@ static void test_noise_is_no_drift(void **state)
     assert_true(drifts_found(1000, 0.05, 0.6, 0) <= 0.05);
 }
 
-static void test_tiny_drifts_are_none(void **state)
+TEST(test_tiny_drifts_are_none)
 {
-    (void)state;
     double x[100];
     make_series(x, 100, 1e-4, 0, 1);
     add_drift(x, 100, 0.015);
@@ -84,18 +79,16 @@ static void test_tiny_drifts_are_none(void **state)
     assert_true(d.p < 1e-6 && d.change > 0.014 && !d.found);
 }
 
-static void test_outliers_are_no_drift(void **state)
+TEST(test_outliers_are_no_drift)
 {
-    (void)state;
     double x[40];
     make_series(x, 40, 0.01, 0, 2);
     x[37] = x[38] = x[39] = 9;
     assert_false(drift_find(x, 40).found);
 }
 
-static void test_degenerate_series(void **state)
+TEST(test_degenerate_series)
 {
-    (void)state;
     double x[300];
     for (int i = 0; i < 300; i++)
         x[i] = 5;
@@ -110,9 +103,8 @@ static void test_degenerate_series(void **state)
     assert_true(ranks.independent == 300);
 }
 
-static void test_slow_start(void **state)
+TEST(test_slow_start)
 {
-    (void)state;
     double x[30];
     make_series(x, 30, 0.01, 0, 3);
     assert_int_equal(slow_start_find(x, 30).runs, 0);
@@ -130,9 +122,8 @@ static void test_slow_start(void **state)
     assert_int_equal(slow_start_find(slight, 6).runs, 0);
 }
 
-static void test_autocorrelation(void **state)
+TEST(test_autocorrelation)
 {
-    (void)state;
     double x[MOST];
     make_series(x, MOST, 1, 0, 4);
     assert_true(fabs(autocorrelation(x, MOST)) < 0.07);
@@ -163,9 +154,8 @@ static struct interval ranks_of(const double *x, size_t n)
     return (struct interval){.low = sorted[rank - 1], .high = sorted[n - rank]};
 }
 
-static void test_ranks_of_independent_samples(void **state)
+TEST(test_ranks_of_independent_samples)
 {
-    (void)state;
     for (size_t n = 6; n <= 200; n += 7) {
         double x[200];
         for (size_t i = 0; i < n; i++)
@@ -178,9 +168,8 @@ static void test_ranks_of_independent_samples(void **state)
 
 /* A rising series is taken for one with r = 0.95: 100 of its samples are worth 4.5 independent ones, 400 are
  * worth 15. */
-static void test_ranks_of_correlated_samples(void **state)
+TEST(test_ranks_of_correlated_samples)
 {
-    (void)state;
     double x[400];
     for (int i = 0; i < 400; i++)
         x[i] = i + 1;
@@ -213,9 +202,8 @@ static struct coverage cover(size_t n, double r)
  *  100, 0.0: .968 .968   100, 0.3: .913 .944   100, 0.6: .769 .931   100, 0.8: .609 .918
  * With 400 series the standard deviation is .01 to .02.
  */
-static void test_coverage(void **state)
+TEST(test_coverage)
 {
-    (void)state;
     struct coverage independent = cover(30, 0), some = cover(30, 0.6), many = cover(100, 0.6);
     print_message("# coverage n=30 r=0: %.3f %.3f; n=30 r=.6: %.3f %.3f; n=100 r=.6: %.3f %.3f\n",
                   independent.binomial, independent.ranks, some.binomial, some.ranks, many.binomial,
@@ -225,23 +213,4 @@ static void test_coverage(void **state)
     assert_true(some.ranks > 0.88);
     assert_true(many.binomial < 0.85);
     assert_true(many.ranks > 0.88);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_line_is_a_drift),
-        cmocka_unit_test(test_known_p),
-        cmocka_unit_test(test_drift_with_noise),
-        cmocka_unit_test(test_noise_is_no_drift),
-        cmocka_unit_test(test_tiny_drifts_are_none),
-        cmocka_unit_test(test_outliers_are_no_drift),
-        cmocka_unit_test(test_degenerate_series),
-        cmocka_unit_test(test_slow_start),
-        cmocka_unit_test(test_autocorrelation),
-        cmocka_unit_test(test_ranks_of_independent_samples),
-        cmocka_unit_test(test_ranks_of_correlated_samples),
-        cmocka_unit_test(test_coverage),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,9 +10,8 @@ static void assert_close(double value, double expected)
         fail_msg("%.17g is not %.17g", value, expected);
 }
 
-static void test_known_samples(void **state)
+TEST(test_known_samples)
 {
-    (void)state;
     const double x[] = {9, 2, 4, 4, 5, 7, 5, 4}; /* mean 5, squared deviations sum to 32 */
     struct summary s = summarize(x, 8);
     assert_int_equal(s.n, 8);
@@ -25,9 +24,8 @@ static void test_known_samples(void **state)
     assert_true(isnan(s.p95) && isnan(s.p99));
 }
 
-static void test_few_samples(void **state)
+TEST(test_few_samples)
 {
-    (void)state;
     const double x[] = {3, 1};
     struct summary none = summarize(x, 0), one = summarize(x, 1), two = summarize(x, 2);
     assert_int_equal(none.n, 0);
@@ -37,9 +35,8 @@ static void test_few_samples(void **state)
     assert_close(two.std, sqrt(2));
 }
 
-static void test_quantile_interpolates(void **state)
+TEST(test_quantile_interpolates)
 {
-    (void)state;
     const double x[] = {10, 20, 30, 40, 50};
     assert_close(quantile(x, 5, 0), 10);
     assert_close(quantile(x, 5, 1), 50);
@@ -49,9 +46,8 @@ static void test_quantile_interpolates(void **state)
 }
 
 /* Of values that rise, fall, rise and fall, and of mixed ones, with ties: against insertion. */
-static void test_sorting_and_medians(void **state)
+TEST(test_sorting_and_medians)
 {
-    (void)state;
     double x[200] = {0}, sorted[200], expected[200];
     for (size_t n = 1; n <= 200; n++)
         for (size_t step = 0; step < 13; step++) {
@@ -71,9 +67,8 @@ static void test_sorting_and_medians(void **state)
         }
 }
 
-static void test_tail_percentiles_need_samples(void **state)
+TEST(test_tail_percentiles_need_samples)
 {
-    (void)state;
     double x[100];
     for (int i = 0; i < 100; i++)
         x[i] = 100 - i;
@@ -88,9 +83,8 @@ static void test_tail_percentiles_need_samples(void **state)
 /*
  * Cumulative binomials: for 10 samples P(B < 2) = 11/1024 is below 2.5 %, P(B < 3) = 56/1024 is not: rank 2.
  */
-static void test_median_interval_ranks(void **state)
+TEST(test_median_interval_ranks)
 {
-    (void)state;
     const size_t known[][2] = {{5, 0},  {6, 1},   {8, 1},   {9, 2},  {10, 2},
                                {20, 6}, {30, 10}, {50, 18}, {70, 27}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -101,9 +95,8 @@ static void test_median_interval_ranks(void **state)
  * The coverage of every rank is at least 95 %, and that of the next rank inwards is less: P(B < l) summed
  * exactly.
  */
-static void test_median_interval_is_the_narrowest(void **state)
+TEST(test_median_interval_is_the_narrowest)
 {
-    (void)state;
     for (size_t n = 6; n <= 60; n++) {
         double choose = 1, below = 0;
         size_t rank = median_interval_rank(n);
@@ -118,9 +111,8 @@ static void test_median_interval_is_the_narrowest(void **state)
     assert_between(median_interval_rank(10000), 4899, 4904);
 }
 
-static void test_outliers(void **state)
+TEST(test_outliers)
 {
-    (void)state;
     const double spread[] = {10, 11, 9, 10.5, 9.5, 30};
     const double tight[] = {1, 1.0001, 0.9999, 1,
                             1, 1.01,   0.99}; /* far in standard deviations, but within a percent */
@@ -129,19 +121,4 @@ static void test_outliers(void **state)
     assert_int_equal(summarize(tight, 7).outliers, 0);
     assert_int_equal(summarize(equal, 4).outliers, 0);
     assert_close(summarize(spread, 6).max, 30); /* counted, not removed */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known_samples),
-        cmocka_unit_test(test_few_samples),
-        cmocka_unit_test(test_quantile_interpolates),
-        cmocka_unit_test(test_sorting_and_medians),
-        cmocka_unit_test(test_tail_percentiles_need_samples),
-        cmocka_unit_test(test_median_interval_ranks),
-        cmocka_unit_test(test_median_interval_is_the_narrowest),
-        cmocka_unit_test(test_outliers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

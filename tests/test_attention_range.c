@@ -85,23 +85,20 @@ static void expect_close(int64_t width, double size, double growth, double limit
     release(&oracle);
 }
 
-static void test_small_scores(void **state)
+TEST(test_small_scores)
 {
-    (void)state;
     expect_close(24, 1, 0, 1e-6);
 }
 
 /* From about 10 to about 200 in one graph. */
-static void test_small_and_large_scores(void **state)
+TEST(test_small_and_large_scores)
 {
-    (void)state;
     expect_close(24, 3, 12, 1e-4);
 }
 
 /* exp overflows beyond 88. */
-static void test_very_large_scores(void **state)
+TEST(test_very_large_scores)
 {
-    (void)state;
     expect_close(24, 30, 0, 1e-3);
 }
 
@@ -109,20 +106,8 @@ static void test_very_large_scores(void **state)
  * Heads deeper than a panel of a product, with scores so large that their rounding errors are huge: no
  * exponent may exceed that of the largest score, and y must be finite.
  */
-static void test_wide_heads(void **state)
+TEST(test_wide_heads)
 {
-    (void)state;
     expect_close(2 * 300, 8, 0, 1e-4);
     expect_close(2 * 300, 1e15, 0, INFINITY);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small_scores),
-        cmocka_unit_test(test_small_and_large_scores),
-        cmocka_unit_test(test_very_large_scores),
-        cmocka_unit_test(test_wide_heads),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

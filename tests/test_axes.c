@@ -8,9 +8,8 @@
 #include "kernels/rng.h"
 #include "tests/test.h"
 
-static void test_numbers(void **state)
+TEST(test_numbers)
 {
-    (void)state;
     static const struct {
         const char *text;
         bool whole;
@@ -52,9 +51,8 @@ static void assert_values(enum axis a, const char *text, const double *wanted, i
 
 #define VALUES(...) (const double[]){__VA_ARGS__}, sizeof(double[]){__VA_ARGS__} / sizeof(double)
 
-static void test_lists_and_ranges(void **state)
+TEST(test_lists_and_ranges)
 {
-    (void)state;
     assert_values(AXIS_NODES, "7", VALUES(7));
     assert_values(AXIS_NODES, "100,5,50", VALUES(100, 5, 50)); /* in the given order */
     assert_values(AXIS_NODES, "1k-16k*2", VALUES(1000, 2000, 4000, 8000, 16000));
@@ -67,9 +65,8 @@ static void test_lists_and_ranges(void **state)
     assert_values(AXIS_ACT, "relu,gelu", VALUES(2, 0));
 }
 
-static void test_most_values(void **state)
+TEST(test_most_values)
 {
-    (void)state;
     struct axis_values v = {0};
     struct message error;
     char text[64];
@@ -111,9 +108,8 @@ static void check_long_list(enum axis a, const char *item, int count, int twice)
     free(text);
 }
 
-static void test_long_lists(void **state)
+TEST(test_long_lists)
 {
-    (void)state;
     check_long_list(AXIS_NODES, "%d", 5000, -1);
     check_long_list(AXIS_NODES, "%d", 5000, 0);
     check_long_list(AXIS_NODES, "%d", 5000, 4999);
@@ -126,9 +122,8 @@ static void test_long_lists(void **state)
 }
 
 /* Every combination of long lists is a row, in their order. */
-static void test_sweep_of_long_lists(void **state)
+TEST(test_sweep_of_long_lists)
 {
-    (void)state;
     static const struct bench bench = {.name = "bench", .doc = "", .axis = AXIS_NODES, .values = "8"};
     char *words[] = {"bench", "--nodes=1-5000+1", "--layers=1,2", "--pe=none,rwse:4"};
     struct options o;
@@ -161,9 +156,8 @@ static void assert_refused(enum axis a, const char *text)
     assert_null(v.values);
 }
 
-static void test_refusals_of_every_axis(void **state)
+TEST(test_refusals_of_every_axis)
 {
-    (void)state;
     static const char *const never[] = {"", ",", "nope", "-1", " ", "1,,2", ",1", "1,", "gelu relu", "%s"};
     static const char *const never_numbers[] = {
         "ten",   "8x",   "5-1*2",    "5-1+1",   "1-5",           "1-5*1",     "1-5*0.5", "1-5+0",
@@ -197,9 +191,8 @@ static void test_refusals_of_every_axis(void **state)
 }
 
 /* Whatever is accepted of random text is in range, and an integer where required. */
-static void test_random_text(void **state)
+TEST(test_random_text)
 {
-    (void)state;
     static const char alphabet[] = "0123456789019kKmMgG..,,-+**e ";
     uint64_t key = rng_key(1, "axis text");
     int accepted = 0, tries = getenv("GTMARK_SMALL") ? 20000 : 200000;
@@ -223,18 +216,4 @@ static void test_random_text(void **state)
         axis_values_free(&v);
     }
     assert_true(accepted > tries / 100);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_lists_and_ranges),
-        cmocka_unit_test(test_most_values),
-        cmocka_unit_test(test_long_lists),
-        cmocka_unit_test(test_sweep_of_long_lists),
-        cmocka_unit_test(test_refusals_of_every_axis),
-        cmocka_unit_test(test_random_text),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -200,7 +200,7 @@ static int try_alone(const struct house *h, const char *name)
     return 4;
 }
 
-static void test_lines_from_the_table(void **state)
+TEST(test_lines_from_the_table)
 {
     struct flag flags[FLAGS_MAX];
     int lines = 0;
@@ -236,7 +236,7 @@ static bool is_flag(const struct flag *flags, const char *name, size_t length)
 }
 
 /* Flags of other tools say what to give, which is a flag. */
-static void test_hints(void **state)
+TEST(test_hints)
 {
     struct flag flags[FLAGS_MAX];
     flags_all(&bench, flags);
@@ -255,9 +255,8 @@ static void test_hints(void **state)
 }
 
 /* The table itself: names are unique; flags that take a value describe it. */
-static void test_table(void **state)
+TEST(test_table)
 {
-    (void)state;
     struct flag flags[FLAGS_MAX];
     flags_all(&bench, flags);
     for (const struct flag *f = flags; f->name; f++) {
@@ -272,12 +271,4 @@ static void test_table(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines_from_the_table),
-        cmocka_unit_test(test_hints),
-        cmocka_unit_test(test_table),
-    };
-    return cmocka_run_group_tests(tests, house_setup, house_teardown);
-}
+GROUP("tests", house_setup, house_teardown)

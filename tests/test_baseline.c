@@ -42,9 +42,8 @@ static int judged(struct row *base, struct row *now, char **text)
     return judged_as((struct lenience){0}, base, now, text);
 }
 
-static void test_verdicts(void **state)
+TEST(test_verdicts)
 {
-    (void)state;
     int alarms = 0, caught = 0;
     char *text;
     for (uint64_t key = 0; key < 100; key++) {
@@ -77,9 +76,8 @@ static struct row *wide(double factor, double half)
 }
 
 /* The range's end decides, not the ratio: 8 % slower with a range that reaches to 3 % is within 5 %. */
-static void test_whole_interval(void **state)
+TEST(test_whole_interval)
 {
-    (void)state;
     static const struct lenience strict = {.strict = true};
     char *text;
     assert_int_equal(judged(wide(1, 0.01), wide(1.08, 0.01), &text), 1);
@@ -102,9 +100,8 @@ static void test_whole_interval(void **state)
 }
 
 /* A few turns that are far apart are inconclusive; with --gate strict that is a miss. */
-static void test_few_turns(void **state)
+TEST(test_few_turns)
 {
-    (void)state;
     static const struct lenience strict = {.strict = true};
     for (int i = 0; i < 2; i++) {
         char *text;
@@ -122,9 +119,8 @@ static void test_few_turns(void **state)
 }
 
 /* What was not compared is a miss unless it is allowed; if nothing was judged, in any case. */
-static void test_uncompared(void **state)
+TEST(test_uncompared)
 {
-    (void)state;
     static const struct lenience allowed = {.allow_uncompared = true};
     static const bool forward[PROGRAMS] = {true};
     for (int allow = 0; allow < 2; allow++) {
@@ -154,9 +150,8 @@ static void test_uncompared(void **state)
 }
 
 /* A wide range tolerates a difference, but does not make the verdict "same". */
-static void test_same_is_narrow(void **state)
+TEST(test_same_is_narrow)
 {
-    (void)state;
     char *text;
     assert_int_equal(judged(row_of(1, 0.5, 0.9, 1), row_of(1.2, 0.5, 0, 2), &text), 0);
     assert_non_null(strstr(text, "  inconclusive\n"));
@@ -166,9 +161,8 @@ static void test_same_is_narrow(void **state)
     free(text);
 }
 
-static void test_other_threads_are_noted(void **state)
+TEST(test_other_threads_are_noted)
 {
-    (void)state;
     char *text;
     struct row *now = row_of(1, 0.5, 0, 2);
     judged(row_of(1, 0.5, 0, 1), row_copy(now), &text);
@@ -195,9 +189,8 @@ static struct row *encoded(double factor, uint64_t key)
     return row;
 }
 
-static void test_encodings(void **state)
+TEST(test_encodings)
 {
-    (void)state;
     char *text;
     assert_int_equal(judged(encoded(1, 1), encoded(1, 2), &text), 0);
     assert_non_null(strstr(text, "encoding"));
@@ -216,9 +209,8 @@ static void test_encodings(void **state)
     }
 }
 
-static void test_no_partner(void **state)
+TEST(test_no_partner)
 {
-    (void)state;
     char *text;
     struct row *other = good_row(1000);
     row_set_text(other, "work", "fedcba9876543210");
@@ -251,7 +243,7 @@ static void plant(const struct house *h, double factor)
     record_free(record);
 }
 
-static void test_runs(void **state)
+TEST(test_runs)
 {
     static const char *const line = TINY "--output x.json --baseline base.json";
     plant(*state, 1e-6);
@@ -264,18 +256,4 @@ static void test_runs(void **state)
     ended_free(&e);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_verdicts),
-        cmocka_unit_test(test_same_is_narrow),
-        cmocka_unit_test(test_other_threads_are_noted),
-        cmocka_unit_test(test_no_partner),
-        cmocka_unit_test(test_encodings),
-        cmocka_unit_test(test_whole_interval),
-        cmocka_unit_test(test_uncompared),
-        cmocka_unit_test(test_few_turns),
-        cmocka_unit_test(test_runs),
-    };
-    return cmocka_run_group_tests(tests, house_setup, house_teardown);
-}
+GROUP("tests", house_setup, house_teardown)

@@ -27,7 +27,7 @@ static void expect(const int64_t *sizes, int64_t graphs, enum batching way, int6
 /*
  * Buckets: 1; 3 and 4; 5 and 8; 9. Sequences of 9 rows: 5, 3 and 1; 8; 4; 9.
  */
-static void test_by_hand(void **state)
+TEST(test_by_hand)
 {
     static const int64_t sizes[] = {5, 8, 3, 4, 9, 1};
     (void)state;
@@ -38,14 +38,14 @@ static void test_by_hand(void **state)
 }
 
 /* Not in the sequence opened last, nor in the one with the least room. */
-static void test_first_fit(void **state)
+TEST(test_first_fit)
 {
     static const int64_t sizes[] = {5, 7, 10, 3, 3, 2, 2};
     (void)state;
     expect(sizes, 7, BATCHING_PACKED, 4 * 10, 4 * 100); /* 5 3 2, 7 3, 10, 2 */
 }
 
-static void test_equal_sizes(void **state)
+TEST(test_equal_sizes)
 {
     static const int64_t sizes[] = {7, 7, 7};
     (void)state;
@@ -55,7 +55,7 @@ static void test_equal_sizes(void **state)
         expect(sizes, 1, way, 7, 49);
 }
 
-static void test_beyond_63_bits(void **state)
+TEST(test_beyond_63_bits)
 {
     static const int64_t sizes[] = {INT64_C(2147483647), 1, 1};
     (void)state;
@@ -64,9 +64,8 @@ static void test_beyond_63_bits(void **state)
 }
 
 /* Nothing needs fewer rows or pairs than ragged, or more than padded. */
-static void test_order(void **state)
+TEST(test_order)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct batch b = graph_generated("er", 20, 3, (int64_t)(3 * seed), seed);
         struct batching_work least = batching_work(&b, BATCHING_RAGGED),
@@ -78,14 +77,4 @@ static void test_order(void **state)
         }
         batch_free(&b);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),     cmocka_unit_test(test_first_fit),
-        cmocka_unit_test(test_equal_sizes), cmocka_unit_test(test_beyond_63_bits),
-        cmocka_unit_test(test_order),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

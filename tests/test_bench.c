@@ -15,9 +15,8 @@
 static const struct bench bench = {.name = "bench_test", .axis = AXIS_NODES, .values = "100,200"};
 
 /* Numbers without a unit are seconds. */
-static void test_seconds(void **state)
+TEST(test_seconds)
 {
-    (void)state;
     static const struct {
         const char *words;
         double budget;
@@ -30,9 +29,8 @@ static void test_seconds(void **state)
     }
 }
 
-static void test_cartesian_product(void **state)
+TEST(test_cartesian_product)
 {
-    (void)state;
     struct options o =
         options_of(&bench, "--nodes 10,20,30 --heads 1,2 --act relu,gelu --ffn 24 --threads 3");
     assert_int_equal(o.plan.count, 12);
@@ -55,9 +53,8 @@ static void test_cartesian_product(void **state)
     options_free(&o);
 }
 
-static void test_impossible_combinations(void **state)
+TEST(test_impossible_combinations)
 {
-    (void)state;
     refused(&bench, "--hidden 16,24 --heads 1,2,6", "--heads 6 --hidden 16: "); /* 24 can have 6 heads */
     struct options o = options_of(&bench, "--hidden 12,24 --heads 1,2,6");
     options_free(&o);
@@ -66,9 +63,8 @@ static void test_impossible_combinations(void **state)
 }
 
 /* Graphs of a batch are small unless their size is given. */
-static void test_nodes_of_batches(void **state)
+TEST(test_nodes_of_batches)
 {
-    (void)state;
     static const struct {
         const char *words;
         int64_t nodes;
@@ -126,7 +122,7 @@ static int sampled(struct tape *t, struct sampling rule, int warmup)
     return n;
 }
 
-static void test_block(void **state)
+TEST(test_block)
 {
     struct tape *t = ((struct program_fixture *)*state)->recording.tape;
     struct sampling rule = {.warmup = 1, .most = 10, .budget = 1e6};
@@ -139,7 +135,7 @@ static void test_block(void **state)
 }
 
 /* A block is one turn, between two probes of the threads that measure. */
-static void test_probes_around_a_block(void **state)
+TEST(test_probes_around_a_block)
 {
     struct tape *t = ((struct program_fixture *)*state)->recording.tape;
     struct sampling rule = {.runs = 3, .probed = true, .peak = peak_of(backend_cpu()), .threads = 2};
@@ -160,7 +156,7 @@ static void test_probes_around_a_block(void **state)
                 isnan(crowd.seconds[PROBE_SHARING]));
 }
 
-static void test_warm_up_by_time(void **state)
+TEST(test_warm_up_by_time)
 {
     struct sampling rule = {.warmup = -1, .warm_seconds = 0.01, .runs = 1};
     struct samples s = sample_tape(((struct program_fixture *)*state)->recording.tape, &rule);
@@ -176,7 +172,7 @@ static float loss_after_one_run(const struct recording *r)
 }
 
 /* The watched value is that of the first run, even if it is a warm-up run. */
-static void test_watched_value(void **state)
+TEST(test_watched_value)
 {
     const struct recording *r = &((struct program_fixture *)*state)->recording;
     float loss = loss_after_one_run(r);
@@ -202,7 +198,7 @@ static void count_samples(void *context, int samples, double seconds)
 }
 
 /* A sample is the sum of its phases, up to rounding; progress is reported for each sample. */
-static void test_phases_and_progress(void **state)
+TEST(test_phases_and_progress)
 {
     struct tape *t = ((struct program_fixture *)*state)->recording.tape;
     int heard = 0;
@@ -221,7 +217,7 @@ static void test_phases_and_progress(void **state)
     assert_null(s.seconds);
 }
 
-static void test_joined_turns(void **state)
+TEST(test_joined_turns)
 {
     struct tape *t = ((struct program_fixture *)*state)->recording.tape;
     struct sampling two = {.warmup = 1, .runs = 2}, three = {.warmup = 2, .runs = 3};
@@ -247,7 +243,7 @@ static void test_joined_turns(void **state)
 }
 
 /* A turn may be cancelled before its first sample; earlier samples are not lost. */
-static void test_joined_empty_turns(void **state)
+TEST(test_joined_empty_turns)
 {
     struct tape *t = ((struct program_fixture *)*state)->recording.tape;
     struct sampling late = {.runs = 2, .deadline = 1e-9}, two = {.runs = 2};
@@ -265,7 +261,7 @@ static void test_joined_empty_turns(void **state)
 
 /* An encoding that a later turn has no time for is not lost, nor are its samples; the first one leaves none.
  */
-static void test_encoding_without_time(void **state)
+TEST(test_encoding_without_time)
 {
     const struct batch *b = &((struct program_fixture *)*state)->batch;
     struct config c = {.parts.pe = {.kind = ENCODING_RWSE, .k = 4, .width = 4}, .threads = 1};
@@ -282,9 +278,8 @@ static void test_encoding_without_time(void **state)
     assert_false(e.computed);
 }
 
-static void test_place(void **state)
+TEST(test_place)
 {
-    (void)state;
     char prefix[PATH_MAX], path[PATH_MAX], self[PATH_MAX];
     static const char *const prefixes[][2] = {
         {"x.json", "x"}, {"a/b.c.json", "a/b.c"}, {"x", "x"}, {".json", ".json"}, {"x.json.gz", "x.json.gz"},
@@ -304,22 +299,4 @@ static void test_place(void **state)
     assert_int_equal(access(path, W_OK), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_seconds),
-        cmocka_unit_test(test_cartesian_product),
-        cmocka_unit_test(test_impossible_combinations),
-        cmocka_unit_test(test_nodes_of_batches),
-        cmocka_unit_test(test_block),
-        cmocka_unit_test(test_probes_around_a_block),
-        cmocka_unit_test(test_encoding_without_time),
-        cmocka_unit_test(test_warm_up_by_time),
-        cmocka_unit_test(test_watched_value),
-        cmocka_unit_test(test_phases_and_progress),
-        cmocka_unit_test(test_joined_turns),
-        cmocka_unit_test(test_joined_empty_turns),
-        cmocka_unit_test(test_place),
-    };
-    return cmocka_run_group_tests(tests, program_setup, program_teardown);
-}
+GROUP("tests", program_setup, program_teardown)

@@ -42,7 +42,7 @@ static void assert_axis(const struct record *record, const char *axis, const int
         assert_int_equal(count_at(row_at(record, i), axis), values[i]);
 }
 
-static void test_layer_scaling(void **state)
+TEST(test_layer_scaling)
 {
     static const int64_t layers[] = {2, 4, 6, 8, 12, 16};
     void *h;
@@ -62,7 +62,7 @@ static void test_layer_scaling(void **state)
     house_teardown(state);
 }
 
-static void test_batch_scaling(void **state)
+TEST(test_batch_scaling)
 {
     static const int64_t graphs[] = {1, 2, 4, 8, 16, 32, 64, 128};
     void *h;
@@ -107,7 +107,7 @@ static void assert_kernel(const struct row *row, const char *form, const struct 
 
 /* One row per op, without options or with one, and variant of the backend, in the order of ops.def and of the
  * backend's tables. */
-static void test_kernels(void **state)
+TEST(test_kernels)
 {
     void *h;
     house_of(&h, "bench_kernels");
@@ -129,7 +129,7 @@ static void test_kernels(void **state)
     house_teardown(state);
 }
 
-static void test_chosen_kernels(void **state)
+TEST(test_chosen_kernels)
 {
     static const char *const rows[][2] = {{"linear", "ref"}, {"linear", "ref"}, {"fill", "simd"},
                                           {"fill", "simd"},  {"fill", "ref"},   {"fill", "ref"}};
@@ -180,7 +180,7 @@ static void check_cold_start(const struct row *row, bool encoded)
 }
 
 /* A complete report of a configuration: each part is measured, and all tables and charts exist. */
-static void test_model(void **state)
+TEST(test_model)
 {
     needs_lapack();
     static const char *const texts[] = {"profile of forward at 8 nodes",
@@ -221,7 +221,7 @@ static void test_model(void **state)
 }
 
 /* Where time and memory go, of one model and of three: at most 40 lines, with ten ops and each category. */
-static void test_model_table(void **state)
+TEST(test_model_table)
 {
     static const char *const words[] = {SMALL "--nodes 8", SMALL "--nodes 8 --model gps,gps_sparse,gin",
                                         SMALL "--nodes 8 --device meta --model gps,gin"};
@@ -246,7 +246,7 @@ static void test_model_table(void **state)
 }
 
 /* The preset is in every row, and no column is there twice. */
-static void test_presets(void **state)
+TEST(test_presets)
 {
     void *h;
     house_of(&h, "bench_presets");
@@ -260,9 +260,8 @@ static void test_presets(void **state)
 }
 
 /* Charts for which there is no room are a failure; the result is complete. */
-static void test_cut_charts(void **state)
+TEST(test_cut_charts)
 {
-    (void)state;
     if (system("gnuplot --version >/dev/null 2>&1") != 0)
         skip();
     void *house;
@@ -279,15 +278,4 @@ static void test_cut_charts(void **state)
     assert_int_equal(row_count(record), 2);
     record_free(record);
     house_teardown(&house);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cut_charts),     cmocka_unit_test(test_layer_scaling),
-        cmocka_unit_test(test_batch_scaling),  cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_chosen_kernels), cmocka_unit_test(test_model),
-        cmocka_unit_test(test_model_table),    cmocka_unit_test(test_presets),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

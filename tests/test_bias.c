@@ -95,9 +95,8 @@ static void expect_as(enum op op, const struct operands *inputs, const struct op
     }
 }
 
-static void test_zeros(void **state)
+TEST(test_zeros)
 {
-    (void)state;
     struct sample s = sample_of(70);
     for (int i = 0; i < OTHERS; i++) {
         struct sides with = sides_with(&s, other_options[i] | OPTION_attention_bias, zero);
@@ -194,9 +193,8 @@ static void expect_all_close(const struct sides *s, const struct operands *forwa
 }
 
 /* Of the reference in double against lower scores, where nothing else is lowered; then of all kernels. */
-static void test_hidden_pairs(void **state)
+TEST(test_hidden_pairs)
 {
-    (void)state;
     struct sample s = sample_of(300);
     for (int i = 0; i < OTHERS; i++) {
         unsigned options = other_options[i] | OPTION_attention_bias;
@@ -222,9 +220,8 @@ static void test_hidden_pairs(void **state)
 }
 
 /* A query that saw nothing so far, and one that sees nothing more. */
-static void test_folded_into_nothing(void **state)
+TEST(test_folded_into_nothing)
 {
-    (void)state;
     struct sample s = sample_of(40);
     struct operands *o = operands_for(OP_attention, &s, OPTION_attention_fold | OPTION_attention_bias);
     struct mat from = operand_of(o, "from"), lse = operand_of(o, "from_lse"), bias = operand_of(o, "bias");
@@ -259,9 +256,8 @@ static void test_folded_into_nothing(void **state)
 }
 
 /* Without dbias the other gradients have the bits that they have with it. */
-static void test_without_a_gradient(void **state)
+TEST(test_without_a_gradient)
 {
-    (void)state;
     struct sample s = sample_of(70);
     struct sides both = sides_with(&s, OPTION_attention_bias, hides);
     for (const struct backend *const *b = backend_cpu_all(); *b; b++) {
@@ -276,9 +272,8 @@ static void test_without_a_gradient(void **state)
 }
 
 /* More than a task of the backward pass has. */
-static void test_many_heads(void **state)
+TEST(test_many_heads)
 {
-    (void)state;
     struct sample s = {.dims = {1, 2, 40, 1, 2 * 18, 18, 2}, .seed = 6};
     struct operands *inputs = operands_for(OP_attention_backward, &s, OPTION_attention_bias);
     struct operands *oracle = operands_copy(inputs, F64, 0), *narrow = operands_copy(inputs, F32, 1);
@@ -288,16 +283,4 @@ static void test_many_heads(void **state)
     operands_free(inputs);
     operands_free(oracle);
     operands_free(narrow);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_zeros),
-        cmocka_unit_test(test_hidden_pairs),
-        cmocka_unit_test(test_folded_into_nothing),
-        cmocka_unit_test(test_without_a_gradient),
-        cmocka_unit_test(test_many_heads),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

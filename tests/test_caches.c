@@ -54,7 +54,7 @@ static int remove_root(void **state)
     return system(command);
 }
 
-static void test_shared(void **state)
+TEST_BETWEEN(test_shared, make_root, remove_root)
 {
     const struct planted caches[] = {{"Data", "1", "32K", ALL},
                                      {"Instruction", "1", "32K", ALL},
@@ -68,7 +68,7 @@ static void test_shared(void **state)
     }
 }
 
-static void test_private(void **state)
+TEST_BETWEEN(test_private, make_root, remove_root)
 {
     const struct planted caches[] = {{"Unified", "2", "2M", NONE}, {"Unified", "3", "64G", ALL}};
     cpu_set_t granted;
@@ -79,7 +79,7 @@ static void test_private(void **state)
     assert_int_equal(caches_find(*state, 100000).llc, INT64_C(64) << 30);
 }
 
-static void test_missing(void **state)
+TEST_BETWEEN(test_missing, make_root, remove_root)
 {
     const struct planted small[] = {{"Unified", "2", "2M", ALL}, {"Unified", "3", "2M", ALL}};
     plant(*state, small, 2);
@@ -90,14 +90,4 @@ static void test_missing(void **state)
     plant(*state, NULL, 0);
     assert_int_equal(caches_find(*state, 1).l2, 0);
     assert_int_equal(caches_find(*state, 1).llc, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_shared, make_root, remove_root),
-        cmocka_unit_test_setup_teardown(test_private, make_root, remove_root),
-        cmocka_unit_test_setup_teardown(test_missing, make_root, remove_root),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,9 +107,8 @@ static void write_file(const char *path, const char *text)
     assert_int_equal(fclose(out), 0);
 }
 
-static void test_loops_compute(void **state)
+TEST(test_loops_compute)
 {
-    (void)state;
     enum { N = 1003, ALL = N + 64 };
     float x[ALL], y[ALL], z[ALL];
     for (const struct backend *const *b = backend_cpu_all(); *b; b++) {
@@ -137,9 +136,8 @@ static void test_loops_compute(void **state)
     assert_ptr_equal(peak_of(&above_others), best_peak());
 }
 
-static void test_calibrates(void **state)
+TEST(test_calibrates)
 {
-    (void)state;
     for (int threads = 1; threads <= 2; threads++) {
         struct calibration c;
         struct message error;
@@ -228,9 +226,8 @@ static void play_triad(int64_t n, float *x, const float *y, const float *z, floa
 }
 
 /* Rates are of all bytes that a pattern moves. */
-static void test_moved_bytes(void **state)
+TEST(test_moved_bytes)
 {
-    (void)state;
     const struct peak peak = {.isa = "played",
                               .flops = 6,
                               .multiply_add = play_arithmetic,
@@ -250,9 +247,8 @@ static void test_moved_bytes(void **state)
                           &(struct bandwidth){c.sweep[i].capacity, c.sweep[i].working_set, 2, 2, 2, 2});
 }
 
-static void test_json_round_trip(void **state)
+TEST(test_json_round_trip)
 {
-    (void)state;
     struct calibration c = constructed(2, 1e-7), back;
     c.level[MEMORY_LLC] = (struct bandwidth){0};
     struct value *json = calibration_json(&c);
@@ -282,9 +278,8 @@ static void test_json_round_trip(void **state)
 }
 
 /* A probe that was not measured stays so: the ping of one thread. */
-static void test_probes_that_were_not_measured(void **state)
+TEST(test_probes_that_were_not_measured)
 {
-    (void)state;
     struct calibration c = constructed(1, NAN), back;
     struct value *json = calibration_json(&c);
     assert_true(calibration_read(json, &back));
@@ -297,9 +292,8 @@ static void test_probes_that_were_not_measured(void **state)
     value_free(json);
 }
 
-static void test_file_is_valid_where_conditions_agree(void **state)
+TEST(test_file_is_valid_where_conditions_agree)
 {
-    (void)state;
     struct calibration_directory p = directory_new();
     struct calibration held = constructed(2, 1e-7), other = held, list[CALIBRATION_STATES];
     struct message message;
@@ -318,9 +312,8 @@ static void test_file_is_valid_where_conditions_agree(void **state)
 }
 
 /* Calibrations are added to those of other machines, and replace their predecessors. */
-static void test_file_is_kept(void **state)
+TEST(test_file_is_kept)
 {
-    (void)state;
     struct calibration_directory p = directory_new();
     struct calibration foreign = constructed(3, 1e-7), list[CALIBRATION_STATES];
     struct calibration own[] = {constructed(2, 1e-7), constructed(2, 5e-7)};
@@ -336,9 +329,8 @@ static void test_file_is_kept(void **state)
     directory_free(&p);
 }
 
-static void test_file_that_cannot_be_used(void **state)
+TEST(test_file_that_cannot_be_used)
 {
-    (void)state;
     struct calibration_directory p = directory_new();
     struct calibration c = constructed(2, 1e-7), list[CALIBRATION_STATES];
     struct message message;
@@ -372,9 +364,8 @@ static const struct calibration *found(const struct ceilings *c, int threads, do
 }
 
 /* Ceilings are those of the state that the program is reported in, or none. */
-static void test_ceilings_of_the_state(void **state)
+TEST(test_ceilings_of_the_state)
 {
-    (void)state;
     struct calibration list[] = {constructed(2, 1.4e-7), constructed(1, NAN)};
     struct ceilings c = ceilings_of(list, 2);
     const char *missing;
@@ -397,9 +388,8 @@ static void test_ceilings_of_the_state(void **state)
 }
 
 /* A second calibration of a state keeps the higher rates; of many states, the oldest goes. */
-static void test_ceilings_are_replaced(void **state)
+TEST(test_ceilings_are_replaced)
 {
-    (void)state;
     struct calibration first = constructed(2, 1e-8), again = first;
     struct ceilings c = ceilings_of(&first, 1);
     again.peak = 900;
@@ -431,9 +421,8 @@ static struct roofline placed(const struct calibration *c, int64_t flops, int64_
     return roofline_place(c, &cost, seconds, working_set);
 }
 
-static void test_roofline_levels(void **state)
+TEST(test_roofline_levels)
 {
-    (void)state;
     struct calibration c = constructed(2, 1e-7);
     const int64_t mib = 1 << 20;
     assert_int_equal(placed(&c, 1, 1, 1, 1).level, MEMORY_L2);
@@ -446,9 +435,8 @@ static void test_roofline_levels(void **state)
     assert_string_equal(memory_level_name(MEMORY_LLC), "LLC");
 }
 
-static void test_roofline_bounds(void **state)
+TEST(test_roofline_bounds)
 {
-    (void)state;
     struct calibration c = constructed(2, 1e-7);
     /* 2 FLOP/B at 100 GB/s, of which the second level serves an eighth; 1e9 FLOPs in 10 ms are 100 GFLOP/s.
      */
@@ -480,9 +468,8 @@ static void test_roofline_bounds(void **state)
     assert_true(fabs(r.percent - 50) < 1e-6);
 }
 
-static void test_roofline_fault(void **state)
+TEST(test_roofline_fault)
 {
-    (void)state;
     struct calibration c = constructed(3, 1e-7);
     struct message text;
     struct roofline at = placed(&c, 1000000000, 1, 0.001, 1);
@@ -498,24 +485,4 @@ static void test_roofline_fault(void **state)
     over = placed(&c, 0, 1000000000, 0.01, INT64_MAX);
     assert_true(roofline_fault(&over, &c, &text));
     assert_non_null(strstr(text.text, "above the bandwidth of DRAM (3 threads, "));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_loops_compute),
-        cmocka_unit_test(test_calibrates),
-        cmocka_unit_test(test_moved_bytes),
-        cmocka_unit_test(test_json_round_trip),
-        cmocka_unit_test(test_probes_that_were_not_measured),
-        cmocka_unit_test(test_file_is_valid_where_conditions_agree),
-        cmocka_unit_test(test_file_is_kept),
-        cmocka_unit_test(test_file_that_cannot_be_used),
-        cmocka_unit_test(test_ceilings_of_the_state),
-        cmocka_unit_test(test_ceilings_are_replaced),
-        cmocka_unit_test(test_roofline_levels),
-        cmocka_unit_test(test_roofline_bounds),
-        cmocka_unit_test(test_roofline_fault),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,9 +24,8 @@ static struct cancel halting_by(const struct countdown *c)
 }
 
 /* Checked before and after each op: a cancelled op is not charged, and later ops do not run. */
-static void test_ops(void **state)
+TEST(test_ops)
 {
-    (void)state;
     for (int asks = 0; asks <= 4; asks++) {
         int left = asks;
         struct countdown c = {&left};
@@ -90,15 +89,13 @@ static void check(enum encoding_kind kind, enum eigensolver solver, const char *
     batch_free(&b);
 }
 
-static void test_walks(void **state)
+TEST(test_walks)
 {
-    (void)state;
     check(ENCODING_RWSE, SOLVER_AUTO, "er", 1, 300 / 16);
 }
 
-static void test_solvers(void **state)
+TEST(test_solvers)
 {
-    (void)state;
     needs_lapack();
     for (int s = SOLVER_AUTO; s < SOLVER_KINDS; s++) {
         if (eigensolver_missing_library((enum eigensolver)s))
@@ -137,9 +134,8 @@ static void make_file(char path[32], char graph[64], const char *text)
 }
 
 /* Drawing, reading, numbering and sorting end at the first sign. */
-static void test_graphs(void **state)
+TEST(test_graphs)
 {
-    (void)state;
     char path[2][32], file[2][64];
     make_file(path[0], file[0], "7 9\n9 30\n");
     make_file(path[1], file[1], "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 1\n2 1\n");
@@ -160,15 +156,4 @@ static void test_graphs(void **state)
     }
     unlink(path[0]);
     unlink(path[1]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ops),
-        cmocka_unit_test(test_graphs),
-        cmocka_unit_test(test_walks),
-        cmocka_unit_test(test_solvers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

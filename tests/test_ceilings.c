@@ -82,9 +82,8 @@ static void assert_null_because(const struct row *row, const char *reason)
     assert_string_equal(row_reason(row, "forward.bound.time"), reason);
 }
 
-static void test_state_of_the_row(void **state)
+TEST(test_state_of_the_row)
 {
-    (void)state;
     struct ceilings c = {.no_ceilings = "not asked for (--no-roofline)"};
     struct row *row = row_of_states(&c, 0.02, 1.4e-7, 10, 0);
     assert_null_because(row, "not asked for (--no-roofline)");
@@ -107,9 +106,8 @@ static void test_state_of_the_row(void **state)
     ceilings_free(&c);
 }
 
-static void test_above_the_ceiling(void **state)
+TEST(test_above_the_ceiling)
 {
-    (void)state;
     struct ceilings c = {0};
     struct calibration near = calibration_at(1.4e-7, "near");
     ceilings_add(&c, &near);
@@ -120,9 +118,8 @@ static void test_above_the_ceiling(void **state)
 }
 
 /* Probes that were given up tell no state. */
-static void test_disturbed_turns(void **state)
+TEST(test_disturbed_turns)
 {
-    (void)state;
     struct ceilings c = {0};
     struct calibration near = calibration_at(1.4e-7, "near");
     ceilings_add(&c, &near);
@@ -130,14 +127,4 @@ static void test_disturbed_turns(void **state)
     assert_null_because(row, "the machine was disturbed, or its state changed, in every repetition");
     row_free(row);
     ceilings_free(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_state_of_the_row),
-        cmocka_unit_test(test_above_the_ceiling),
-        cmocka_unit_test(test_disturbed_turns),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ static const struct chart_directory *drawn(void **state, struct record *record)
 }
 
 /* Titles say what is drawn, whatever the times are; laws stand in the legend. */
-static void test_titles(void **state)
+TEST_BETWEEN(test_titles, make_directory, remove_directory)
 {
     for (int last = 0; last < 2; last++) { /* the last row is noisy */
         struct record *record = empty_record();
@@ -42,7 +42,7 @@ static void test_titles(void **state)
 }
 
 /* One size: bars. */
-static void test_bars(void **state)
+TEST_BETWEEN(test_bars, make_directory, remove_directory)
 {
     struct record *record = empty_record();
     struct row *row = good_row(1); /* the singular */
@@ -61,7 +61,7 @@ static void test_bars(void **state)
 }
 
 /* What is not drawn is named. */
-static void test_many_series(void **state)
+TEST_BETWEEN(test_many_series, make_directory, remove_directory)
 {
     char name[AXES_TEXT];
     struct record *record = empty_record();
@@ -94,7 +94,7 @@ static struct row *encoded(const char *pe, int64_t nodes, int64_t solved, int64_
 }
 
 /* Encodings without a solver are left out; so is what all have alike. */
-static void test_encodings(void **state)
+TEST_BETWEEN(test_encodings, make_directory, remove_directory)
 {
     for (int stored = 0; stored < 2; stored++) {
         struct record *record = empty_record();
@@ -115,9 +115,8 @@ static void test_encodings(void **state)
 }
 
 /* Each text begins a line; none is cut. */
-static void test_wrapping(void **state)
+TEST(test_wrapping)
 {
-    (void)state;
     const char *const texts[] = {"one two three", "", NULL, "unbreakable four"};
     size_t lines;
     char *wrapped = frame_wrap(texts, 4, 8, &lines);
@@ -132,7 +131,7 @@ static void test_wrapping(void **state)
 
 /* Bars of the ops and of their ceilings, and the bytes over the entries; noise in the times is none of these.
  */
-static void test_profile(void **state)
+TEST_BETWEEN(test_profile, make_directory, remove_directory)
 {
     const struct chart_directory *p = *state;
     char message[MESSAGE_SIZE], span[] = "layer1";
@@ -185,15 +184,4 @@ static void test_profile(void **state)
     record_free(record);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_titles, make_directory, remove_directory),
-        cmocka_unit_test_setup_teardown(test_bars, make_directory, remove_directory),
-        cmocka_unit_test_setup_teardown(test_many_series, make_directory, remove_directory),
-        cmocka_unit_test_setup_teardown(test_encodings, make_directory, remove_directory),
-        cmocka_unit_test_setup_teardown(test_profile, make_directory, remove_directory),
-        cmocka_unit_test(test_wrapping),
-    };
-    return cmocka_run_group_tests(tests, hide_gnuplot, NULL);
-}
+GROUP("tests", hide_gnuplot, NULL)

@@ -35,9 +35,8 @@ static struct check checked(double error, struct rule rule)
     return c;
 }
 
-static void test_exceptions(void **state)
+TEST(test_exceptions)
 {
-    (void)state;
     const double none = 0, norm = 2; /* of LENGTH ones */
     char text[CHECK_EXCEPTIONS_TEXT];
     struct rule rule = {.limit = 1e-5, .floor = 5 * norm};
@@ -81,9 +80,8 @@ static void test_exceptions(void **state)
 
 /* A factor within the limit of errors, and so beyond that of slopes; of a small gradient it does not count.
  */
-static void test_slope(void **state)
+TEST(test_slope)
 {
-    (void)state;
     struct rule rule = {.limit = 0.1, .floor = 1, .slope = 0.02};
     double excess = checked(0.05, rule).excess;
     assert_true(excess > 2.3 && excess < 2.5);
@@ -96,9 +94,8 @@ static void test_slope(void **state)
  * A value of size 1 in each of many rows. One is wrong by 20 times the limit, while the norm over all rows is
  * within it: a single row may have 10 times the limit.
  */
-static void test_single_row(void **state)
+TEST(test_single_row)
 {
-    (void)state;
     enum { ROWS = 1000 };
     static float ours[ROWS];
     static double reference[ROWS];
@@ -145,9 +142,8 @@ static void plant(const struct recording *r, struct mat m, double value, bool wh
     mat_set(view, view.rows - 1, view.cols - 1, before);
 }
 
-static void test_finite_program(void **state)
+TEST(test_finite_program)
 {
-    (void)state;
     struct batch b = batch_er(20, 1);
     struct tape_config tape = {.backend = backend_cpu(), .dtype = F32, .threads = 2, .seed = 5};
     struct recording r = program_record(PROGRAM_STEP, &config, &b, NULL, tape);
@@ -168,9 +164,8 @@ static void test_finite_program(void **state)
     batch_free(&b);
 }
 
-static void test_finite_op(void **state)
+TEST(test_finite_op)
 {
-    (void)state;
     struct batch b = batch_er(20, 1);
     struct tape_config tape = {.backend = backend_cpu(), .dtype = F32, .threads = 2, .seed = 5};
     struct recording r = op_program_record((struct form){OP_linear, 0}, &config, &b, tape);
@@ -200,9 +195,8 @@ static void spoil_last(const void *args)
     spoil(args, ((const struct linear_args *)args)->y.rows - 1);
 }
 
-static void test_first_and_last_row(void **state)
+TEST(test_first_and_last_row)
 {
-    (void)state;
     void (*const spoilers[])(const void *) = {spoil_first, spoil_last};
     struct batch b = batch_er(5000, 1);
     for (int i = 0; i < 2; i++) {
@@ -252,9 +246,8 @@ static int checked_entries(int layers, bool any, const struct batch *b)
 
 /* Without time the first and the last row are checked of each entry that is like none before: a further layer
  * adds none. With any, all. */
-static void test_limited_rows(void **state)
+TEST(test_limited_rows)
 {
-    (void)state;
     struct batch b = batch_er(500, 1);
     assert_int_equal(checked_entries(4, false, &b), checked_entries(3, false, &b));
     assert_true(checked_entries(3, false, &b) < checked_entries(2, true, &b));
@@ -269,9 +262,8 @@ static void note_op(void *told, const char *op, int entry, int entries)
 }
 
 /* Whoever looks at the progress sees that it is AdamW that is checked. */
-static void test_adamw_is_told(void **state)
+TEST(test_adamw_is_told)
 {
-    (void)state;
     struct batch b = batch_er(20, 1);
     struct tape_config tape = {.backend = backend_cpu(), .dtype = F32, .threads = 2, .seed = 5};
     struct recording r = program_record(PROGRAM_STEP, &config, &b, NULL, tape);
@@ -295,9 +287,8 @@ static struct row *unchecked_row(int64_t nodes, const char *reason)
     return row;
 }
 
-static void test_unchecked_rows(void **state)
+TEST(test_unchecked_rows)
 {
-    (void)state;
     struct row *good = good_row(100), *row = unchecked_row(100, "step: no memory for the check");
     assert_null(row_unchecked(good));
     assert_string_equal(row_unchecked(row), "step: no memory for the check");
@@ -322,9 +313,8 @@ static char *gate_says(const struct rows *rows, bool allowed, int misses)
     return out;
 }
 
-static void test_gates_on_unchecked_rows(void **state)
+TEST(test_gates_on_unchecked_rows)
 {
-    (void)state;
     struct rows *rows = rows_of(good_row(100), unchecked_row(200, "step: no memory for the check"), NULL);
     char *out = gate_says(rows, false, 1);
     assert_non_null(strstr(out, "missed: 1 of 2 rows unchecked (step: no memory for the check)"));
@@ -341,7 +331,7 @@ static void test_gates_on_unchecked_rows(void **state)
 }
 
 /* The table, the result file and the gates of a run. */
-static void test_unchecked_run(void **state)
+TEST(test_unchecked_run)
 {
     struct ended e = run_words(*state, TINY "--no-check --threshold latency:1000s", 1);
     assert_non_null(strstr(e.err, "missed: 1 of 1 rows unchecked (--no-check); --gate allow-unchecked"));
@@ -374,7 +364,7 @@ static void run_checked(const struct house *h, const char *words, const char *ch
 }
 
 /* The row says how far the time went. */
-static void test_limited_run(void **state)
+TEST(test_limited_run)
 {
     struct ended e = run_words(*state, TINY "--check-budget 1e-9", 0);
     struct record *record = record_in(*state, "work/x.json");
@@ -386,7 +376,7 @@ static void test_limited_run(void **state)
 }
 
 /* After batch norm the mean of a column is zero, and so is the gradient of a bias before it. */
-static void test_checked_runs(void **state)
+TEST(test_checked_runs)
 {
     const char *none[2] = {NULL, NULL}, *both[2] = {"floor (", "three times the error of float ("};
     run_checked(*state, TINY "--threshold latency:1000s", "whole", none);
@@ -395,9 +385,8 @@ static void test_checked_runs(void **state)
 }
 
 /* By a unit in the last place at most, and once. */
-static void test_moved_values(void **state)
+TEST(test_moved_values)
 {
-    (void)state;
     static const struct {
         enum dtype dtype;
         double unit;
@@ -456,7 +445,7 @@ static void write_ring(const struct house *h)
  * which two orders of summation differ by 8 in; what is left of x - y where y is x, rounded, or where a
  * kernel has a y of its own; sums of 1e5 terms, most of them equal; and what underflows.
  */
-static void test_right_rows(void **state)
+TEST(test_right_rows)
 {
 #define LARGE "--graph file:ring.txt --data features=large.csv --hidden 32 --heads 2 --layers 2 --phase step "
 #define LOLLIPOP                                                                                             \
@@ -497,17 +486,4 @@ static void test_right_rows(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exceptions),     cmocka_unit_test(test_slope),
-        cmocka_unit_test(test_single_row),     cmocka_unit_test(test_finite_program),
-        cmocka_unit_test(test_finite_op),      cmocka_unit_test(test_first_and_last_row),
-        cmocka_unit_test(test_limited_rows),   cmocka_unit_test(test_adamw_is_told),
-        cmocka_unit_test(test_unchecked_rows), cmocka_unit_test(test_gates_on_unchecked_rows),
-        cmocka_unit_test(test_unchecked_run),  cmocka_unit_test(test_checked_runs),
-        cmocka_unit_test(test_limited_run),    cmocka_unit_test(test_moved_values),
-        cmocka_unit_test(test_right_rows),
-    };
-    return cmocka_run_group_tests(tests, house_setup, house_teardown);
-}
+GROUP("tests", house_setup, house_teardown)

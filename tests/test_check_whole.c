@@ -49,9 +49,8 @@ static void spoil_u(const void *args)
  * The floor is a hundredth of the size of all gradients: an error of a hundred thousandth of that size is
  * found. So is one of the last parameter.
  */
-static void test_spoiled_gradients(void **state)
+TEST(test_spoiled_gradients)
 {
-    (void)state;
     void (*const spoilers[])(const void *) = {NULL, spoil_v, spoil_u};
     const char *const found[] = {NULL, "gradient of v", "gradient of u"};
     for (int i = 0; i < 3; i++) {
@@ -142,9 +141,8 @@ static double excess_of(enum op op, void (*run)(const void *args), const struct 
 }
 
 /* Here the program in float is off by 1e-4: three times that passes, and no more. */
-static void test_error_of_float(void **state)
+TEST(test_error_of_float)
 {
-    (void)state;
     struct batch b = batch_er(20, 2);
     struct kernel kernel = *backend_kernel(backend_cpu(), OP_linear, F32, NULL);
     kernel.run = scale_little;
@@ -170,9 +168,8 @@ static void spoil_last_node(const void *args)
 }
 
 /* An error of 5e-4 is far below the limit in a mean of a thousand. */
-static void test_single_node(void **state)
+TEST(test_single_node)
 {
-    (void)state;
     struct batch b = batch_er(1000, 1);
     struct kernel wrong = *backend_kernel(backend_cpu(), OP_add_layer_norm, F32, NULL);
     wrong.run = spoil_last_node;
@@ -205,9 +202,8 @@ static void forget_mean(const void *args)
  * With the running statistics at which a program begins, 0 and 1, the mean would not matter, and the features
  * of this model would grow until the last bit of a float decides which keys count.
  */
-static void test_inference_with_batch_norm(void **state)
+TEST(test_inference_with_batch_norm)
 {
-    (void)state;
     static const struct model_config deep = {.layers = 14,
                                              .hidden = 16,
                                              .heads = 4,
@@ -218,15 +214,4 @@ static void test_inference_with_batch_norm(void **state)
                                              .attention = ATTENTION_DENSE};
     assert_true(excess_of(OP_batch_norm_inference, NULL, &deep, NULL) < 0.5);
     assert_true(excess_of(OP_batch_norm_inference, forget_mean, &deep, NULL) > 100);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spoiled_gradients),
-        cmocka_unit_test(test_single_node),
-        cmocka_unit_test(test_error_of_float),
-        cmocka_unit_test(test_inference_with_batch_norm),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

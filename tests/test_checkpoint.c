@@ -89,9 +89,8 @@ static void assert_flops_add_up(const struct tape *kept, const struct tape *t)
     assert_int_equal(tape_cost(kept, PHASE_RECOMPUTE).bytes, 0);
 }
 
-static void test_steps_have_the_same_bits(void **state)
+TEST(test_steps_have_the_same_bits)
 {
-    (void)state;
     static const char *const values[] = {"2", "3", "4", "layer"};
     const struct tape_config backends[] = {
         {.backend = backend_cpu(), .dtype = F32, .threads = 2, .seed = 7},
@@ -122,9 +121,8 @@ static void test_steps_have_the_same_bits(void **state)
 }
 
 /* A segment that fills a matrix in column ranges: its gradient is found as without the segment. */
-static void test_gradient_of_an_activation(void **state)
+TEST(test_gradient_of_an_activation)
 {
-    (void)state;
     struct mat gradient[2];
     struct tape *t[2];
     for (int i = 0; i < 2; i++) {
@@ -174,9 +172,8 @@ static struct plan planned(const char *checkpoint, int64_t layers)
     return p;
 }
 
-static void test_memory(void **state)
+TEST(test_memory)
 {
-    (void)state;
     struct plan none = planned(NULL, 16), four = planned("4", 16), layer = planned("layer", 16);
     assert_true(5 * layer.at_peak[MEMORY_ACTIVATIONS] <= none.at_peak[MEMORY_ACTIVATIONS]);
     assert_true(layer.arena < four.arena && four.arena < none.arena);
@@ -185,7 +182,7 @@ static void test_memory(void **state)
 
 #define TINY "--nodes 60 --hidden 16 --heads 2 --layers 4 --runs 2 --warmup 0 --threads 1 --output x.json "
 
-static void test_rows(void **state)
+TEST(test_rows)
 {
     struct record *record = run_json(*state, TINY "--profile --checkpoint none,layer,4,3", 0);
     const struct row *none = row_at(record, 0);
@@ -208,7 +205,7 @@ static void test_rows(void **state)
 }
 
 /* The run touches what is planned, and nothing else. */
-static void test_resident_is_planned(void **state)
+TEST(test_resident_is_planned)
 {
     if (env_set("GTMARK_SMALL"))
         skip(); /* sanitizers have memory of their own */
@@ -237,7 +234,7 @@ static int64_t most_layers(const struct house *h, const char *checkpoint)
     return layers;
 }
 
-static void test_more_layers_fit(void **state)
+TEST(test_more_layers_fit)
 {
     int64_t none = most_layers(*state, "none");
     assert_true(none > 4);
@@ -245,7 +242,7 @@ static void test_more_layers_fit(void **state)
     assert_true(most_layers(*state, "4") > none);
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
     static const char *const bad[] = {"0", "1", "-1", "04", "+4", "1.5", "4k", "1001", "layers", "none,,4"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -257,16 +254,4 @@ static void test_refusals(void **state)
     refuses(*state, "--phase forward --checkpoint none,4", NULL, "--checkpoint: ", "--phase step");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_steps_have_the_same_bits),
-        cmocka_unit_test(test_gradient_of_an_activation),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_resident_is_planned),
-        cmocka_unit_test(test_more_layers_fit),
-        cmocka_unit_test(test_refusals),
-    };
-    return cmocka_run_group_tests(tests, house_setup, house_teardown);
-}
+GROUP("tests", house_setup, house_teardown)

@@ -42,7 +42,7 @@ static ElfW(Ehdr) header_of(const char *path)
     return h;
 }
 
-static void test_whole(void **state)
+TEST(test_whole)
 {
     const struct test_file *f = *state;
     copy_library(f->path);
@@ -51,7 +51,7 @@ static void test_whole(void **state)
     assert_non_null(strstr(error, ", but its calls would go to that of "));
 }
 
-static void test_no_library(void **state)
+TEST(test_no_library)
 {
     const struct test_file *f = *state;
     assert_false(plugin_clashes("/nonexistent.so", error, sizeof error));
@@ -63,7 +63,7 @@ static void test_no_library(void **state)
 }
 
 /* Without the table of sections, which is at the end. */
-static void test_cut(void **state)
+TEST(test_cut)
 {
     const struct test_file *f = *state;
     copy_library(f->path);
@@ -79,7 +79,7 @@ static void put_byte(int file, off_t at, unsigned char byte)
 }
 
 /* Each byte that says where something is. */
-static void test_damaged(void **state)
+TEST(test_damaged)
 {
     static const unsigned char bytes[] = {0, 1, 0x7f, 0xff};
     const struct test_file *f = *state;
@@ -101,13 +101,4 @@ static void test_damaged(void **state)
     close(file);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),
-        cmocka_unit_test(test_no_library),
-        cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_damaged),
-    };
-    return cmocka_run_group_tests(tests, test_file_open, test_file_close);
-}
+GROUP("tests", test_file_open, test_file_close)

@@ -9,17 +9,15 @@ static void assert_text(char *const *words, int count, const char *expected)
     free(text);
 }
 
-static void test_plain_words_stay(void **state)
+TEST(test_plain_words_stay)
 {
-    (void)state;
     char *words[] = {"build/bench_x", "--nodes", "1k,2k..", "--graph=file:a+b@c_%.npz"};
     assert_text(words, 4, "build/bench_x --nodes 1k,2k.. --graph=file:a+b@c_%.npz");
 }
 
 /* A shell splits the text into the same words. */
-static void test_shell_reads_it(void **state)
+TEST(test_shell_reads_it)
 {
-    (void)state;
     char *words[] = {"printf", "%s|",  "a b", "",   "it's", "$HOME",     "*",
                      "~",      "a\nb", "\"",  "\\", "#x",   "Gr\xc3\xbc"};
     int count = sizeof words / sizeof *words;
@@ -32,13 +30,4 @@ static void test_shell_reads_it(void **state)
     assert_int_equal(pclose(shell), 0);
     assert_string_equal(found, expected);
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain_words_stay),
-        cmocka_unit_test(test_shell_reads_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@
 
 #define TINY "--hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --threads 1 --output x.json "
 
-static void test_json(void **state)
+TEST(test_json)
 {
     struct ended e = run_words(*state, TINY "--nodes 8,16 --format json --profile", 0);
     struct record *out = record_of(e.out), *file = record_in(*state, "work/x.json");
@@ -31,7 +31,7 @@ static void test_json(void **state)
 }
 
 /* --output - prints the record and leaves no file. */
-static void test_output_to_stdout(void **state)
+TEST(test_output_to_stdout)
 {
     char *before = house_list(*state);
     struct ended e = run_words(*state, "--nodes 8 --hidden 16 --layers 1 --runs 1 -o -", 0);
@@ -75,7 +75,7 @@ static void check_csv(const struct house *h, const char *flags, size_t fields)
     ended_free(&e);
 }
 
-static void test_tag(void **state)
+TEST(test_tag)
 {
     struct record *record = run_json(*state, TINY "--nodes 8 --tag kernel=new --tag run=a=b", 0);
     assert_string_equal(text_in(record_head(record), "tags.kernel"), "new");
@@ -83,7 +83,7 @@ static void test_tag(void **state)
     record_free(record);
 }
 
-static void test_csv(void **state)
+TEST(test_csv)
 {
     check_csv(*state, "--format csv --profile", 29);
     check_csv(*state, "--format csv-full", schema_fields_count);
@@ -104,7 +104,7 @@ static int occurrences(const char *text, char c)
     return n;
 }
 
-static void test_markdown_and_table(void **state)
+TEST(test_markdown_and_table)
 {
     struct ended e = run_words(*state, TINY "--nodes 8,16 --format md", 0);
     assert_true(occurrences(e.out, '\n') >= 4); /* and what is to be said below the table */
@@ -210,9 +210,8 @@ static const char *own_axis(const char *program)
                                                          : "nodes ";
 }
 
-static void test_help(void **state)
+TEST(test_help)
 {
-    (void)state;
     DIR *all = opendir("bench"); /* tests run in the root of the repository */
     assert_non_null(all);
     int programs = 0;
@@ -230,7 +229,7 @@ static void test_help(void **state)
 }
 
 /* Informational flags print to stdout and write nothing. */
-static void test_about(void **state)
+TEST(test_about)
 {
     static const char *const questions[][2] = {
         {"--version", "gtmark"},
@@ -267,7 +266,7 @@ static void assert_nodes(const struct house *h, const char *words, const int64_t
 
 #define NODES(...) (const int64_t[]){__VA_ARGS__}, sizeof(int64_t[]){__VA_ARGS__} / sizeof(int64_t)
 
-static void test_values(void **state)
+TEST(test_values)
 {
     assert_nodes(*state, "--nodes=8", NODES(8));
     assert_nodes(*state, "--degree 1 --nodes 1K,0.002m,1.5k,2G", NODES(1000, 2000, 1500, 2000000000));
@@ -300,7 +299,7 @@ static bool names_form(const char *line)
 }
 
 /* Every variant of --list ops is accepted, also of ops with options, and appears on the tape. */
-static void test_variants(void **state)
+TEST(test_variants)
 {
     struct ended ops = run_words(*state, "--list ops", 0);
     char op[64] = "", *lines = ops.out;
@@ -329,7 +328,7 @@ static void test_variants(void **state)
     ended_free(&ops);
 }
 
-static void test_phase(void **state)
+TEST(test_phase)
 {
     struct record *record = run_json(*state, TINY "--nodes 8 --phase forward", 0);
     const struct row *row = row_at(record, 0);
@@ -339,14 +338,4 @@ static void test_phase(void **state)
     record_free(record);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_json),   cmocka_unit_test(test_output_to_stdout),
-        cmocka_unit_test(test_csv),    cmocka_unit_test(test_markdown_and_table),
-        cmocka_unit_test(test_help),   cmocka_unit_test(test_about),
-        cmocka_unit_test(test_values), cmocka_unit_test(test_variants),
-        cmocka_unit_test(test_phase),  cmocka_unit_test(test_tag),
-    };
-    return cmocka_run_group_tests(tests, house_setup, house_teardown);
-}
+GROUP("tests", house_setup, house_teardown)

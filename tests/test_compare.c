@@ -41,7 +41,7 @@ static struct record *kernels(double slower)
     return record;
 }
 
-static void test_kernels(void **state)
+TEST(test_kernels)
 {
     save(*state, "a.json", kernels(1));
     save(*state, "b.json", kernels(1.1));
@@ -53,7 +53,7 @@ static void test_kernels(void **state)
     free(out);
 }
 
-static void test_planted_difference(void **state)
+TEST(test_planted_difference)
 {
     save(*state, "a.json", machine("Old", three, 1));
     save(*state, "b.json", machine("New", three, 1.1));
@@ -77,7 +77,7 @@ static void test_planted_difference(void **state)
 }
 
 /* Tags are named where they differ, once each. */
-static void test_tags(void **state)
+TEST(test_tags)
 {
     struct record *a = machine("Same", three, 1), *b = machine("Same", three, 1);
     const char *const tags[2][2] = {{"kernel", "old"}, {"kernel", "new"}};
@@ -99,7 +99,7 @@ static void test_tags(void **state)
     free(out);
 }
 
-static void test_rows_left_over(void **state)
+TEST(test_rows_left_over)
 {
     static const int64_t some[] = {100, 500, 700, 0};
     struct record *a = machine("A", three, 1), *b = machine("B", some, 1);
@@ -119,7 +119,7 @@ static void test_rows_left_over(void **state)
     free(out);
 }
 
-static void test_few_samples(void **state)
+TEST(test_few_samples)
 {
     const double one = 0.01, six[] = {0.0096, 0.0097, 0.0094, 0.0096, 0.0096, 0.0095};
     struct record *b = machine("B", three, 2);
@@ -154,7 +154,7 @@ static void save_runs(const struct house *h, const char *name, const char *const
 }
 
 /* A file of several runs: its rows are judged together. */
-static void test_runs(void **state)
+TEST(test_runs)
 {
     static const char *const same[] = {"A", "A", "A", "A"}, *const others[] = {"A", "A", "B", "A"};
     char error[MESSAGE_SIZE];
@@ -177,7 +177,7 @@ static void test_runs(void **state)
 
 /* The times are those of which the ratio is made: medians over the runs of a file, here 1.5 and 0 % more than
  * in its first run. */
-static void test_times_of_runs(void **state)
+TEST(test_times_of_runs)
 {
     static const char *const same[] = {"A", "A", "A", "A"};
     const struct house *h = *state;
@@ -212,7 +212,7 @@ static void test_times_of_runs(void **state)
     free(script);
 }
 
-static void test_nothing_in_common(void **state)
+TEST(test_nothing_in_common)
 {
     static const int64_t other[] = {300, 400, 0};
     struct record *b = machine("B", other, 1);
@@ -231,7 +231,7 @@ static void test_nothing_in_common(void **state)
 }
 
 /* --fail-on with verdicts that are there, that are not, and that cannot be given. */
-static void test_fail_on(void **state)
+TEST(test_fail_on)
 {
     const double one = 1;
     struct record *few = machine("A", three, 1.1);
@@ -252,7 +252,7 @@ static void test_fail_on(void **state)
 }
 
 /* Files from before or after a field was added. */
-static void test_other_versions(void **state)
+TEST(test_other_versions)
 {
     struct record *a = machine("A", three, 1), *b = machine("B", three, 1);
     for (size_t i = 0; i < 3; i++)
@@ -274,7 +274,7 @@ static void test_other_versions(void **state)
 }
 
 /* Axes that are ignored on request, by the name of their field or of their flag. */
-static void test_ignored_axes(void **state)
+TEST(test_ignored_axes)
 {
     struct record *b = machine("B", three, 1.1);
     for (size_t i = 0; i < 3; i++)
@@ -291,7 +291,7 @@ static void test_ignored_axes(void **state)
     free(compare(*state, "a.json b.json --phase step --ignore act,precision,dtype,graph", 0));
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
     static const char *const lines[][2] = {
         {"", "needs two result files"},
@@ -342,7 +342,7 @@ static void test_refused(void **state)
     refuses(h, many, NULL, "a.json: at most 16 files without --summary", NULL);
 }
 
-static void test_help_and_full_disk(void **state)
+TEST(test_help_and_full_disk)
 {
     char *help = compare(*state, "--help", 0);
     assert_says(help, "--margin");
@@ -357,22 +357,4 @@ static void test_help_and_full_disk(void **state)
     close(null);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_planted_difference),
-        cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_tags),
-        cmocka_unit_test(test_rows_left_over),
-        cmocka_unit_test(test_few_samples),
-        cmocka_unit_test(test_runs),
-        cmocka_unit_test(test_times_of_runs),
-        cmocka_unit_test(test_nothing_in_common),
-        cmocka_unit_test(test_other_versions),
-        cmocka_unit_test(test_fail_on),
-        cmocka_unit_test(test_ignored_axes),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_help_and_full_disk),
-    };
-    return cmocka_run_group_tests(tests, setup, house_teardown);
-}
+GROUP("tests", setup, house_teardown)

@@ -18,7 +18,7 @@ static struct value *compare_document(const struct house *h, const char *words)
     return document;
 }
 
-static void test_json(void **state)
+TEST(test_json)
 {
     struct record *b = machine("New", three, 1.1);
     for (size_t i = 0; i < 3; i++)
@@ -62,7 +62,7 @@ static void test_json(void **state)
 }
 
 /* What is planned: the document, the exit status, and what is refused. */
-static void test_exact(void **state)
+TEST(test_exact)
 {
     char error[MESSAGE_SIZE];
     const char *text;
@@ -108,7 +108,7 @@ static void test_exact(void **state)
 }
 
 /* Ways in which the new file lacks a row, and what names it. */
-static void test_lost(void **state)
+TEST(test_lost)
 {
     static const int64_t two[] = {100, 200, 0}, none[] = {0};
     static const struct {
@@ -167,7 +167,7 @@ static void test_lost(void **state)
     }
 }
 
-static void test_markdown(void **state)
+TEST(test_markdown)
 {
     save(*state, "a.json", machine("A", three, 1));
     save(*state, "b.json", machine("B", three, 1));
@@ -189,7 +189,7 @@ static char *content_of(const struct house *h, const char *name)
     return text;
 }
 
-static void test_charts(void **state)
+TEST(test_charts)
 {
     const struct house *h = *state;
     save(h, "a.json", machine("Same", three, 1));
@@ -216,11 +216,4 @@ static int setup(void **state)
     return house_of(state, "compare");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_json),     cmocka_unit_test(test_exact),  cmocka_unit_test(test_lost),
-        cmocka_unit_test(test_markdown), cmocka_unit_test(test_charts),
-    };
-    return cmocka_run_group_tests(tests, setup, house_teardown);
-}
+GROUP("tests", setup, house_teardown)

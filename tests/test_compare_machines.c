@@ -10,7 +10,7 @@
 #include "tests/test_analysis_rows.h"
 
 /* Of several machines, a column each; what differs between files alone is named above the table. */
-static void test_machines(void **state)
+TEST(test_machines)
 {
     struct record *a = machine("Same", three, 1), *b = machine("Same", three, 1),
                   *c = machine("Same", three, 0.5);
@@ -45,7 +45,7 @@ static void test_machines(void **state)
 }
 
 /* Processors have names where their numbers are known. */
-static void test_processors(void **state)
+TEST(test_processors)
 {
     save(*state, "a.json", machine("family 6, model 207, Intel(R) Xeon(R) Processor, stepping 2", three, 1));
     save(*state, "b.json", machine("family 25, model 17, AMD EPYC, stepping 1", three, 1));
@@ -75,7 +75,7 @@ static char *compare_factors(const struct house *h, const double factors[3], dou
 }
 
 /* Where the order flips is said if it does, not if it does not, nor if that is open. */
-static void test_flips(void **state)
+TEST(test_flips)
 {
     static const double flip[] = {0.8, 1, 1.25}, back[] = {1.25, 1, 0.8}, none[] = {1.2, 1.3, 1.4};
     char *out = compare_factors(*state, flip, 0.01);
@@ -115,7 +115,7 @@ static char *summary(const struct house *h, const double factors[3], double nois
 
 /* All files on one screen: a machine is the best on average if it is faster often enough, and never slower.
  */
-static void test_summary(void **state)
+TEST(test_summary)
 {
     static const double all[] = {0.7, 0.7, 0.7}, one[] = {0.7, 1, 1}, mixed[] = {0.5, 0.7, 1.5};
     static const int64_t more[] = {700, 0};
@@ -143,7 +143,7 @@ static void test_summary(void **state)
 }
 
 /* On a terminal the best is bold. */
-static void test_bold(void **state)
+TEST(test_bold)
 {
     int master, slave, null = open("/dev/null", O_WRONLY);
     save(*state, "a.json", machine("Old", three, 1));
@@ -162,11 +162,4 @@ static int setup(void **state)
     return house_of(state, "compare");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_machines), cmocka_unit_test(test_processors), cmocka_unit_test(test_flips),
-        cmocka_unit_test(test_summary),  cmocka_unit_test(test_bold),
-    };
-    return cmocka_run_group_tests(tests, setup, house_teardown);
-}
+GROUP("tests", setup, house_teardown)

@@ -68,7 +68,7 @@ static void plant_second(const char *root, const char *group, const char *limit)
           "anon 1\nfile 41943040\ninactive_anon 7\ninactive_file 20971520\nactive_file 20971520\n");
 }
 
-static void test_nested(void **state)
+TEST_BETWEEN(test_nested, make_root, remove_root)
 {
     const char *root = *state;
     plant_process(root, "0::/slurm/job_7/step_0\n", SECOND);
@@ -93,7 +93,7 @@ static void test_nested(void **state)
 }
 
 /* More in use than the limit, and files that the sum of pages does not contain yet. */
-static void test_never_negative(void **state)
+TEST_BETWEEN(test_never_negative, make_root, remove_root)
 {
     const char *root = *state;
     plant_process(root, "0::/a\n", SECOND);
@@ -107,7 +107,7 @@ static void test_never_negative(void **state)
 }
 
 /* A container sees its own group as the root, or the root of the host. */
-static void test_namespaces(void **state)
+TEST_BETWEEN(test_namespaces, make_root, remove_root)
 {
     const char *root = *state;
     plant_process(root, "0::/\n", SECOND);
@@ -132,7 +132,7 @@ static void test_namespaces(void **state)
 }
 
 /* Version 1, and beside it a hierarchy of version 2 without controllers. */
-static void test_first(void **state)
+TEST_BETWEEN(test_first, make_root, remove_root)
 {
     const char *root = *state;
     plant_process(root, "4:memory:/job/7\n2:cpu,cpuacct:/job\n1:name=systemd:/memory\n0::/\n", FIRST);
@@ -152,7 +152,7 @@ static void test_first(void **state)
 }
 
 /* The group, its files or all of /proc can be gone, and lines be of a kind that nobody has seen. */
-static void test_vanished(void **state)
+TEST_BETWEEN(test_vanished, make_root, remove_root)
 {
     const char *root = *state;
     assert_true(isinf(control_group_free("/nowhere")) && isinf(control_group_cores("/nowhere")));
@@ -168,7 +168,7 @@ static void test_vanished(void **state)
 }
 
 /* What programs ask for is within the limit; where nothing is known, no limit is claimed, and none is 0. */
-static void test_machine(void **state)
+TEST_BETWEEN(test_machine, make_root, remove_root)
 {
     const char *root = *state;
     plant_process(root, "0::/a\n", SECOND);
@@ -180,17 +180,4 @@ static void test_machine(void **state)
     plant_second(root, "/a", "1048576\n");
     assert_true(machine_memory_free_under(root) == 1);
     assert_true(machine_memory_free() > 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_nested, make_root, remove_root),
-        cmocka_unit_test_setup_teardown(test_never_negative, make_root, remove_root),
-        cmocka_unit_test_setup_teardown(test_namespaces, make_root, remove_root),
-        cmocka_unit_test_setup_teardown(test_first, make_root, remove_root),
-        cmocka_unit_test_setup_teardown(test_vanished, make_root, remove_root),
-        cmocka_unit_test_setup_teardown(test_machine, make_root, remove_root),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

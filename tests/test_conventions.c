@@ -71,9 +71,8 @@ static void check_program(const struct model_config *c, const struct value *prog
     tape_free(r.tape);
 }
 
-static void test_golden(void **state)
+TEST(test_golden)
 {
-    (void)state;
     char error[MESSAGE_SIZE];
     struct value *golden = value_load("tests/golden/data/flop_conventions.json", error);
     if (!golden)
@@ -100,9 +99,8 @@ static struct entry entry_of(enum op op, void *args)
 
 /* By hand, for 3 nodes: a linear layer from 2 to 4 columns with bias and GELU; attention of width 4, 2 heads,
  * 9 pairs. */
-static void test_by_hand(void **state)
+TEST(test_by_hand)
 {
-    (void)state;
     struct mat x = {.rows = 3, .cols = 2, .ld = 2, .dtype = F32},
                y = {.rows = 3, .cols = 4, .ld = 4, .dtype = F32},
                w = {.rows = 4, .cols = 2, .ld = 2, .dtype = F32},
@@ -126,9 +124,8 @@ static void test_by_hand(void **state)
 }
 
 /* Counts beyond 63 bits are said to be, and those below are exact. */
-static void test_beyond_63_bits(void **state)
+TEST(test_beyond_63_bits)
 {
-    (void)state;
     int64_t n = INT64_C(1) << 31;
     struct mat y = {.rows = n, .cols = 1, .ld = 1, .dtype = F32},
                at = {.rows = 2, .cols = 1, .ld = 1, .dtype = I64};
@@ -144,7 +141,7 @@ static void test_beyond_63_bits(void **state)
 
 #define SMALL "--device meta --hidden 512 --heads 2 --layers 1 "
 
-static void test_fields_and_table(void **state)
+TEST(test_fields_and_table)
 {
     struct record *record = run_json(*state, SMALL "--nodes 29,100M", 0);
     const struct row *row = row_at(record, 0);
@@ -166,7 +163,7 @@ static void test_fields_and_table(void **state)
     ended_free(&e);
 }
 
-static void test_bad_lists(void **state)
+TEST(test_bad_lists)
 {
     static const char allowed[] = "one or more of full, simple, torch, fvcore and deepspeed, each once";
     refuses(*state, "--flop-convention torhc", NULL, "--flop-convention torhc", "did you mean torch?");
@@ -174,12 +171,4 @@ static void test_bad_lists(void **state)
     refuses(*state, "--flop-convention torch,", NULL, "--flop-convention torch,", allowed);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_golden),         cmocka_unit_test(test_by_hand),
-        cmocka_unit_test(test_beyond_63_bits), cmocka_unit_test(test_fields_and_table),
-        cmocka_unit_test(test_bad_lists),
-    };
-    return cmocka_run_group_tests(tests, house_setup, house_teardown);
-}
+GROUP("tests", house_setup, house_teardown)

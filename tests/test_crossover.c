@@ -32,9 +32,8 @@ static double unknown(void *context, double x)
     return x > 50 && x < 200 ? NAN : planted(&(double){100}, x);
 }
 
-static void test_planted_crossings(void **state)
+TEST(test_planted_crossings)
 {
-    (void)state;
     for (double at = 2.5; at < 1000; at *= 1.37) {
         struct bracket b = bisect(planted, &at, 2, 1000, 0.05, true);
         assert_true(b.found && b.low < at && at < b.high);
@@ -78,7 +77,7 @@ static void assert_exact(const struct house *h, const char *said, const char *by
     assert_true(planned_ratio(h, field, high) < 1);
 }
 
-static void test_exact_crossings(void **state)
+TEST(test_exact_crossings)
 {
     const char *words = "--nodes 4,1000 " PLANTED "--find attention=dense,sparse --dry-run";
     struct ended e = run_words(*state, words, 0);
@@ -105,7 +104,7 @@ static double flops_ratio(const struct house *h, const char *kinds, long nodes)
 }
 
 /* Of three kinds each two are compared, and those that do not cross are said not to. */
-static void test_three_kinds(void **state)
+TEST(test_three_kinds)
 {
     static const char dense[] = "forward, by analytic FLOPs: dense attention and performer attention, "
                                 "crossover between ",
@@ -132,7 +131,7 @@ static void test_three_kinds(void **state)
 }
 
 /* Whether a crossing is found depends on times: then there are six values, otherwise the two ends. */
-static void test_rows_on_both_sides(void **state)
+TEST(test_rows_on_both_sides)
 {
     struct ended e = run_words(*state,
                                "--device ref " PLANTED "--nodes 4,200 --repetitions 7 --runs 7 --warmup 0 "
@@ -154,9 +153,8 @@ static void test_rows_on_both_sides(void **state)
     ended_free(&e);
 }
 
-static void test_ops(void **state)
+TEST(test_ops)
 {
-    (void)state;
     void *h;
     house_of(&h, "bench_kernels");
     struct ended e = run_words(h,
@@ -170,7 +168,7 @@ static void test_ops(void **state)
     house_teardown(&h);
 }
 
-static void test_killed_search(void **state)
+TEST(test_killed_search)
 {
     const struct house *h = *state;
     int reader, writer;
@@ -192,7 +190,7 @@ static void test_killed_search(void **state)
     free(rest);
 }
 
-static void test_chart(void **state)
+TEST_BETWEEN(test_chart, make_directory, remove_directory)
 {
     const struct chart_directory *p = *state;
     char message[MESSAGE_SIZE] = "";
@@ -217,16 +215,4 @@ static void test_chart(void **state)
     record_free(record);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_planted_crossings),
-        cmocka_unit_test(test_exact_crossings),
-        cmocka_unit_test(test_three_kinds),
-        cmocka_unit_test(test_rows_on_both_sides),
-        cmocka_unit_test(test_ops),
-        cmocka_unit_test(test_killed_search),
-        cmocka_unit_test_setup_teardown(test_chart, make_directory, remove_directory),
-    };
-    return cmocka_run_group_tests(tests, house_setup, house_teardown);
-}
+GROUP("tests", house_setup, house_teardown)

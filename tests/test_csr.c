@@ -11,9 +11,8 @@
 
 enum { ERROR_SIZE = 200 };
 
-static void build_keeps_duplicates_and_loops(void **state)
+TEST(build_keeps_duplicates_and_loops)
 {
-    (void)state;
     uint64_t edge[] = {csr_edge(2, 1), csr_edge(0, 1), csr_edge(3, 3), csr_edge(0, 1), csr_edge(1, 0)};
     int64_t row_ptr[] = {0, 1, 4, 4, 5};
     int32_t col[] = {1, 0, 0, 2, 3};
@@ -37,9 +36,8 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Compared with qsort, for sizes that need no, one, two and three digits per node and several threads. */
-static void build_sorts_for_any_number_of_threads(void **state)
+TEST(build_sorts_for_any_number_of_threads)
 {
-    (void)state;
     enum { EDGES = 40000 };
     int64_t nodes[] = {1, 50, 2048, 2049, 5000000};
     static uint64_t edge[EDGES], sorted[EDGES];
@@ -63,9 +61,8 @@ static void build_sorts_for_any_number_of_threads(void **state)
         }
 }
 
-static void build_refuses_what_is_no_graph(void **state)
+TEST(build_refuses_what_is_no_graph)
 {
-    (void)state;
     char error[ERROR_SIZE];
     struct csr g;
     uint64_t edge[] = {csr_edge(0, 1), csr_edge(1, 3), csr_edge(9, 0)};
@@ -100,9 +97,8 @@ static struct csr transpose(const struct csr *g)
     return t;
 }
 
-static void transpose_reverses_each_edge(void **state)
+TEST(transpose_reverses_each_edge)
 {
-    (void)state;
     uint64_t edge[] = {csr_edge(2, 1), csr_edge(0, 1), csr_edge(3, 3), csr_edge(0, 1), csr_edge(1, 0)};
     uint64_t reversed[] = {csr_edge(1, 2), csr_edge(1, 0), csr_edge(3, 3), csr_edge(1, 0), csr_edge(0, 1)};
     struct csr g = build(4, edge, 5), want = build(4, reversed, 5), t = transpose(&g), back = transpose(&t);
@@ -119,9 +115,8 @@ static void transpose_reverses_each_edge(void **state)
 }
 
 /* Compared with construction from reversed edges: directed, with loops and, for few nodes, duplicates. */
-static void transpose_is_the_same_for_any_number_of_threads(void **state)
+TEST(transpose_is_the_same_for_any_number_of_threads)
 {
-    (void)state;
     enum { EDGES = 40000 };
     int64_t nodes[] = {1, 50, 2049, 5000000};
     static uint64_t edge[EDGES], reversed[EDGES];
@@ -146,9 +141,8 @@ static void transpose_is_the_same_for_any_number_of_threads(void **state)
 
 /* Each edge of the transpose has the number of one edge between the same nodes, and equal edges keep their
  * order. */
-static void transposed_edges_are_numbered(void **state)
+TEST(transposed_edges_are_numbered)
 {
-    (void)state;
     enum { EDGES = 500 };
     for (int64_t nodes = 1; nodes < 400; nodes = 3 * nodes + 1) {
         uint64_t edge[EDGES];
@@ -173,9 +167,8 @@ static void transposed_edges_are_numbered(void **state)
     }
 }
 
-static void degrees_of_a_small_graph(void **state)
+TEST(degrees_of_a_small_graph)
 {
-    (void)state;
     /* In-degrees 1, 5, 0, 2: a loop twice, and edge 0 -> 1 three times. */
     uint64_t edge[] = {csr_edge(1, 0), csr_edge(0, 1), csr_edge(0, 1), csr_edge(0, 1),
                        csr_edge(2, 1), csr_edge(3, 1), csr_edge(3, 3), csr_edge(3, 3)};
@@ -201,9 +194,8 @@ static void degrees_of_a_small_graph(void **state)
 /*
  * Degrees 0, 7, 14, ... in scattered order, so that the sorted degrees are known; some need two histograms.
  */
-static void quantiles_are_those_of_the_sorted_degrees(void **state)
+TEST(quantiles_are_those_of_the_sorted_degrees)
 {
-    (void)state;
     for (int64_t n = 1; n <= 700; n = n * 5 / 4 + 1) {
         int64_t edges = 0;
         uint64_t *edge = malloc((size_t)(7 * n * n + 1) * sizeof *edge);
@@ -223,9 +215,8 @@ static void quantiles_are_those_of_the_sorted_degrees(void **state)
 }
 
 /* A valid graph with one number changed: positions 0 to 4 are row_ptr, 5 to 9 col, 10 nodes, 11 edges. */
-static void validation_names_each_damage(void **state)
+TEST(validation_names_each_damage)
 {
-    (void)state;
     struct {
         int place;
         int64_t value;
@@ -266,18 +257,4 @@ static void validation_names_each_damage(void **state)
     assert_string_equal(error, "col is missing");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(build_keeps_duplicates_and_loops),
-        cmocka_unit_test(build_sorts_for_any_number_of_threads),
-        cmocka_unit_test(build_refuses_what_is_no_graph),
-        cmocka_unit_test(transpose_reverses_each_edge),
-        cmocka_unit_test(transpose_is_the_same_for_any_number_of_threads),
-        cmocka_unit_test(transposed_edges_are_numbered),
-        cmocka_unit_test(degrees_of_a_small_graph),
-        cmocka_unit_test(quantiles_are_those_of_the_sorted_degrees),
-        cmocka_unit_test(validation_names_each_damage),
-    };
-    return cmocka_run_group_tests_name("csr", tests, NULL, NULL);
-}
+GROUP("csr", NULL, NULL)

@@ -48,14 +48,14 @@ static void expect_rows(const struct house *h, const char *words, size_t count)
     record_free(record);
 }
 
-static void test_a_sweep(void **state)
+TEST(test_a_sweep)
 {
     if (!gpus())
         skip();
     expect_rows(*state, SMALL "--device cuda --nodes 8,20 --attention dense,unfused", 4);
 }
 
-static void test_ragged_batches(void **state)
+TEST(test_ragged_batches)
 {
     if (!gpus())
         skip();
@@ -63,7 +63,7 @@ static void test_ragged_batches(void **state)
 }
 
 /* With --no-cuda-graph the samples themselves are launched. */
-static void test_launched(void **state)
+TEST(test_launched)
 {
     if (!gpus())
         skip();
@@ -103,7 +103,7 @@ static void expect_choices(const struct house *h, const char *says, bool said)
 }
 
 /* Rows have the algorithm of each product and the times; two variables limit what there is to choose from. */
-static void test_choices(void **state)
+TEST(test_choices)
 {
     if (!emulated())
         skip();
@@ -130,7 +130,7 @@ static void test_choices(void **state)
  * An epilogue that the library calls an invalid value is left to a pass of ours, the same word for a product
  * without one is a fault. Status 7: CUBLAS_STATUS_INVALID_VALUE.
  */
-static void test_invalid_values(void **state)
+TEST(test_invalid_values)
 {
     static const char *const functions[] = {"cublasLtMatmulAlgoGetHeuristic", "cublasLtMatmul"};
     if (!emulated())
@@ -165,7 +165,7 @@ static void test_invalid_values(void **state)
  * However little memory there is, a run ends with a message or a row, although the code of kernels and
  * libraries is loaded when they are first used, after the memory of the programs has been taken.
  */
-static void test_little_memory(void **state)
+TEST(test_little_memory)
 {
     static const char words[] = SMALL "--device cuda --nodes 20 --phase step --mem-limit 1GiB";
     static const struct {
@@ -191,7 +191,7 @@ static void test_little_memory(void **state)
 }
 
 /* Part of the free memory is not offered. */
-static void test_reserve(void **state)
+TEST(test_reserve)
 {
     if (!emulated())
         skip();
@@ -202,7 +202,7 @@ static void test_reserve(void **state)
     unsetenv("GTMARK_EMULATED_MEMORY");
 }
 
-static void test_cusparse(void **state)
+TEST(test_cusparse)
 {
     if (!gpus())
         skip();
@@ -225,7 +225,7 @@ static const char *launched_by(const struct row *row, const char *op)
 }
 
 /* CUPTI as tests/cupti plays it: each op has its kernels, and no other. */
-static void test_kernels_of_ops(void **state)
+TEST(test_kernels_of_ops)
 {
     static const char words[] = SMALL "--device cuda --nodes 12 --phase forward --profile --no-check ";
     static const struct {
@@ -264,7 +264,7 @@ static void test_kernels_of_ops(void **state)
 }
 
 /* A row has its share of what the GPU reached in this run, of other rates if they are given, or none. */
-static void test_ceilings(void **state)
+TEST(test_ceilings)
 {
     static const char run[] = SMALL "--device cuda --nodes 20 --phase forward ";
     static const struct {
@@ -308,7 +308,7 @@ static void expect_ok(const struct house *h, const char *words, size_t count)
 #define STEP "--device cuda --phase step --layers 1 --runs 1 --warmup 0 --budget 1 --output x.json "
 
 /* Message passing of every kind, beside dense attention with dropout. */
-static void test_message_passing(void **state)
+TEST(test_message_passing)
 {
     char words[512] = STEP "--hidden 16 --heads 2 --nodes 12 --attention-dropout 0.2 --mpnn ";
     if (!gpus())
@@ -320,7 +320,7 @@ static void test_message_passing(void **state)
 }
 
 /* The published models with small graphs; all of them take minutes on the emulated device. */
-static void test_presets(void **state)
+TEST(test_presets)
 {
     bool all = getenv("GTMARK_SOAK");
     char words[512];
@@ -332,7 +332,7 @@ static void test_presets(void **state)
     expect_ok(*state, words, all ? 16 : 2);
 }
 
-static void test_every_gpu(void **state)
+TEST(test_every_gpu)
 {
     int count = gpus();
     if (!count)
@@ -347,16 +347,4 @@ static void test_every_gpu(void **state)
     record_free(record);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_sweep),         cmocka_unit_test(test_ragged_batches),
-        cmocka_unit_test(test_launched),        cmocka_unit_test(test_cusparse),
-        cmocka_unit_test(test_little_memory),   cmocka_unit_test(test_reserve),
-        cmocka_unit_test(test_ceilings),        cmocka_unit_test(test_presets),
-        cmocka_unit_test(test_choices),         cmocka_unit_test(test_invalid_values),
-        cmocka_unit_test(test_message_passing), cmocka_unit_test(test_every_gpu),
-        cmocka_unit_test(test_kernels_of_ops),
-    };
-    return cmocka_run_group_tests(tests, house_setup, house_teardown);
-}
+GROUP("tests", house_setup, house_teardown)

@@ -21,9 +21,8 @@ static const struct backend *cuda(void)
 }
 
 /* Prints, without failing, which ops have no kernel, without options and with each. */
-static void test_rows(void **state)
+TEST(test_rows)
 {
-    (void)state;
     const struct backend *b = cuda();
     if (!b)
         skip();
@@ -41,7 +40,7 @@ static void test_rows(void **state)
 }
 
 /* Message passing of any kind is listed, even without a GPU, or refused in one line. */
-static void test_missing_kernels(void **state)
+TEST(test_missing_kernels)
 {
     const struct backend *b = cuda();
     if (!b)
@@ -86,9 +85,8 @@ static int check_scratch(const struct kernel *k, const struct sample *base)
     return checked;
 }
 
-static void test_scratch_needs_shapes_alone(void **state)
+TEST(test_scratch_needs_shapes_alone)
 {
-    (void)state;
     const struct backend *b = cuda();
     if (!b)
         skip();
@@ -128,9 +126,8 @@ static void expect_planned(const struct backend *b, const struct batch *batch, c
 }
 
 /* Programs with more than 2^31 elements; with encodings, in the matrix of eigenpairs alone. */
-static void test_programs_are_planned(void **state)
+TEST(test_programs_are_planned)
 {
-    (void)state;
     const struct backend *b = cuda();
     if (!b)
         skip();
@@ -152,7 +149,7 @@ static int gpus(void)
     return b ? b->device->count(why, sizeof why) : 0;
 }
 
-static void test_no_gpu_is_one_line(void **state)
+TEST(test_no_gpu_is_one_line)
 {
     if (gpus() > 0)
         skip();
@@ -167,7 +164,7 @@ static void test_no_gpu_is_one_line(void **state)
     refuses(*state, "--device cuda:all --nodes 8 --output x.json", NULL, says, NULL);
 }
 
-static void test_devices_are_listed(void **state)
+TEST(test_devices_are_listed)
 {
     struct ended e = program_run(*state, "--list devices", NULL);
     assert_int_equal(e.status, 0);
@@ -181,7 +178,7 @@ static void test_devices_are_listed(void **state)
 #define EIGHT "--device cuda --list tape --nodes 8 --heads 4 "
 
 /* Heads too wide for the CUDA attention are refused even without a GPU, and accepted on other devices. */
-static void test_wide_heads_are_one_line(void **state)
+TEST(test_wide_heads_are_one_line)
 {
     if (!cuda())
         skip();
@@ -197,7 +194,7 @@ static void test_wide_heads_are_one_line(void **state)
 }
 
 /* Tapes for a GPU can be listed without one. */
-static void test_tapes_are_listed(void **state)
+TEST(test_tapes_are_listed)
 {
     if (!cuda())
         skip();
@@ -212,17 +209,4 @@ static void test_tapes_are_listed(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_missing_kernels),
-        cmocka_unit_test(test_scratch_needs_shapes_alone),
-        cmocka_unit_test(test_programs_are_planned),
-        cmocka_unit_test(test_no_gpu_is_one_line),
-        cmocka_unit_test(test_devices_are_listed),
-        cmocka_unit_test(test_wide_heads_are_one_line),
-        cmocka_unit_test(test_tapes_are_listed),
-    };
-    return cmocka_run_group_tests(tests, house_setup, house_teardown);
-}
+GROUP("tests", house_setup, house_teardown)

@@ -105,7 +105,7 @@ static bool fails_well(const struct house *h, const char *name, int call, int st
 }
 
 /* Each function's first call, and some later ones until one is not reached or not needed. */
-static void test_every_call_fails_once(void **state)
+TEST(test_every_call_fails_once)
 {
     if (!emulated())
         skip();
@@ -124,7 +124,7 @@ static void expect_refusal(const struct house *h, const char *name, int status, 
     unsetenv("GTMARK_EMULATED_FAULT");
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
     static const struct {
         const char *name;
@@ -153,7 +153,7 @@ static void test_refusals(void **state)
 }
 
 /* Errors that nothing clears: the row, the card and the way on, after the rows so far. */
-static void test_a_lost_device(void **state)
+TEST(test_a_lost_device)
 {
     static const struct {
         const char *name;
@@ -183,7 +183,7 @@ static void test_a_lost_device(void **state)
 }
 
 /* A graph that is not launched, or that runs out of memory, has no time, and the next row runs. */
-static void test_graphs(void **state)
+TEST(test_graphs)
 {
     static const struct {
         const char *name;
@@ -207,7 +207,7 @@ static void test_graphs(void **state)
 }
 
 /* Without its properties a GPU has a name in the record, and rows. */
-static void test_unknown_properties(void **state)
+TEST(test_unknown_properties)
 {
     if (!emulated())
         skip();
@@ -222,7 +222,7 @@ static void test_unknown_properties(void **state)
 }
 
 /* A GPU in exclusive mode is left to the two builds that are compared; without them it says who cannot. */
-static void test_exclusive_mode(void **state)
+TEST(test_exclusive_mode)
 {
     const struct house *h = *state;
     char lock[128], old[128];
@@ -246,7 +246,7 @@ static void test_exclusive_mode(void **state)
 }
 
 /* Once, however many rows there are. */
-static void test_no_nvml(void **state)
+TEST(test_no_nvml)
 {
     if (!emulated())
         skip();
@@ -256,16 +256,4 @@ static void test_no_nvml(void **state)
     ended_free(&e);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_graphs),
-        cmocka_unit_test(test_a_lost_device),
-        cmocka_unit_test(test_unknown_properties),
-        cmocka_unit_test(test_exclusive_mode),
-        cmocka_unit_test(test_no_nvml),
-        cmocka_unit_test(test_every_call_fails_once),
-    };
-    return cmocka_run_group_tests(tests, house_setup, house_teardown);
-}
+GROUP("tests", house_setup, house_teardown)

@@ -36,9 +36,8 @@ static struct mat in_bf16(struct mat m)
     return m;
 }
 
-static void test_width(void **state)
+TEST(test_width)
 {
-    (void)state;
     const struct {
         struct mat m;
         int width;
@@ -63,9 +62,8 @@ static void test_width(void **state)
     }
 }
 
-static void test_lanes(void **state)
+TEST(test_lanes)
 {
-    (void)state;
     for (int64_t count = 1; count < 600; count++)
         for (int most = 1; most <= BLOCK; most *= 2) {
             int lanes = lanes_for(count, most);
@@ -103,9 +101,8 @@ static void expect_lines_cover(int64_t rows, int64_t cols, int64_t ld, uintptr_t
     free(reached);
 }
 
-static void test_lines(void **state)
+TEST(test_lines)
 {
-    (void)state;
     static const int64_t rows[] = {1, 2, 3, 31, 257}, cols[] = {1, 3, 4, 16, 64, 300, 1024, 1028};
     for (int i = 0; i < 5; i++)
         for (int k = 0; k < 8; k++)
@@ -114,9 +111,8 @@ static void test_lines(void **state)
                     expect_lines_cover(rows[i], cols[k], cols[k] + pad, 4096 + 4 * shift);
 }
 
-static void test_row_teams(void **state)
+TEST(test_row_teams)
 {
-    (void)state;
     for (int64_t cols = 1; cols < 3000; cols++)
         for (int width = 1; width <= WIDE; width += WIDE - 1) {
             if (cols % width)
@@ -135,9 +131,8 @@ static void test_row_teams(void **state)
     assert_int_equal(row_teams_launch(narrow, 10).grid_x, 10);
 }
 
-static void test_columns(void **state)
+TEST(test_columns)
 {
-    (void)state;
     static const int64_t rows[] = {1, 63, 64, 65, 1000, 16384, 16385, 1000003, INT64_C(1) << 40};
     static const int64_t cols[] = {1, 3, 4, 64, 129, 1280, INT64_C(1) << 33};
     for (int i = 0; i < 9; i++)
@@ -154,9 +149,8 @@ static void test_columns(void **state)
 }
 
 /* Shapes that exceed 2^31 in every way. */
-static void test_huge(void **state)
+TEST(test_huge)
 {
-    (void)state;
     static const int64_t big = INT64_C(1) << 33;
     const struct mat tall = view(big, 3, 3, 4096), wide = view(3, big, big + 4, 4096);
     struct lines l = lines_of(&tall, 1);
@@ -253,9 +247,8 @@ static void expect_split(const int64_t *at, int64_t ld, int64_t rows, struct spl
     free(done);
 }
 
-static void test_split(void **state)
+TEST(test_split)
 {
-    (void)state;
     static const int64_t rows[] = {1, 2, 5, 16, 17, 100, 1000}, hubs[] = {15, 16, 17, 40, 1000, 5000};
     for (int i = 0; i < 7; i++)
         for (int h = 0; h < 6; h++)
@@ -268,9 +261,8 @@ static void test_split(void **state)
                 }
 }
 
-static void test_split_without_edges(void **state)
+TEST(test_split_without_edges)
 {
-    (void)state;
     int64_t at[2001] = {0};
     static const int64_t rows[] = {1, 15, 16, 17, 2000};
     for (int i = 0; i < 5; i++) {
@@ -281,18 +273,16 @@ static void test_split_without_edges(void **state)
 }
 
 /* Row pointers above 2^31. */
-static void test_split_of_huge_rows(void **state)
+TEST(test_split_of_huge_rows)
 {
-    (void)state;
     static const int64_t big = INT64_C(1) << 40;
     const int64_t at[] = {0, 3, big, big, big + 5, 3 * big, 3 * big + 1};
     for (int64_t wanted = 1; wanted <= 1 << 18; wanted *= 4)
         expect_split(at, 1, 6, split_of(6, at[6], wanted));
 }
 
-static void test_edge_plan(void **state)
+TEST(test_edge_plan)
 {
-    (void)state;
     static const int64_t sizes[] = {1, 20, 500, 100000, INT64_C(1) << 31, INT64_C(1) << 40};
     for (int i = 0; i < 6; i++)
         for (int k = 0; k < 6; k++)
@@ -338,9 +328,8 @@ static void expect_heads(int64_t count, int64_t size, int width)
     free(first);
 }
 
-static void test_heads(void **state)
+TEST(test_heads)
 {
-    (void)state;
     static const int64_t counts[] = {1, 2, 3, 4, 5, 8, 12, 31, 32, 33, 100};
     static const int64_t sizes[] = {1,  2,   3,   4,   5,   8,   16,  18,   32,
                                     64, 100, 128, 129, 256, 512, 516, 1000, 2049};
@@ -364,9 +353,8 @@ static void test_heads(void **state)
 }
 
 /* Moments merged from parts of numbers near 1e6, compared with two passes over all. */
-static void test_moments(void **state)
+TEST(test_moments)
 {
-    (void)state;
     enum { COUNT = 3000 };
     static double x[COUNT];
     double mean = 0, m2 = 0;
@@ -391,9 +379,8 @@ static void test_moments(void **state)
     assert_true(none.count == 0 && none.mean == 0 && none.m2 == 0);
 }
 
-static void test_choices(void **state)
+TEST(test_choices)
 {
-    (void)state;
     assert_int_equal(choice_fastest((double[]){1}, 1), 0);
     assert_int_equal(choice_fastest((double[]){1, 0.96, 0.99}, 3), 0);
     assert_int_equal(choice_fastest((double[]){1, 0.96, 0.7, 0.6, 0.8}, 5), 3);
@@ -402,9 +389,8 @@ static void test_choices(void **state)
 }
 
 /* Weight gradients on an H100, those of the default model in the middle. */
-static void test_parts(void **state)
+TEST(test_parts)
 {
-    (void)state;
     enum { ROOM = 32 << 20, H100 = 132 };
     assert_int_equal(product_parts(256, 256, 2000, ROOM, H100), 7);
     assert_int_equal(product_parts(256, 256, 50000, ROOM, H100), 66);
@@ -416,25 +402,4 @@ static void test_parts(void **state)
     assert_int_equal(product_parts(4096, 4096, 50000, ROOM, H100), 0);
     assert_int_equal(product_parts(16, 16, 50000, 0, H100), 0);
     assert_int_equal(product_parts(1, 1, 512 * 1024, ROOM, 2), 4);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_width),
-        cmocka_unit_test(test_lanes),
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_row_teams),
-        cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_huge),
-        cmocka_unit_test(test_split),
-        cmocka_unit_test(test_split_without_edges),
-        cmocka_unit_test(test_split_of_huge_rows),
-        cmocka_unit_test(test_edge_plan),
-        cmocka_unit_test(test_heads),
-        cmocka_unit_test(test_moments),
-        cmocka_unit_test(test_choices),
-        cmocka_unit_test(test_parts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,9 +71,8 @@ static void check_activation(int act, bool slope)
     expect_below(what, worst, 1e-6);
 }
 
-static void test_activations(void **state)
+TEST(test_activations)
 {
-    (void)state;
     for (int act = ACT_NONE; act < ACT_KINDS; act++) {
         check_activation(act, false);
         check_activation(act, true);
@@ -81,9 +80,8 @@ static void test_activations(void **state)
 }
 
 /* For large arguments an activation is the identity or 0; no overflow leads to NaN. */
-static void test_activations_far_out(void **state)
+TEST(test_activations_far_out)
 {
-    (void)state;
     for (int act = ACT_GELU; act < ACT_KINDS; act++)
         for (float x = 30; x < 1e38f; x *= 10) {
             assert_true(activation(act, x) == x);
@@ -141,18 +139,16 @@ static void check_softmax(struct random *r, double range)
     expect_below("lse", fabs(softmax_lse(all.top, all.sum) - lse) / fmax(1, fabs(lse)), 3e-7);
 }
 
-static void test_softmax(void **state)
+TEST(test_softmax)
 {
-    (void)state;
     struct random r = {.key = 1};
     for (int i = 0; i < 200; i++)
         for (double range = 1e-3; range < 1e6; range *= 10)
             check_softmax(&r, range);
 }
 
-static void test_empty_softmax(void **state)
+TEST(test_empty_softmax)
 {
-    (void)state;
     struct part empty = part_of(NULL, 0), one = {3, 1};
     struct part both = merged(empty, empty), left = merged(one, empty), right = merged(empty, one);
     assert_true(both.top == -INFINITY && both.sum == 0);
@@ -194,9 +190,8 @@ static void check_blocks(const int64_t at[], int count, int64_t size)
     assert_int_equal(number, end);
 }
 
-static void test_blocks(void **state)
+TEST(test_blocks)
 {
-    (void)state;
     struct random r = {.key = 2};
     for (int i = 0; i < 3000; i++) {
         int64_t at[GRAPHS * LD + 1];
@@ -207,9 +202,8 @@ static void test_blocks(void **state)
 }
 
 /* Sizes and positions beyond 32 bits. */
-static void test_large_blocks(void **state)
+TEST(test_large_blocks)
 {
-    (void)state;
     int64_t n = (int64_t)1 << 33, at[] = {0, 1, n, n + 5};
     struct row_block last = block_at(at, 1, 3, 64, block_count(n + 5, 3, 64) - 1);
     assert_int_equal(last.graph, 2);
@@ -223,9 +217,8 @@ static void test_large_blocks(void **state)
 }
 
 /* For every value the range that contains it, also with empty ranges. */
-static void test_ranges(void **state)
+TEST(test_ranges)
 {
-    (void)state;
     struct random r = {.key = 3};
     for (int i = 0; i < 3000; i++) {
         int64_t at[GRAPHS * LD + 1];
@@ -248,9 +241,8 @@ static void expect_grid(struct launch l, int64_t x, int64_t y)
     assert_int_equal(l.block % WARP, 0);
 }
 
-static void test_attention_grids(void **state)
+TEST(test_attention_grids)
 {
-    (void)state;
     for (int dh = 1; dh <= 128; dh++) {
         int width = attention_width(dh);
         assert_true(width >= dh && (width == 8 || (width < 2 * dh && width <= 128)));
@@ -269,9 +261,8 @@ static void test_attention_grids(void **state)
 }
 
 /* The number of queries is unknown on the host, but never exceeds the number of warps in the softmax grid. */
-static void test_softmax_grid(void **state)
+TEST(test_softmax_grid)
 {
-    (void)state;
     struct random r = {.key = 4};
     for (int i = 0; i < 3000; i++) {
         int64_t graphs = 1 + random_below(&r, 40), most = 1 + random_below(&r, 100), queries = 0, pairs = 0;
@@ -284,16 +275,4 @@ static void test_softmax_grid(void **state)
         expect_grid(l, l.grid_x, 3);
         assert_true((int64_t)l.grid_x * (BLOCK / WARP) >= queries);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_activations),  cmocka_unit_test(test_activations_far_out),
-        cmocka_unit_test(test_softmax),      cmocka_unit_test(test_empty_softmax),
-        cmocka_unit_test(test_blocks),       cmocka_unit_test(test_large_blocks),
-        cmocka_unit_test(test_ranges),       cmocka_unit_test(test_attention_grids),
-        cmocka_unit_test(test_softmax_grid),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

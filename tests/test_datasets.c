@@ -53,7 +53,7 @@ static void check(const struct test_file *temp, const char *const names[FILES], 
 
 #define NUMBERED ": number the graphs from 1 in the order of their nodes, without gaps"
 
-static void folders_of_tudataset(void **state)
+TEST(folders_of_tudataset)
 {
     static const struct folder folders[] = {
         {{"1, 2\n2,1\n4\t4\n6, 5\n", "1\n1\n1\n2\n3\n3\n"}, false, "3+1+2: 0>1 1>0 3>3 5>4"},
@@ -91,7 +91,7 @@ static void folders_of_tudataset(void **state)
     check(*state, tu, &last, 1);
 }
 
-static void folders_of_ogb(void **state)
+TEST(folders_of_ogb)
 {
     static const struct folder folders[] = {
         {{"0,1\n1,2\n0,0\n", "3\n2\n1\n", "2\n0\n1\n"}, false, "3+2+1: 0>1 1>2 5>5"},
@@ -122,7 +122,7 @@ static void folders_of_ogb(void **state)
 }
 
 /* Data sets as they are downloaded: in a folder `raw`, tables beside the graphs. */
-static void tables_are_found(void **state)
+TEST(tables_are_found)
 {
     static const char *const files[] = {"raw/X_A.txt", "raw/X_graph_indicator.txt", "raw/X_node_labels.txt",
                                         "raw/X_graph_labels.txt.gz"};
@@ -184,7 +184,7 @@ static const char *table_shown(const struct test_file *temp, const char *name, c
 
 #define TOO_LARGE " does not fit float32, whose largest number is 3.4028235e38"
 
-static void texts_are_tables(void **state)
+TEST(texts_are_tables)
 {
     static const char *const known[][2] = {
         {"1,2\n3,4\n", "2x2 text 1..4 -0"},
@@ -220,7 +220,7 @@ static void texts_are_tables(void **state)
 }
 
 /* In each kind of file a line that is too long is refused, whatever is in it. */
-static void long_lines_are_refused(void **state)
+TEST(long_lines_are_refused)
 {
     enum { SIZE = 2 << 20 };
     static char text[SIZE + 1];
@@ -244,7 +244,7 @@ static void long_lines_are_refused(void **state)
 #define VERSION1(length, header)     NPY("\1\0", length "\0", header)
 
 /* Headers of 56 bytes: '8' in ASCII. */
-static void npy_files_are_tables(void **state)
+TEST(npy_files_are_tables)
 {
     static const struct refused {
         const char *bytes;
@@ -297,7 +297,7 @@ static void npy_files_are_tables(void **state)
 }
 
 /* The same matrix in both orders, in files named .npy and not, has the same rows. */
-static void orders_of_elements(void **state)
+TEST(orders_of_elements)
 {
     static const int64_t shapes[][2] = {{5, 4}, {1, 4}, {4, 1}, {2, 3}};
     const struct test_file *temp = *state;
@@ -328,13 +328,4 @@ static void orders_of_elements(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(folders_of_tudataset),   cmocka_unit_test(folders_of_ogb),
-        cmocka_unit_test(tables_are_found),       cmocka_unit_test(texts_are_tables),
-        cmocka_unit_test(npy_files_are_tables),   cmocka_unit_test(orders_of_elements),
-        cmocka_unit_test(long_lines_are_refused),
-    };
-    return cmocka_run_group_tests_name("data sets", tests, test_file_open, test_file_close);
-}
+GROUP("data sets", test_file_open, test_file_close)

@@ -26,9 +26,8 @@ static struct device_choice on_fake(struct fake *f)
 }
 
 /* Twice the size of the caches, with every line written by every flush; or a message if out of memory. */
-static void test_flush_on_the_host(void **state)
+TEST(test_flush_on_the_host)
 {
-    (void)state;
     struct device_choice host = {.name = "cpu", .given = "cpu", .backend = backend_cpu()};
     struct caches caches = caches_find(NULL, 2);
     struct flush f;
@@ -46,9 +45,8 @@ static void test_flush_on_the_host(void **state)
     flush_close(&f);
 }
 
-static void test_flush_on_a_device(void **state)
+TEST(test_flush_on_a_device)
 {
-    (void)state;
     static struct fake fake;
     struct device_choice d = on_fake(&fake);
     struct flush f;
@@ -63,9 +61,8 @@ static void test_flush_on_a_device(void **state)
     assert_int_equal(fake.allocated, 0);
 }
 
-static void test_no_flush(void **state)
+TEST(test_no_flush)
 {
-    (void)state;
     static struct fake fake;
     struct device_choice d = on_fake(&fake);
     struct flush f;
@@ -96,9 +93,8 @@ static struct recording step_record(const struct batch *b, struct fake *f)
     return r;
 }
 
-static void test_cold(void **state)
+TEST(test_cold)
 {
-    (void)state;
     static struct fake fake;
     static const struct {
         int runs;
@@ -127,9 +123,8 @@ static void test_cold(void **state)
     assert_int_equal(fake.allocated, 0);
 }
 
-static void test_launching(void **state)
+TEST(test_launching)
 {
-    (void)state;
     static struct fake fake;
     struct batch b = batch_er(10, 1);
     struct recording r = step_record(&b, &fake);
@@ -147,9 +142,8 @@ static void test_launching(void **state)
 }
 
 /* Runs of single launches beside a captured graph, which they leave alone. */
-static void test_launched(void **state)
+TEST(test_launched)
 {
-    (void)state;
     static struct fake fake;
     struct batch b = batch_er(10, 1);
     struct recording r = step_record(&b, &fake);
@@ -181,9 +175,8 @@ static void check_way(const struct value *json, const char *way, bool pinned)
     assert_int_equal(is_null_in(value_get(json, way), "pinned"), !pinned);
 }
 
-static void test_transfers(void **state)
+TEST(test_transfers)
 {
-    (void)state;
     static struct fake fake;
     struct device_choice d = on_fake(&fake);
     for (int pinned = 0; pinned < 2; pinned++) {
@@ -207,7 +200,7 @@ static void test_transfers(void **state)
 #define TINY "--nodes 8 --hidden 16 --heads 2 --layers 1 --runs 3 --warmup 1 --phase step "
 
 /* On the host, cold samples are taken if requested, also for programs sampled in turns. */
-static void test_rows(void **state)
+TEST(test_rows)
 {
     static const char *const flags[] = {TINY "--cold 2", TINY "--cold 2 --repetitions 2"};
     for (int i = 0; i < 2; i++) {
@@ -229,13 +222,4 @@ static void test_rows(void **state)
     record_free(record);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_flush_on_the_host), cmocka_unit_test(test_flush_on_a_device),
-        cmocka_unit_test(test_no_flush),          cmocka_unit_test(test_cold),
-        cmocka_unit_test(test_launching),         cmocka_unit_test(test_launched),
-        cmocka_unit_test(test_transfers),         cmocka_unit_test(test_rows),
-    };
-    return cmocka_run_group_tests(tests, house_setup, house_teardown);
-}
+GROUP("tests", house_setup, house_teardown)

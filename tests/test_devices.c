@@ -175,7 +175,7 @@ static void expect_skipped(const struct house *h, const char *words, const char 
     record_free(record);
 }
 
-static void test_bad_choices(void **state)
+TEST(test_bad_choices)
 {
     gpus = 0;
     refuses(*state, "--device cuda:all", "--device cuda:all: no GPU in this test");
@@ -194,7 +194,7 @@ static void test_bad_choices(void **state)
 
 /* What an op without a kernel is needed for is refused, with what is possible instead; beside other rows it
  * is skipped, and they run. */
-static void test_missing_kernels(void **state)
+TEST(test_missing_kernels)
 {
     static const char
         model[] = "--device cuda --attention sparse: that device has no kernel for sparse_attention; "
@@ -225,7 +225,7 @@ static void test_missing_kernels(void **state)
     record_free(result(*state, "--device cuda --model gps_sparse --phase forward"));
 }
 
-static void test_one_of_several(void **state)
+TEST(test_one_of_several)
 {
     gpus = 3;
     struct record *record = result(*state, "--device cuda:1 --nodes 8 --phase forward");
@@ -239,7 +239,7 @@ static void test_one_of_several(void **state)
 
 /* A plan has the scratch of a GPU's kernels, and says which it lacks, if their library is there; no GPU is
  * needed. */
-static void test_plan(void **state)
+TEST(test_plan)
 {
     static const char words[] =
         "--device meta --plan-for cuda --phase forward --nodes 8 --attention dense,sparse "
@@ -276,7 +276,7 @@ static void test_plan(void **state)
 }
 
 /* Variables that change the arithmetic of a GPU are removed and named; others stay. */
-static void test_environment(void **state)
+TEST(test_environment)
 {
     static const char *const cleared[] = {"NVIDIA_TF32_OVERRIDE", "CUBLAS_EMULATE_SINGLE_PRECISION",
                                           "CUBLAS_EMULATION_STRATEGY"};
@@ -301,7 +301,7 @@ static void test_environment(void **state)
 }
 
 /* One GPU after another, each with rows of the same work; only one is open at a time. */
-static void test_all(void **state)
+TEST(test_all)
 {
     gpus = 3;
     most_open = 0;
@@ -326,7 +326,7 @@ static void test_all(void **state)
 }
 
 /* The first GPU lacks a row and the second has a failed one: these two are measured, the others are kept. */
-static void test_all_go_on(void **state)
+TEST(test_all_go_on)
 {
     static const char again[] = "--device cuda:all --nodes 8,12 --phase forward --resume";
     const struct house *h = *state;
@@ -358,7 +358,7 @@ static void test_all_go_on(void **state)
     record_free(after);
 }
 
-static void test_rows_tell_of_the_gpu(void **state)
+TEST(test_rows_tell_of_the_gpu)
 {
     struct player p = player_open("whole"); /* now this program's libnvidia-ml.so.1 */
     p.played->bus = "0000:66:00.0";
@@ -411,7 +411,7 @@ static void assert_energy(const struct house *h, const char *asked, const char *
     player_close(&p);
 }
 
-static void test_rows_with_energy(void **state)
+TEST(test_rows_with_energy)
 {
     assert_energy(*state, "", "x.x.x", "the first, the middle and the last row (--energy all)");
     assert_energy(*state, " --energy all", "xxxxx", NULL);
@@ -419,7 +419,7 @@ static void test_rows_with_energy(void **state)
 }
 
 /* What a user does not see in the rows is said once. */
-static void test_warnings_of_nvml(void **state)
+TEST(test_warnings_of_nvml)
 {
     static const struct {
         int init_error, error;
@@ -439,19 +439,4 @@ static void test_warnings_of_nvml(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plan),
-        cmocka_unit_test(test_bad_choices),
-        cmocka_unit_test(test_one_of_several),
-        cmocka_unit_test(test_environment),
-        cmocka_unit_test(test_all),
-        cmocka_unit_test(test_all_go_on),
-        cmocka_unit_test(test_rows_tell_of_the_gpu),
-        cmocka_unit_test(test_rows_with_energy),
-        cmocka_unit_test(test_missing_kernels),
-        cmocka_unit_test(test_warnings_of_nvml),
-    };
-    return cmocka_run_group_tests(tests, house_setup, house_teardown);
-}
+GROUP("tests", house_setup, house_teardown)

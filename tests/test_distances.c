@@ -52,9 +52,8 @@ static struct encoding distances_of(const struct batch *b, int64_t k, int thread
 }
 
 /* 0-1, 1-2, 2-3, 1-4, 2-4, and node 5 alone: a truncated search must tell node 3 from node 5. */
-static void test_undirected(void **state)
+TEST(test_undirected)
 {
-    (void)state;
     static const int arcs[][2] = {{0, 1}, {1, 2}, {2, 3}, {1, 4}, {2, 4}};
     static const int occur[2][5] = {{6, 10, 8, 2, 10}, {6, 20, 10, 0, 0}};
     for (int symmetric = 0; symmetric < 2; symmetric++)
@@ -75,9 +74,8 @@ static void test_undirected(void **state)
 }
 
 /* 0>1, 1>2, 2>0, 2>3: rows are where a path begins, and from node 3 none does. */
-static void test_directed(void **state)
+TEST(test_directed)
 {
-    (void)state;
     static const int arcs[][2] = {{0, 1}, {1, 2}, {2, 0}, {2, 3}};
     static const int first[] = {0, 1, 2, 3}, last[] = {9, 9, 9, 0};
     struct batch b = graph_of(4, arcs, 4, false);
@@ -120,9 +118,8 @@ static void assert_relaxed(const struct batch *b, int64_t k)
 }
 
 /* A graph of a single node, one without edges, loops and duplicates; and paths longer than all buckets. */
-static void test_random(void **state)
+TEST(test_random)
 {
-    (void)state;
     struct batch awkward = batch_awkward(), er = batch_er(20, 5);
     assert_true(er.symmetric);
     for (int64_t k = 1; k <= 9; k += 2) {
@@ -134,9 +131,8 @@ static void test_random(void **state)
 }
 
 /* Of distances that are right, and of those with one that is not. */
-static void test_check(void **state)
+TEST(test_check)
 {
-    (void)state;
     static const int arcs[][2] = {{0, 1}, {1, 2}, {2, 3}, {3, 4}};
     struct encoding_config c = buckets(4);
     struct batch b = graph_of(6, arcs, 4, true);
@@ -195,9 +191,8 @@ static struct tape *biased(struct encoding *e, const struct batch *b, int times,
 }
 
 /* A path of three nodes, whose ends are two edges apart: values of two independent programs. */
-static void test_path(void **state)
+TEST(test_path)
 {
-    (void)state;
     static const int arcs[][2] = {{0, 1}, {1, 2}};
     static const double y0[] = {1.3544512982, 0.5291973526},
                         slope[] = {-.3306918814, -.2365260918, .0636316215,
@@ -223,7 +218,7 @@ static void test_path(void **state)
     "--nodes 50 --hidden 16 --heads 2 --layers 2 --runs 2 --repetitions 1 --warmup 0 --threads 1 --output "  \
     "x.json "
 
-static void test_rows(void **state)
+TEST(test_rows)
 {
     struct record *record = run_json(*state, TINY "--bias none,spd:4", 0);
     const struct row *none = row_at(record, 0), *row = row_at(record, 1);
@@ -242,7 +237,7 @@ static void test_rows(void **state)
 }
 
 /* Beside an encoding of the nodes, in batches, ragged and padded, and of a directed graph in inference. */
-static void test_combinations(void **state)
+TEST(test_combinations)
 {
     static const char *const words[] = {"--bias spd:3 --pe rwse:4:8 --batch 3 --attention-dropout 0.2",
                                         "--bias spd:3 --batch 3 --batching padded",
@@ -257,7 +252,7 @@ static void test_combinations(void **state)
     }
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
     static const char *const bad[] = {"spd:0", "spd:1025", "spd", "spd:4x", "spd:-1", "hops:3"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -281,12 +276,4 @@ static void test_refusals(void **state)
             "--bias");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_undirected),   cmocka_unit_test(test_directed), cmocka_unit_test(test_random),
-        cmocka_unit_test(test_check),        cmocka_unit_test(test_path),     cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_combinations), cmocka_unit_test(test_refusals),
-    };
-    return cmocka_run_group_tests(tests, house_setup, house_teardown);
-}
+GROUP("tests", house_setup, house_teardown)

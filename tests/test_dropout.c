@@ -16,9 +16,8 @@
 #include "tests/test.h"
 
 /* The two numbers of a word, the lower half first. */
-static void test_numbers(void **state)
+TEST(test_numbers)
 {
-    (void)state;
     uint64_t key = rng_key(3, "site"), word = rng_bits(key, 20);
     assert_true(rng_half(key, 40) == (uint32_t)word && rng_half(key, 41) == word >> 32);
     struct mask m = mask_of(key, 5, 0.25);
@@ -28,9 +27,8 @@ static void test_numbers(void **state)
 
 /* Of n entries, p n are dropped, give or take five standard deviations; also of those kept in another step.
  */
-static void test_shares(void **state)
+TEST(test_shares)
 {
-    (void)state;
     enum { ENTRIES = 1 << 18 };
     static const double probabilities[] = {0, 0.01, 0.1, 0.5, 0.99};
     for (size_t i = 0; i < sizeof probabilities / sizeof *probabilities; i++) {
@@ -72,9 +70,8 @@ static void check_kernel(const struct operands *inputs, const struct kernel *k, 
 }
 
 /* Rows that begin at odd entries, and matrices of several runs and pieces, packed and padded. */
-static void test_bits(void **state)
+TEST(test_bits)
 {
-    (void)state;
     static const int64_t shapes[][2] = {{1, 1}, {3, 5}, {7, 1025}, {131, 257}, {2, 5001}, {9000, 1}};
     for (enum op op = OP_dropout; op <= OP_dropout_backward; op++)
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
@@ -117,9 +114,8 @@ static int count_of(const struct tape *t, enum op op)
 }
 
 /* After GIN, attention, its probabilities and both linear layers of the FFN, each with a key of its own. */
-static void test_sites(void **state)
+TEST(test_sites)
 {
-    (void)state;
     static const char *const sites[] = {"layer1.dropout_local", "layer1.attention.dropout",
                                         "layer1.dropout_attention", "layer1.ffn.dropout_up",
                                         "layer1.ffn.dropout_down"};
@@ -144,9 +140,8 @@ static void test_sites(void **state)
 }
 
 /* Each step has masks of its own, and the first again after another initialisation. */
-static void test_steps(void **state)
+TEST(test_steps)
 {
-    (void)state;
     enum { STEPS = 3 };
     struct batch b = batch_awkward();
     struct recording r = recorded(PROGRAM_STEP, &config, &b);
@@ -180,7 +175,7 @@ static void test_steps(void **state)
 
 #define TINY "--nodes 50 --hidden 16 --heads 2 --layers 2 --runs 2 --warmup 0 --threads 1 --output x.json "
 
-static void test_rows(void **state)
+TEST(test_rows)
 {
     struct record *record = run_json(*state, TINY "--dropout 0,0.2 --attention-dropout 0,0.1", 0);
     const struct row *none = row_at(record, 0);
@@ -200,7 +195,7 @@ static void test_rows(void **state)
     record_free(record);
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
     static const char *const bad[] = {"1", "-0.1", "1.5", "half", "nan"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -212,12 +207,4 @@ static void test_refusals(void **state)
     refuses(*state, "--model gin --attention-dropout 0.1", NULL, "--attention none", "needs attention");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers),  cmocka_unit_test(test_shares), cmocka_unit_test(test_bits),
-        cmocka_unit_test(test_sites),    cmocka_unit_test(test_steps),  cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_refusals),
-    };
-    return cmocka_run_group_tests(tests, house_setup, house_teardown);
-}
+GROUP("tests", house_setup, house_teardown)

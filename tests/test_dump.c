@@ -89,7 +89,7 @@ static void dump(const struct house *h, const char *words, const char *directory
 }
 
 /* Parameters before the optimizer ran; after sampling, the dump must restore them. */
-static void test_arrays(void **state)
+TEST(test_arrays)
 {
     const struct house *h = *state;
     dump(h, SIZES QUICK, "arrays");
@@ -111,7 +111,7 @@ static void test_arrays(void **state)
     twin_free(&w);
 }
 
-static void test_inputs_and_graph(void **state)
+TEST(test_inputs_and_graph)
 {
     const struct house *h = *state;
     dump(h, SIZES QUICK, "inputs");
@@ -135,7 +135,7 @@ static void test_inputs_and_graph(void **state)
     twin_free(&w);
 }
 
-static void test_config(void **state)
+TEST(test_config)
 {
     const struct house *h = *state;
     dump(h, SIZES QUICK, "config");
@@ -166,7 +166,7 @@ static void test_config(void **state)
     twin_free(&w);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
     const struct house *h = *state;
     char full[PATH_MAX];
@@ -181,7 +181,7 @@ static void test_refused(void **state)
     refuses(h, QUICK "--nodes 8", MORE("--dump", ""), "--dump", "name of a directory");
 }
 
-static void test_empty_directory(void **state)
+TEST(test_empty_directory)
 {
     const struct house *h = *state;
     char path[PATH_MAX];
@@ -193,7 +193,7 @@ static void test_empty_directory(void **state)
 }
 
 /* A matrix with padded rows is written without the padding. */
-static void test_leading_dimension(void **state)
+TEST(test_leading_dimension)
 {
     const struct house *h = *state;
     double padded[3][5], dense[3][2];
@@ -212,7 +212,7 @@ static void test_leading_dimension(void **state)
 }
 
 /* Files may not exceed a kilobyte, as if the disk were full. */
-static void test_no_space(void **state)
+TEST(test_no_space)
 {
     const struct house *h = *state;
     static const double zeros[1000];
@@ -233,13 +233,4 @@ static void test_no_space(void **state)
     assert_non_null(strstr(error.text, strerror(EFBIG)));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arrays),          cmocka_unit_test(test_inputs_and_graph),
-        cmocka_unit_test(test_config),          cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_empty_directory), cmocka_unit_test(test_leading_dimension),
-        cmocka_unit_test(test_no_space),
-    };
-    return cmocka_run_group_tests(tests, house_setup, house_teardown);
-}
+GROUP("tests", house_setup, house_teardown)

@@ -21,7 +21,7 @@ static const char *edges_of(const struct test_file *temp, const char *text, size
     return graph_shown(temp->path, undirected, shown);
 }
 
-static void lines_mean_edges(void **state)
+TEST(lines_mean_edges)
 {
     struct {
         const char *text;
@@ -72,7 +72,7 @@ static void lines_mean_edges(void **state)
                             good[i].edges);
 }
 
-static void bad_lines_are_named(void **state)
+TEST(bad_lines_are_named)
 {
     struct {
         const char *text;
@@ -175,7 +175,7 @@ static void bad_lines_are_named(void **state)
 }
 
 /* Nodes with names, in the order of their appearance; ids of any length are names, too. */
-static void names_are_numbered(void **state)
+TEST(names_are_numbered)
 {
     static const struct {
         const char *family, *text, *edges;
@@ -216,7 +216,7 @@ static void names_are_numbered(void **state)
 }
 
 /* Many names, so that tables grow: every edge leads to the name after its own. */
-static void many_names(void **state)
+TEST(many_names)
 {
     enum { NAMES = 30000 };
     static char text[NAMES * 32];
@@ -237,7 +237,7 @@ static void many_names(void **state)
 }
 
 /* What the author of a file may not have meant is noted. */
-static void files_have_notes(void **state)
+TEST(files_have_notes)
 {
     static const struct {
         const char *text;
@@ -260,7 +260,7 @@ static void files_have_notes(void **state)
 }
 
 /* Lines may span blocks; a line longer than a block is refused, even a comment. */
-static void lines_may_be_long(void **state)
+TEST(lines_may_be_long)
 {
     enum { MIB = 1 << 20 };
     static char text[2 * MIB];
@@ -295,7 +295,7 @@ static size_t repeat(char *text, size_t at, const char *line, int times)
 }
 
 /* Edges are appended in batches of some hundred: a graph is refused both before and after the first batch. */
-static void no_graph_follows_an_edge(void **state)
+TEST(no_graph_follows_an_edge)
 {
     static char text[4 * 600 + 8];
     char shown[GRAPH_SHOWN], want[80];
@@ -306,7 +306,7 @@ static void no_graph_follows_an_edge(void **state)
     }
 }
 
-static void graphs_may_be_many(void **state)
+TEST(graphs_may_be_many)
 {
     enum { GRAPHS = 200000 };
     static char text[8 * GRAPHS];
@@ -336,7 +336,7 @@ static void assert_refused(const char *path, const char *reason)
     assert_memory_equal(cut, want, sizeof cut - 1);
 }
 
-static void files_that_cannot_be_read_are_named(void **state)
+TEST(files_that_cannot_be_read_are_named)
 {
     struct test_file *temp = *state;
     unlink(temp->path);
@@ -376,7 +376,7 @@ static void assert_damaged(const char *path, const char *reason)
     assert_string_equal(text + 1 + digits + 2, reason);
 }
 
-static void gzip_is_read_and_its_damage_found(void **state)
+TEST(gzip_is_read_and_its_damage_found)
 {
     struct test_file *temp = *state;
     static char text[100000], packed[100000];
@@ -414,19 +414,4 @@ static void gzip_is_read_and_its_damage_found(void **state)
     assert_damaged(temp->path, "incorrect data check");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_mean_edges),
-        cmocka_unit_test(bad_lines_are_named),
-        cmocka_unit_test(lines_may_be_long),
-        cmocka_unit_test(no_graph_follows_an_edge),
-        cmocka_unit_test(graphs_may_be_many),
-        cmocka_unit_test(files_that_cannot_be_read_are_named),
-        cmocka_unit_test(gzip_is_read_and_its_damage_found),
-        cmocka_unit_test(names_are_numbered),
-        cmocka_unit_test(many_names),
-        cmocka_unit_test(files_have_notes),
-    };
-    return cmocka_run_group_tests_name("edge lists", tests, test_file_open, test_file_close);
-}
+GROUP("edge lists", test_file_open, test_file_close)

@@ -2,9 +2,8 @@
 #include "models/encodings/encoding.h"
 #include "tests/test.h"
 
-static void test_names_are_read(void **state)
+TEST(test_names_are_read)
 {
-    (void)state;
     static const struct {
         const char *text;
         enum encoding_kind kind;
@@ -32,9 +31,8 @@ static void test_names_are_read(void **state)
             fail_msg("\"%s\" was taken", bad[i]);
 }
 
-static void test_storage(void **state)
+TEST(test_storage)
 {
-    (void)state;
     struct batch b = {.adj = {.nodes = 100}, .graphs = 3};
     struct encoding_config c;
     assert_true(encoding_parse("none", &c));
@@ -45,9 +43,8 @@ static void test_storage(void **state)
     assert_int_equal(encoding_storage(&c, &b), 6400 + 192);
 }
 
-static void test_ops_run_at_once(void **state)
+TEST(test_ops_run_at_once)
 {
-    (void)state;
     struct eager e;
     eager_start(&e, backend_cpu(), 2, (struct cancel){0});
     struct mat x = eager_matrix(&e, F32, 5, 3), y = eager_matrix(&e, F32, 5, 3);
@@ -78,9 +75,8 @@ static struct encoding with_eigenvalues(float *values, int64_t *pairs)
 }
 
 /* 1, 1, 2 without one copy of 1 becomes 1, 2, 3; a second graph has two pairs and no third. */
-static void test_missed_eigenvalues(void **state)
+TEST(test_missed_eigenvalues)
 {
-    (void)state;
     int64_t pairs[] = {3, 2};
     float right[] = {1, 1, 2, 0, 5, 0}, missing[] = {1, 2, 3, 0, 5, 9}, near[] = {1, 1.00005F, 2, 0, 5, 0},
           far[] = {1, 1, 2, 0, 5.001F, 0};
@@ -91,15 +87,4 @@ static void test_missed_eigenvalues(void **state)
     assert_int_equal(encoding_missed(&e, &f), 0);
     assert_int_equal(encoding_missed(&g, &e), 0);
     assert_int_equal(encoding_missed(&h, &e), 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names_are_read),
-        cmocka_unit_test(test_storage),
-        cmocka_unit_test(test_ops_run_at_once),
-        cmocka_unit_test(test_missed_eigenvalues),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,7 +70,7 @@ static void add_copy(struct profile *p, size_t at)
     p->count++;
 }
 
-static void test_equal(void **state)
+TEST(test_equal)
 {
     char *text;
     struct plan b = plan_of(*state);
@@ -80,7 +80,7 @@ static void test_equal(void **state)
     free(text);
 }
 
-static void test_extra_copy(void **state)
+TEST(test_extra_copy)
 {
     char *text, named[256];
     struct plan b = plan_of(*state);
@@ -94,7 +94,7 @@ static void test_extra_copy(void **state)
     assert_says(text, named);
 }
 
-static void test_larger_buffer(void **state)
+TEST(test_larger_buffer)
 {
     char *text, named[256];
     struct plan b = plan_of(*state);
@@ -108,7 +108,7 @@ static void test_larger_buffer(void **state)
 }
 
 /* FLOPs or bytes more of one entry. */
-static void test_more_of_an_entry(void **state)
+TEST(test_more_of_an_entry)
 {
     for (int bytes = 0; bytes < 2; bytes++) {
         char *text, named[256];
@@ -125,7 +125,7 @@ static void test_more_of_an_entry(void **state)
 }
 
 /* Less is no miss. */
-static void test_less(void **state)
+TEST(test_less)
 {
     char *text;
     struct plan b = plan_of(*state);
@@ -136,7 +136,7 @@ static void test_less(void **state)
 }
 
 /* Executed FLOPs are compared only where both sides counted alike. */
-static void test_executed(void **state)
+TEST(test_executed)
 {
     static const struct {
         const char *isa;
@@ -162,7 +162,7 @@ static void test_executed(void **state)
 }
 
 /* Every figure that one side lacks is named, whichever side it is. */
-static void test_without_a_partner(void **state)
+TEST(test_without_a_partner)
 {
     static const struct {
         const char *omitted;
@@ -194,7 +194,7 @@ static void test_without_a_partner(void **state)
 
 /* A row that is no longer ok, one that was not, and one that never was: not even figures that both have pass
  * for them. */
-static void test_status(void **state)
+TEST(test_status)
 {
     static const char *const bad[] = {"wrong", "failed", "oom", "skipped"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -218,7 +218,7 @@ static void test_status(void **state)
 }
 
 /* A row may stand for several that differ in an axis which an older version did not have. */
-static void test_new_axis(void **state)
+TEST(test_new_axis)
 {
     char *text;
     struct plan a = plan_of(*state), b = plan_of(*state);
@@ -235,7 +235,7 @@ static void test_new_axis(void **state)
 }
 
 /* Of an encoding FLOPs, bytes and peak are compared unless a solver iterated; storage and bounds always. */
-static void test_encoding(void **state)
+TEST(test_encoding)
 {
     static const char *const encoded = "--nodes 20 --hidden 16 --heads 2 --layers 1 --phase forward --runs 1 "
                                        "--no-check --pe rwse:4:8 --output e.json";
@@ -261,7 +261,7 @@ static void test_encoding(void **state)
 }
 
 /* Ops alone have no tape, and the same figures. */
-static void test_ops_alone(void **state)
+TEST(test_ops_alone)
 {
     static const char *const words =
         "--device meta --op linear,layer_norm --nodes 20 --hidden 16 --no-charts";
@@ -282,7 +282,7 @@ static void test_ops_alone(void **state)
 }
 
 /* The gate by its exit status. */
-static void test_gate(void **state)
+TEST(test_gate)
 {
     static const struct {
         const char *words;
@@ -306,21 +306,4 @@ static void test_gate(void **state)
     ended_free(&e);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_equal),
-        cmocka_unit_test(test_extra_copy),
-        cmocka_unit_test(test_larger_buffer),
-        cmocka_unit_test(test_more_of_an_entry),
-        cmocka_unit_test(test_less),
-        cmocka_unit_test(test_executed),
-        cmocka_unit_test(test_without_a_partner),
-        cmocka_unit_test(test_status),
-        cmocka_unit_test(test_new_axis),
-        cmocka_unit_test(test_encoding),
-        cmocka_unit_test(test_ops_alone),
-        cmocka_unit_test(test_gate),
-    };
-    return cmocka_run_group_tests(tests, house_setup, house_teardown);
-}
+GROUP("tests", house_setup, house_teardown)

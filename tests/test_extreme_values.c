@@ -39,9 +39,8 @@ static void set_magnitude(struct mat m, double size)
             mat_set(m, i, k, i % 2 ? -size : size);
 }
 
-static void test_attention_of_large_logits(void **state)
+TEST(test_attention_of_large_logits)
 {
-    (void)state;
     struct sample s = {.op = OP_attention, .dims = {1, 2, 37, 1, 32, 2, 2}, .seed = 5, .pad = 1};
     s.absent = operands_without(s.op, 0);
     struct operands *forward = operands_new(&s, F64);
@@ -73,9 +72,8 @@ static void test_attention_of_large_logits(void **state)
     operands_free(narrow);
 }
 
-static void test_softmax_of_large_scores(void **state)
+TEST(test_softmax_of_large_scores)
 {
-    (void)state;
     struct sample s = {.op = OP_attention_softmax, .dims = {1, 2, 37, 1, 32, 2, 2}, .seed = 5, .pad = 1};
     struct operands *inputs = operands_new(&s, F32);
     struct mat scores = inputs->args.attention_softmax.s;
@@ -90,9 +88,8 @@ static void test_softmax_of_large_scores(void **state)
 }
 
 /* The maximum of a hub's pieces, and of other parts of a sum, is not that of them and zero. */
-static void test_maximum_of_negative_values(void **state)
+TEST(test_maximum_of_negative_values)
 {
-    (void)state;
     static const struct {
         enum op op;
         const char *of;
@@ -113,9 +110,8 @@ static void test_maximum_of_negative_values(void **state)
 }
 
 /* Of a label that is right the loss is exp(-|y|), of one that is wrong |y|: neither is rounded away. */
-static void test_loss_of_large_logits(void **state)
+TEST(test_loss_of_large_logits)
 {
-    (void)state;
     for (int v = 0; v < 20; v++) {
         struct sample s = {.op = OP_binary_cross_entropy, .dims = {1, 2, 1, 1, 1, 1, 1}, .seed = 9};
         struct operands *inputs = operands_new(&s, F32);
@@ -130,9 +126,8 @@ static void test_loss_of_large_logits(void **state)
 }
 
 /* In linear layers of width 1 with weight 1, the input is the activation's argument. */
-static void test_activations_of_large_values(void **state)
+TEST(test_activations_of_large_values)
 {
-    (void)state;
     static const double values[] = {-1e4, -50, -10, -6, -3, -1, -1e-3, 0, 1e-3, 1, 3, 6, 10, 50, 1e4};
     enum { COUNT = sizeof values / sizeof *values };
     for (int act = 0; act < ACT_KINDS; act++)
@@ -154,9 +149,8 @@ static void test_activations_of_large_values(void **state)
 }
 
 /* Many arguments of an activation at once, large and small, compared with double. */
-static void test_activations_over_their_range(void **state)
+TEST(test_activations_over_their_range)
 {
-    (void)state;
     for (int act = 0; act < ACT_KINDS; act++)
         for (int backward = 0; backward < 2; backward++) {
             struct sample s = {.dims = {1, 2, 8193, 1, 1, 1, 1}, .act = act, .seed = 11};
@@ -175,17 +169,4 @@ static void test_activations_over_their_range(void **state)
             operands_free(inputs);
             operands_free(oracle);
         }
-}
-
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_attention_of_large_logits),
-        cmocka_unit_test(test_softmax_of_large_scores),
-        cmocka_unit_test(test_maximum_of_negative_values),
-        cmocka_unit_test(test_loss_of_large_logits),
-        cmocka_unit_test(test_activations_of_large_values),
-        cmocka_unit_test(test_activations_over_their_range),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

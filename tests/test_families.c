@@ -125,9 +125,8 @@ static void assert_graph(const struct graph_family *f, int64_t nodes, double deg
     batch_free(&b);
 }
 
-static void sizes_and_structure(void **state)
+TEST(sizes_and_structure)
 {
-    (void)state;
     int64_t nodes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 17, 63, 64, 65, 1000};
     double degrees[] = {0,   0.1, 0.3, 0.7,  1,  1.5, 2, 2.9, 3, 4, 5, 5.9999999999999991,
                         6.4, 7,   12,  15.5, 31, 200};
@@ -138,9 +137,8 @@ static void sizes_and_structure(void **state)
 }
 
 /* The formula of ba for degrees on both sides of rounding steps; no graph is generated. */
-static void ba_counts_what_its_nodes_attach(void **state)
+TEST(ba_counts_what_its_nodes_attach)
 {
-    (void)state;
     const struct graph_family *ba = graph_family_named("ba");
     for (double degree = 0; degree < 42; degree += 0.3)
         for (int64_t nodes = 1; nodes < 300; nodes += 7) {
@@ -152,9 +150,8 @@ static void ba_counts_what_its_nodes_attach(void **state)
 }
 
 /* The node at (x, y, z) has number x + side (y + side z). */
-static void grid3d_joins_neighbours(void **state)
+TEST(grid3d_joins_neighbours)
 {
-    (void)state;
     for (int64_t nodes = 1; nodes <= 70; nodes++) {
         struct batch b = graph_generated("grid3d", nodes, 99, 1, 7);
         int64_t side = (int64_t)ceil(cbrt((double)nodes) - 1e-9);
@@ -168,9 +165,8 @@ static void grid3d_joins_neighbours(void **state)
     }
 }
 
-static void grid_joins_neighbours(void **state)
+TEST(grid_joins_neighbours)
 {
-    (void)state;
     for (int64_t nodes = 1; nodes <= 60; nodes++) {
         struct batch b = graph_generated("grid", nodes, 99, 1, 7);
         int64_t columns = (int64_t)ceil(sqrt((double)nodes));
@@ -193,9 +189,8 @@ static void grid_joins_neighbours(void **state)
 }
 
 /* One large graph, whose edges are divided among threads, and many small ones, which are distributed. */
-static void bits_do_not_depend_on_threads(void **state)
+TEST(bits_do_not_depend_on_threads)
 {
-    (void)state;
     for (const struct graph_family *f = graph_families; f->name; f++) {
         int64_t nodes = 30000;
         while (edges_of(f, nodes, 5) > 160000)
@@ -217,9 +212,8 @@ static void bits_do_not_depend_on_threads(void **state)
     }
 }
 
-static void batches_are_block_diagonal(void **state)
+TEST(batches_are_block_diagonal)
 {
-    (void)state;
     for (const struct graph_family *f = graph_families; f->name; f++) {
         struct batch b = graph_generated(f->name, 20, 4.5, 60, 3);
         assert_undirected(&b.adj);
@@ -249,9 +243,8 @@ static int64_t count_components(const struct csr *g)
 }
 
 /* For each graph one component, with all edges of its nodes; a connected graph is its own giant component. */
-static void giant_components_are_connected(void **state)
+TEST(giant_components_are_connected)
 {
-    (void)state;
     struct batch all = graph_generated("er", 400, 2, 3, 5), giant = graph_generated("er:giant", 400, 2, 3, 5);
     assert_true(count_components(&all.adj) > 30);
     assert_int_equal(giant.graphs, 3);
@@ -275,7 +268,7 @@ static void giant_components_are_connected(void **state)
 }
 
 /* Which is found without the edges of the batch, by one thread or several. */
-static void shapes_of_giant_components(void **state)
+TEST(shapes_of_giant_components)
 {
     static const char *const families[] = {"er:giant", "rmat:giant", "sbm:giant", "ba:giant", "hiv:giant"};
     static const int64_t sizes[][2] = {{400, 3}, {1, 1}, {9, 40}, {2, 5}};
@@ -304,9 +297,8 @@ static void shapes_of_giant_components(void **state)
 }
 
 /* Results of all versions and machines are for the same graphs. A family without a row here is not pinned. */
-static void bits_are_pinned(void **state)
+TEST(bits_are_pinned)
 {
-    (void)state;
     struct {
         const char *family;
         uint64_t one, batch, other_seed;
@@ -360,9 +352,8 @@ static double share_from(const struct csr *g, int64_t degree)
  * (Bollobas, Riordan, Spencer and Tusnady, 2001), up to chance and the removal of parallel edges; a uniform
  * graph has none of degree 40.
  */
-static void ba_has_the_tail_of_a_power_law(void **state)
+TEST(ba_has_the_tail_of_a_power_law)
 {
-    (void)state;
     struct batch ba = graph_generated("ba", 100000, 4, 1, 42), er = graph_generated("er", 100000, 4, 1, 42);
     for (int64_t k = 3; k <= 96; k *= 2) {
         double want = 6.0 / (double)(k * (k + 1)), got = share_from(&ba.adj, k);
@@ -380,9 +371,8 @@ static void ba_has_the_tail_of_a_power_law(void **state)
 /*
  * Half-integer degrees: the nodes of degree 2.5 join with one edge or two, three of them with five in total.
  */
-static void ba_meets_fractional_degrees(void **state)
+TEST(ba_meets_fractional_degrees)
 {
-    (void)state;
     double degrees[] = {0.5, 1, 2.5, 3, 7.3};
     for (size_t i = 0; i < LENGTH(degrees); i++) {
         struct batch b = graph_generated("ba", 20000, degrees[i], 1, 9);
@@ -403,9 +393,8 @@ static void ba_meets_fractional_degrees(void **state)
  * (.76^2 + .24^2)^k. This gives the sum of squared degrees; the two ends of an edge differ, an effect of
  * order 1 / m for the 2 m ends. The diagonal, .62^k, changes it by less than a hundredth.
  */
-static void rmat_has_the_moments_of_its_model(void **state)
+TEST(rmat_has_the_moments_of_its_model)
 {
-    (void)state;
     struct batch b = graph_generated("rmat", 1024, 32, 1, 42);
     struct degrees d = csr_degrees(&b.adj);
     double edges = (double)b.adj.edges, squares = (d.std * d.std + d.mean * d.mean) * 1024;
@@ -419,9 +408,8 @@ static void rmat_has_the_moments_of_its_model(void **state)
 }
 
 /* Without scrambling, the lower half would have .76 of the ends, and node 0 would be the largest hub. */
-static void rmat_scrambles_its_labels(void **state)
+TEST(rmat_scrambles_its_labels)
 {
-    (void)state;
     double low = 0;
     for (uint64_t seed = 0; seed < 40; seed++) {
         struct batch b = graph_generated("rmat", 1000, 10, 1, seed);
@@ -432,22 +420,4 @@ static void rmat_scrambles_its_labels(void **state)
     assert_true(fabs(low - 0.5) < 0.05);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_and_structure),
-        cmocka_unit_test(ba_counts_what_its_nodes_attach),
-        cmocka_unit_test(grid_joins_neighbours),
-        cmocka_unit_test(grid3d_joins_neighbours),
-        cmocka_unit_test(bits_do_not_depend_on_threads),
-        cmocka_unit_test(batches_are_block_diagonal),
-        cmocka_unit_test(giant_components_are_connected),
-        cmocka_unit_test(shapes_of_giant_components),
-        cmocka_unit_test(bits_are_pinned),
-        cmocka_unit_test(ba_has_the_tail_of_a_power_law),
-        cmocka_unit_test(ba_meets_fractional_degrees),
-        cmocka_unit_test(rmat_has_the_moments_of_its_model),
-        cmocka_unit_test(rmat_scrambles_its_labels),
-    };
-    return cmocka_run_group_tests_name("families", tests, NULL, NULL);
-}
+GROUP("families", NULL, NULL)

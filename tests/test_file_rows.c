@@ -15,7 +15,7 @@ static void put_file(const struct house *h, const char *name, const char *text)
 }
 
 /* The degree that is asked of a generator is not that of a file. */
-static void files_have_no_requested_degree(void **state)
+TEST_BETWEEN(files_have_no_requested_degree, house_setup, house_teardown)
 {
     const struct house *h = *state;
     put_file(h, "w.txt", "1 2 1\n1 3 1\n1 4 1\n");
@@ -42,7 +42,7 @@ static void files_have_no_requested_degree(void **state)
 }
 
 /* Both directions are in the file: to add them again is said, and can be avoided. */
-static void both_directions_are_noted(void **state)
+TEST_BETWEEN(both_directions_are_noted, house_setup, house_teardown)
 {
     static const struct {
         const char *graph;
@@ -70,7 +70,7 @@ static void both_directions_are_noted(void **state)
 }
 
 /* A comma after a backslash is part of a name, in a list, too. */
-static void names_may_have_commas(void **state)
+TEST_BETWEEN(names_may_have_commas, house_setup, house_teardown)
 {
     const struct house *h = *state;
     put_file(h, "a,b.txt", "1 2\n3 4\n5 6\n5 8\n6 10\n");
@@ -88,7 +88,7 @@ static void names_may_have_commas(void **state)
 }
 
 /* A table of a folder that cannot be read is not in the way of another in its place, or none. */
-static void tables_can_be_left_out(void **state)
+TEST_BETWEEN(tables_can_be_left_out, house_setup, house_teardown)
 {
     static const struct {
         const char *flags, *inputs;
@@ -122,7 +122,7 @@ static void tables_can_be_left_out(void **state)
 }
 
 /* Features of nodes without an edge: the line says which, and what to do. */
-static void missing_nodes_are_named(void **state)
+TEST_BETWEEN(missing_nodes_are_named, house_setup, house_teardown)
 {
     static const char *const files[][3] = {
         {"0 1\n1 2\n4 0\n", "4 nodes",
@@ -154,14 +154,4 @@ static void missing_nodes_are_named(void **state)
     record_free(record);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(files_have_no_requested_degree, house_setup, house_teardown),
-        cmocka_unit_test_setup_teardown(both_directions_are_noted, house_setup, house_teardown),
-        cmocka_unit_test_setup_teardown(names_may_have_commas, house_setup, house_teardown),
-        cmocka_unit_test_setup_teardown(tables_can_be_left_out, house_setup, house_teardown),
-        cmocka_unit_test_setup_teardown(missing_nodes_are_named, house_setup, house_teardown),
-    };
-    return cmocka_run_group_tests_name("rows of files", tests, NULL, NULL);
-}
+GROUP("rows of files", NULL, NULL)

@@ -39,9 +39,8 @@ static struct rows *profiled_rows(double attention, bool noisy)
     return rows;
 }
 
-static void test_bound(void **state)
+TEST(test_bound)
 {
-    (void)state;
     assert_said(profiled_rows(3e-3, false),
                 "- With 500 nodes, a training step takes 5.00 ± 0.05 ms, at 50 % of its roofline, bound by "
                 "compute; the "
@@ -70,9 +69,8 @@ static void test_bound(void **state)
                       "bound by memory (LLC);");
 }
 
-static void test_growth(void **state)
+TEST(test_growth)
 {
-    (void)state;
     static const double rises[6] = {1, 1, 1, 1, 1, 1.4}, falls[6] = {1.4, 1, 1, 1, 1, 1},
                         wild[6] = {1, 2, 1, 3, 1, 2};
     assert_said(nodes_rows(flat, 0.01),
@@ -120,9 +118,8 @@ static struct rows *batch_rows(double last, double noise)
     return rows;
 }
 
-static void test_growth_of_batches(void **state)
+TEST(test_growth_of_batches)
 {
-    (void)state;
     assert_said(batch_rows(2e-3, 0.01),
                 "; --batch 4 takes 0.5 [0.49, 0.51] times as long for each graph as 1");
     assert_not_said(batch_rows(4.5e-3, 0.01), "--batch");
@@ -131,9 +128,8 @@ static void test_growth_of_batches(void **state)
 }
 
 /* Only of dense attention is the term of N^2, and where it is most of the time. */
-static void test_growth_of_attention(void **state)
+TEST(test_growth_of_attention)
 {
-    (void)state;
     for (int last = 4; last < 6; last++)
         for (int dense = 0; dense < 2; dense++) {
             struct rows *rows = nodes_rows(flat, 0.01);
@@ -147,9 +143,8 @@ static void test_growth_of_attention(void **state)
 }
 
 /* Nodes that grow with the ranks are no growth over nodes; the largest of several fits is told. */
-static void test_growth_over_ranks(void **state)
+TEST(test_growth_over_ranks)
 {
-    (void)state;
     struct rows *rows = nodes_rows(flat, 0.01);
     for (size_t i = 0; i < rows_count(rows); i++)
         row_set_count(rows_at(rows, i), "ranks.count", 1 << i);
@@ -179,9 +174,8 @@ static struct row *kernel_row(const char *op, const char *variant, double millis
 
 /* Of each op the fastest kernel, whichever that is; two that may be the one, and more of them; a kernel of
  * which nothing is known may be it. */
-static void test_kernels(void **state)
+TEST(test_kernels)
 {
-    (void)state;
     struct rows *rows =
         rows_of(kernel_row("linear", "simd", 10, 0.01, 60), kernel_row("linear", "ref", 90, 0.01, 1),
                 kernel_row("gather", "simd", 3, 0.01, 10));
@@ -225,9 +219,8 @@ static struct row *encoding_row(const char *pe, int64_t nodes, double seconds, d
 }
 
 /* Of graphs with more components than vectors; an encoding that has no eigenvectors, and rows without one. */
-static void test_encodings_without_a_solver(void **state)
+TEST(test_encodings_without_a_solver)
 {
-    (void)state;
     static const struct {
         int64_t nullity, iterated;
         bool nothing;
@@ -242,9 +235,8 @@ static void test_encodings_without_a_solver(void **state)
     row_free(row);
 }
 
-static void test_when_encodings_pay_off(void **state)
+TEST(test_when_encodings_pay_off)
 {
-    (void)state;
     struct rows *rows = rows_new();
     for (int i = 0; i < 3; i++) {
         struct row *row = encoding_row("lap:16", 500 << i, 0.01 * (i + 1), 0.01);
@@ -284,9 +276,8 @@ static struct row *memory_row(int64_t nodes, const char *checkpoint, double seco
 
 /* Of the most work; of checkpoints, and of precision, what rows show that differ in nothing else, with their
  * time if it differs. */
-static void test_memory(void **state)
+TEST(test_memory)
 {
-    (void)state;
     assert_said(rows_of(memory_row(500, "none", 0.1, 500), memory_row(400, "none", 0.1, 800), NULL),
                 "- With 500 nodes, a training step needs 500 MiB of memory, 50 % of it activations (fewer: "
                 "--checkpoint layer). (1 of 2 rows)\n");
@@ -337,9 +328,8 @@ static void test_memory(void **state)
 }
 
 /* 10 MiB and 1 MiB per node in a machine of 64 GiB; another device's memory is not known. */
-static void test_what_fits(void **state)
+TEST(test_what_fits)
 {
-    (void)state;
     for (int gpu = 0; gpu < 2; gpu++) {
         struct rows *rows = rows_of(memory_row(100, "none", 0.1, 110), memory_row(200, "none", 0.2, 210),
                                     memory_row(400, "none", 0.4, 410));
@@ -365,9 +355,8 @@ static struct row *rank_row(int64_t ranks, int64_t batch, double load, double se
     return row;
 }
 
-static void test_ranks(void **state)
+TEST(test_ranks)
 {
-    (void)state;
     assert_said(
         rows_of(rank_row(1, 64, 0, 0.1, 0.001), rank_row(2, 64, 1, 0.0625, 0.001), NULL),
         "- On 2 ranks (--parallel data), a training step takes 0.62 [0.62, 0.63] times what one rank takes: "
@@ -397,9 +386,8 @@ static struct row *divided_row(int64_t ranks, int64_t nodes, const char *paralle
 }
 
 /* A row whose own nodes ran on one rank is compared with that one, also if it has twice those of another. */
-static void test_divided_nodes(void **state)
+TEST(test_divided_nodes)
 {
-    (void)state;
     assert_said(rows_of(divided_row(1, 32, "halo", 0.1), divided_row(2, 64, "halo", 0.125), NULL),
                 "- On 2 ranks (--parallel halo), each with as many nodes, a training step takes 1.25 [1.2");
     assert_not_said(rows_of(divided_row(1, 32, "halo", 0.1), divided_row(2, 96, "halo", 0.125), NULL),
@@ -412,9 +400,8 @@ static void test_divided_nodes(void **state)
     free(text);
 }
 
-static void test_doubts(void **state)
+TEST(test_doubts)
 {
-    (void)state;
     struct row *unchecked = checked_row(8), *noisy = checked_row(8),
                *encoded = encoding_row("rwse:16", 8, 1, 0.01);
     set_step(unchecked, 1, 0.01, 1e9);
@@ -444,9 +431,8 @@ static void test_doubts(void **state)
 }
 
 /* Of several records one of each kind, from where it weighs most, with its name; five in all, doubts last. */
-static void test_several_records(void **state)
+TEST(test_several_records)
 {
-    (void)state;
     struct record *records[] = {empty_record(), empty_record()};
     struct rows *rows[] = {nodes_rows(flat, 0.01), profiled_rows(3e-3, false)};
     const char *const names[] = {"sweep", "profile"};
@@ -471,25 +457,4 @@ static void test_several_records(void **state)
     free(text);
     record_free(records[0]);
     record_free(records[1]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bound),
-        cmocka_unit_test(test_growth),
-        cmocka_unit_test(test_growth_of_batches),
-        cmocka_unit_test(test_growth_of_attention),
-        cmocka_unit_test(test_growth_over_ranks),
-        cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_when_encodings_pay_off),
-        cmocka_unit_test(test_encodings_without_a_solver),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_what_fits),
-        cmocka_unit_test(test_ranks),
-        cmocka_unit_test(test_divided_nodes),
-        cmocka_unit_test(test_doubts),
-        cmocka_unit_test(test_several_records),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,9 +21,8 @@ static struct rows *variants_rows(double factor, double noise)
 }
 
 /* One found, none, left open by noise, more than one, and one of memory; none of unchecked rows. */
-static void test_crossovers(void **state)
+TEST(test_crossovers)
 {
-    (void)state;
     assert_said(
         variants_rows(1, 0.01),
         "- In inference, sparse attention overtakes dense attention between 200 and 800 nodes, at about "
@@ -97,9 +96,8 @@ static void assert_answer(struct rows *rows, const char *expected, bool there)
 
 /* Each two of them: two overtake dense attention, neither the other; by noise, or two alike, it is left open.
  */
-static void test_crossovers_of_three(void **state)
+TEST(test_crossovers_of_three)
 {
-    (void)state;
     assert_answer(kinds_rows(0.01),
                   "- In inference, performer attention overtakes dense attention between 400 and "
                   "1600 nodes, at about 800 [784, 816]: it takes 2 times as long with 400, and 0.5 "
@@ -128,9 +126,8 @@ static void test_crossovers_of_three(void **state)
 }
 
 /* Computing an encoding takes as long as a step of 200 nodes; without a solver it counts for nothing. */
-static void test_encodings_against_steps(void **state)
+TEST(test_encodings_against_steps)
 {
-    (void)state;
     for (int solved = 0; solved < 2; solved++) {
         struct rows *rows = rows_new();
         for (int i = 0; i < 3; i++) {
@@ -148,14 +145,4 @@ static void test_encodings_against_steps(void **state)
             "about 200 [196, 204]",
             solved);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_crossovers),
-        cmocka_unit_test(test_crossovers_of_three),
-        cmocka_unit_test(test_encodings_against_steps),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

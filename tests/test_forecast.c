@@ -32,9 +32,8 @@ static struct timeline rank_of(struct exchange_step steps[STEPS], enum link_kind
     return (struct timeline){steps, 2, after};
 }
 
-static void test_exchange(void **state)
+TEST(test_exchange)
 {
-    (void)state;
     struct exchange_step steps[RANKS][STEPS];
     struct link link = link_given(0.5, 100);
     struct timeline part[RANKS] = {rank_of(steps[0], LINK_EXCHANGE, 100, 1, 0, 1),
@@ -58,9 +57,8 @@ static void test_exchange(void **state)
 }
 
 /* Computation between start and wait hides the exchange wholly, or in part. */
-static void test_overlap(void **state)
+TEST(test_overlap)
 {
-    (void)state;
     struct exchange_step steps[RANKS][STEPS];
     struct link link = link_given(0.5, 100);
     struct timeline part[RANKS] = {rank_of(steps[0], LINK_EXCHANGE, 200, 1, 3, 1),
@@ -77,9 +75,8 @@ static void test_overlap(void **state)
 }
 
 /* Two exchanges under way: the second has to wait for the link. */
-static void test_two(void **state)
+TEST(test_two)
 {
-    (void)state;
     struct exchange_step steps[STEPS] = {{true, 1, LINK_EXCHANGE, 100, 1, 0},
                                          {true, 2, LINK_EXCHANGE, 100, 0, 0},
                                          {false, 1, LINK_EXCHANGE, 0, 0.25, 0},
@@ -94,9 +91,8 @@ static void test_two(void **state)
 }
 
 /* Rows are packed before an exchange begins, and unpacked after it: neither is hidden. */
-static void test_moving(void **state)
+TEST(test_moving)
 {
-    (void)state;
     struct exchange_step steps[RANKS][STEPS];
     struct link link = link_given(0.5, 100);
     struct timeline part[RANKS] = {rank_of(steps[0], LINK_EXCHANGE, 200, 1, 3, 1),
@@ -114,9 +110,8 @@ static void test_moving(void **state)
 }
 
 /* Without a link nothing is predicted; without ceilings only the exchange. */
-static void test_unknown(void **state)
+TEST(test_unknown)
 {
-    (void)state;
     struct exchange_step steps[RANKS][STEPS];
     struct timeline part[RANKS] = {rank_of(steps[0], LINK_SUM, 100, NAN, 0, 1),
                                    rank_of(steps[1], LINK_SUM, 100, NAN, 0, 1)};
@@ -159,9 +154,8 @@ static struct forecast planned(int ranks, enum program_kind kind, int64_t *nodes
 }
 
 /* The dry run's memory is that of the largest rank, not always the first. */
-static void test_estimate(void **state)
+TEST(test_estimate)
 {
-    (void)state;
     bool other = false;
     for (int ranks = 2; ranks <= 6; ranks++) {
         char words[256];
@@ -185,9 +179,8 @@ static void test_estimate(void **state)
 
 /* The sum of the gradients is all that data-parallel ranks exchange; a rank of six has less to compute and to
  * hold than one of two. */
-static void test_programs(void **state)
+TEST(test_programs)
 {
-    (void)state;
     int64_t nodes, memory, of_two = 0, bytes = 0;
     double computed = 0;
     struct forecast f = planned(1, PROGRAM_STEP, &nodes, &memory);
@@ -219,9 +212,8 @@ static int64_t moved_by(const struct tape *t)
 }
 
 /* With ceilings the rows that are moved take the time of their bytes at 20 GB/s, without them none. */
-static void test_moved_rows(void **state)
+TEST(test_moved_rows)
 {
-    (void)state;
     struct workload w;
     struct message error;
     struct options o =
@@ -267,9 +259,8 @@ static void assert_memory(const struct point *p, int n, double limit, const char
     rows_free(rows);
 }
 
-static void test_memory(void **state)
+TEST(test_memory)
 {
-    (void)state;
     static const struct point falls[] = {{1, 400 << 20}, {2, 220 << 20}, {4, 130 << 20}},
                               stops[] = {{1, 400 << 20}, {8, 101 << 20}, {2, 200 << 20}, {4, 100 << 20}},
                               never[] = {{2, 100 << 20}, {4, 100 << 20}};
@@ -291,14 +282,4 @@ static void test_memory(void **state)
         "from 2 ranks on\n");
     assert_memory(falls, 1, 0x1p30, "");
     assert_memory(NULL, 0, 0, "");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exchange), cmocka_unit_test(test_overlap), cmocka_unit_test(test_two),
-        cmocka_unit_test(test_unknown),  cmocka_unit_test(test_moving),  cmocka_unit_test(test_moved_rows),
-        cmocka_unit_test(test_programs), cmocka_unit_test(test_memory),  cmocka_unit_test(test_estimate),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,9 +5,8 @@
 #include "tests/test.h"
 #include "tests/test_analysis_rows.h"
 
-static void test_reading(void **state)
+TEST(test_reading)
 {
-    (void)state;
     struct gates g = {0};
     struct message error;
     assert_true(gates_parse("latency:100ms,step.memory:2GiB,forward.throughput:1k/s,error:1e-4", &g, &error));
@@ -74,9 +73,8 @@ static char *judged(const char *text, const bool programs[PROGRAMS], const struc
 }
 
 /* The rows' forward times are their FLOPs at 55 GFLOP/s, the planned bytes 2000000 + 4096 nodes. */
-static void test_judging(void **state)
+TEST(test_judging)
 {
-    (void)state;
     static const bool both[PROGRAMS] = {true, true}, forward[PROGRAMS] = {true, false};
     struct rows *rows = rows_of(good_row(100), good_row(1000), NULL);
     row_derive(rows_at(rows, 0));
@@ -118,9 +116,8 @@ static void test_judging(void **state)
 }
 
 /* Percentiles need samples; FLOPs are planned; an encoding is judged only where it is named and there. */
-static void test_more_kinds(void **state)
+TEST(test_more_kinds)
 {
-    (void)state;
     static const bool forward[PROGRAMS] = {true, false};
     struct row *row = good_row(100), *encoded = good_row(1000);
     double samples[SUMMARY_P99_MIN];
@@ -163,9 +160,8 @@ static void test_more_kinds(void **state)
 }
 
 /* A program that a row was not meant to run does not miss a gate, unless the gate names it. */
-static void test_rows_that_only_encode(void **state)
+TEST(test_rows_that_only_encode)
 {
-    (void)state;
     static const bool both[PROGRAMS] = {true, true}, forward[PROGRAMS] = {true, false};
     struct row *row = good_row(100);
     struct rows *rows = rows_of(row, good_row(1000), NULL);
@@ -193,7 +189,7 @@ static void test_rows_that_only_encode(void **state)
     rows_free(rows);
 }
 
-static void test_runs(void **state)
+TEST(test_runs)
 {
     static const char *const tiny =
         "--nodes 8,16 --hidden 16 --heads 2 --layers 1 --runs 3 --output x.json --threshold ";
@@ -210,12 +206,4 @@ static void test_runs(void **state)
     ended_free(&e);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reading),    cmocka_unit_test(test_judging),
-        cmocka_unit_test(test_more_kinds), cmocka_unit_test(test_rows_that_only_encode),
-        cmocka_unit_test(test_runs),
-    };
-    return cmocka_run_group_tests(tests, house_setup, house_teardown);
-}
+GROUP("tests", house_setup, house_teardown)

@@ -19,7 +19,7 @@ static struct batch read_batch(const struct test_file *temp, const char *kind)
     return graph_generated(family, 0, -1, 1, 0);
 }
 
-static void batches_come_from_files(void **state)
+TEST(batches_come_from_files)
 {
     struct test_file *temp = *state;
     write_bytes(temp->path, BYTES("9 7\n7 5\n5 7\n5 5\n9 7\n"));
@@ -58,7 +58,7 @@ static void batches_come_from_files(void **state)
 }
 
 /* Loops, parallel edges, isolated nodes, a graph of one node and one without edges. */
-static void files_hold_batches(void **state)
+TEST(files_hold_batches)
 {
     struct test_file *temp = *state;
     static const char text[] = "graph 4\n3 0\n3 0\n0 3\n2 2\n"
@@ -108,7 +108,7 @@ static void files_hold_batches(void **state)
  * A generated batch of more graphs than the initial capacity for offsets. Reading it takes more memory than
  * building the rows, and so determines its scratch.
  */
-static void a_written_batch_comes_back(void **state)
+TEST(a_written_batch_comes_back)
 {
     struct test_file *temp = *state;
     struct batch b = graph_generated("er", 12, 3, 5000, 42);
@@ -138,7 +138,7 @@ static void a_written_batch_comes_back(void **state)
     batch_free(&b);
 }
 
-static void shapes_of_files_have_no_arrays(void **state)
+TEST(shapes_of_files_have_no_arrays)
 {
     struct test_file *temp = *state;
     char family[96], error[ERROR_SIZE] = "";
@@ -180,7 +180,7 @@ static void shapes_of_files_have_no_arrays(void **state)
 /*
  * A graph without isolated nodes, with ids spread over 64 bits in the same order, is written and read again.
  */
-static void a_million_edges_come_back(void **state)
+TEST(a_million_edges_come_back)
 {
     struct test_file *temp = *state;
     struct batch b = graph_generated("ba", getenv("GTMARK_SMALL") ? 20000 : 200000, 10, 1, 42);
@@ -206,12 +206,4 @@ static void a_million_edges_come_back(void **state)
     batch_free(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(batches_come_from_files),    cmocka_unit_test(files_hold_batches),
-        cmocka_unit_test(a_written_batch_comes_back), cmocka_unit_test(shapes_of_files_have_no_arrays),
-        cmocka_unit_test(a_million_edges_come_back),
-    };
-    return cmocka_run_group_tests_name("graphs from files", tests, test_file_open, test_file_close);
-}
+GROUP("graphs from files", test_file_open, test_file_close)

@@ -50,7 +50,7 @@ static void check_refused(const struct test_file *temp, const char *ending, cons
         assert_string_equal(read_as(temp, ending, r[i].text, r[i].size, i % 2, shown), r[i].error);
 }
 
-static void matrices_are_graphs(void **state)
+TEST(matrices_are_graphs)
 {
     static const struct known known[] = {
         {MARKET "pattern general\n3 3 2\n1 2\n3 3\n", false, "3: 0>1 2>2"},
@@ -73,7 +73,7 @@ static void matrices_are_graphs(void **state)
     check_known(*state, ".mtx.gz", known, LENGTH(known));
 }
 
-static void bad_matrices_are_refused(void **state)
+TEST(bad_matrices_are_refused)
 {
     static const struct refused refused[] = {
         {BYTES(""), ": the file is empty"},
@@ -123,7 +123,7 @@ static void bad_matrices_are_refused(void **state)
 }
 
 /* Files that are no text, whatever their name is, and compressed, too. */
-static void containers_are_named(void **state)
+TEST(containers_are_named)
 {
     static const struct refused files[] = {
         {BYTES("PK\3\4\x14\0\0\0\0\0abcdefghijklmnop\5\0\0\0x.txt0 1\n"),
@@ -172,7 +172,7 @@ static void containers_are_named(void **state)
                         ": is compressed by gzip twice: gunzip it first");
 }
 
-static void metis_files_are_graphs(void **state)
+TEST(metis_files_are_graphs)
 {
     static const struct known known[] = {
         {"3 2\n2\n1 3\n2\n", false, "3: 1>0 0>1 2>1 1>2"},
@@ -188,7 +188,7 @@ static void metis_files_are_graphs(void **state)
     check_known(*state, ".metis.gz", known, LENGTH(known));
 }
 
-static void bad_metis_files_are_refused(void **state)
+TEST(bad_metis_files_are_refused)
 {
     static const struct refused refused[] = {
         {BYTES("% x\n"), ": the file has no header"},
@@ -216,7 +216,7 @@ static void bad_metis_files_are_refused(void **state)
 }
 
 /* The list alone does not show whether each edge is there in both directions; the batch does. */
-static void both_ends_list_an_edge(void **state)
+TEST(both_ends_list_an_edge)
 {
     const struct test_file *temp = *state;
     char family[96], error[GRAPH_SHOWN] = "", path[80];
@@ -236,7 +236,7 @@ static void both_ends_list_an_edge(void **state)
 }
 
 /* A hub's line may be longer than other lines, as long as its edges need it. */
-static void long_lines(void **state)
+TEST(long_lines)
 {
     enum { NODES = 200000, MIB = 1 << 20 };
     static char text[10 * MIB];
@@ -265,7 +265,7 @@ static void long_lines(void **state)
 }
 
 /* Wherever a file is cut, it is refused, unless what is left is whole. */
-static void cut_files_are_refused(void **state)
+TEST(cut_files_are_refused)
 {
     static const struct {
         const char *ending, *text;
@@ -334,7 +334,7 @@ static size_t put_file(char *archive, size_t at, const char *name, const void *b
 
 static const int32_t edge_index[] = {0, 1, 3, 1, 2, 0}, pairs[] = {0, 1, 1, 2, 3, 0};
 
-static void arrays_are_edges(void **state)
+TEST(arrays_are_edges)
 {
     char array[ARRAY_MOST], archive[ARCHIVE_MOST], shown[GRAPH_SHOWN] = "";
     for (int i = 0; i < 4; i++) {
@@ -350,7 +350,7 @@ static void arrays_are_edges(void **state)
     }
 }
 
-static void sparse_matrices_are_graphs(void **state)
+TEST(sparse_matrices_are_graphs)
 {
     static const char contradict[] = ": its shape, indptr and indices contradict each other";
     static const struct {
@@ -391,7 +391,7 @@ static void sparse_matrices_are_graphs(void **state)
 }
 
 /* In an archive all bytes count but those of times and versions, and what is behind the arrays. */
-static void bad_arrays_are_refused(void **state)
+TEST(bad_arrays_are_refused)
 {
     static const int32_t negative[] = {0, 1, 3, 1, -2, 0}, large[] = {0, 1, 3, 1, 2, INT32_MAX};
     static const struct {
@@ -431,15 +431,4 @@ static void bad_arrays_are_refused(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(matrices_are_graphs),    cmocka_unit_test(bad_matrices_are_refused),
-        cmocka_unit_test(metis_files_are_graphs), cmocka_unit_test(bad_metis_files_are_refused),
-        cmocka_unit_test(both_ends_list_an_edge), cmocka_unit_test(long_lines),
-        cmocka_unit_test(cut_files_are_refused),  cmocka_unit_test(containers_are_named),
-        cmocka_unit_test(arrays_are_edges),       cmocka_unit_test(sparse_matrices_are_graphs),
-        cmocka_unit_test(bad_arrays_are_refused),
-    };
-    return cmocka_run_group_tests_name("graph formats", tests, test_file_open, test_file_close);
-}
+GROUP("graph formats", test_file_open, test_file_close)

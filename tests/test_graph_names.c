@@ -9,9 +9,8 @@
 enum { ERROR_SIZE = 512 };
 
 /* A name and its canonical form. */
-static void test_canonical(void **state)
+TEST(test_canonical)
 {
-    (void)state;
     static const char *const names[][2] = {
         {"er", "er"},
         {"er:giant", "er:giant"},
@@ -47,9 +46,8 @@ static void test_canonical(void **state)
     }
 }
 
-static void test_files(void **state)
+TEST(test_files)
 {
-    (void)state;
     static const char *const files[] = {"file:x", "undirected:/a b/c.gz", "file:a=1:giant", "unique:x"};
     static const char *const unknown[] = {"",       "e",           "err",    "ER",         "file",
                                           "file:",  "undirected:", "File:x", "directed:x", "unique:",
@@ -69,9 +67,8 @@ static void test_files(void **state)
     assert_string_equal(graph_shape_of("mnist:giant")->name, "mnist");
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
-    (void)state;
     static const char *const refused[][2] = {
         {"er:", "'' is no parameter of er, which has none"},
         {"er:giant:giant", "'giant' is no parameter of er, which has none"},
@@ -104,9 +101,8 @@ static void test_refusals(void **state)
 }
 
 /* Parameters reach the graph: other values are other graphs, the same ones in another form the same. */
-static void test_parameters(void **state)
+TEST(test_parameters)
 {
-    (void)state;
     static const char *const same[] = {"sbm:blocks=5,p_out=0.2", "sbm:p_out=.2,blocks=5,p_in=.1"};
     struct batch a = graph_generated(same[0], 60, 5, 3, 1), b = graph_generated(same[1], 60, 5, 3, 1),
                  c = graph_generated("sbm:blocks=5", 60, 5, 3, 1),
@@ -122,9 +118,8 @@ static void test_parameters(void **state)
  * The mean sizes of many graphs are the published ones: nodes up to rounding of the batch, edges within 1 %.
  * Sizes spread from half the mean to one and a half, whatever the configuration's own nodes and degree.
  */
-static void test_shapes(void **state)
+TEST(test_shapes)
 {
-    (void)state;
     enum { GRAPHS = 4001 };
     for (const struct graph_shape *s = graph_shapes; s->name; s++) {
         struct graph_config c = {.family = s->name, .nodes = 7, .degree = 3, .graphs = GRAPHS, .seed = 5};
@@ -150,9 +145,8 @@ static void test_shapes(void **state)
 }
 
 /* One graph has the mean size, rounded down; batches are drawn like those of any family. */
-static void test_batches_of_shapes(void **state)
+TEST(test_batches_of_shapes)
 {
-    (void)state;
     for (const struct graph_shape *s = graph_shapes; s->name; s++) {
         struct batch one = graph_generated(s->name, 1, 0, 1, 1), many = graph_generated(s->name, 1, 0, 9, 1);
         assert_int_equal(one.adj.nodes, (int64_t)s->nodes);
@@ -164,14 +158,4 @@ static void test_batches_of_shapes(void **state)
         batch_free(&one);
         batch_free(&many);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_canonical), cmocka_unit_test(test_files),
-        cmocka_unit_test(test_refusals),  cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_batches_of_shapes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

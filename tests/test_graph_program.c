@@ -29,7 +29,7 @@ static struct batch batch_in(const struct house *h, const char *name)
     return graph_generated(family, 1, 0, 1, 0);
 }
 
-static void files_are_described(void **state)
+TEST_BETWEEN(files_are_described, setup, house_teardown)
 {
     const struct house *h = *state;
     put_file(h, "e.txt", "graph 5\n0 1\n1 2\n1 2\n2 2\ngraph 1\n");
@@ -67,7 +67,7 @@ static void files_are_described(void **state)
 }
 
 /* Every format gives the batch back that was written; so do those that were made from one another. */
-static void conversions_lose_nothing(void **state)
+TEST_BETWEEN(conversions_lose_nothing, setup, house_teardown)
 {
     static const char *const names[] = {"a.txt", "b.mtx", "c.graph.gz", "d.mtx.gz", "e.csv.gz", "f.metis"};
     const struct house *h = *state;
@@ -111,7 +111,7 @@ static void conversions_lose_nothing(void **state)
     batch_free(&drawn);
 }
 
-static void wrong_lines_are_refused(void **state)
+TEST_BETWEEN(wrong_lines_are_refused, setup, house_teardown)
 {
     static const char *const wrong[][3] = {
         {"", "needs a command: describe, convert or generate", "--help"},
@@ -162,12 +162,4 @@ static void wrong_lines_are_refused(void **state)
     free(after);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(files_are_described, setup, house_teardown),
-        cmocka_unit_test_setup_teardown(conversions_lose_nothing, setup, house_teardown),
-        cmocka_unit_test_setup_teardown(wrong_lines_are_refused, setup, house_teardown),
-    };
-    return cmocka_run_group_tests_name("graph", tests, NULL, NULL);
-}
+GROUP("graph", NULL, NULL)

@@ -36,9 +36,8 @@ static struct batch generate(int64_t nodes, double degree, int64_t graphs, uint6
     return graph_generated("er", nodes, degree, graphs, seed);
 }
 
-static void er_has_the_edges_that_its_definition_says(void **state)
+TEST(er_has_the_edges_that_its_definition_says)
 {
-    (void)state;
     struct {
         int64_t nodes;
         double degree;
@@ -62,9 +61,8 @@ static void er_has_the_edges_that_its_definition_says(void **state)
     assert_true(edges_of(CSR_MAX_NODES, 1e300) == CSR_MAX_NODES * (CSR_MAX_NODES - 1));
 }
 
-static void er_is_the_same_for_any_number_of_threads(void **state)
+TEST(er_is_the_same_for_any_number_of_threads)
 {
-    (void)state;
     omp_set_num_threads(1);
     struct batch one = generate(30000, 5, 1, 42), other_seed = generate(30000, 5, 1, 43);
     assert_simple(&one.adj);
@@ -99,9 +97,8 @@ static double excess(const int64_t *count, int cells, double variance_share)
  * Each pair of 24 nodes is an edge equally often. Edges of a graph exclude each other, hence the smaller
  * variance.
  */
-static void every_pair_is_equally_likely(void **state)
+TEST(every_pair_is_equally_likely)
 {
-    (void)state;
     enum { NODES = 24, PAIRS = NODES * (NODES - 1) / 2, SEEDS = 4000 };
     int64_t count[PAIRS] = {0}, edges = 0;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
@@ -121,9 +118,8 @@ static void every_pair_is_equally_likely(void **state)
  * Each of the 20 graphs with 4 nodes and 3 edges is generated equally often: the hardest size for a
  * permutation.
  */
-static void every_graph_is_equally_likely(void **state)
+TEST(every_graph_is_equally_likely)
 {
-    (void)state;
     enum { SEEDS = 20000 };
     int64_t by_set[64] = {0}, count[20];
     int cells = 0;
@@ -148,9 +144,8 @@ static void every_graph_is_equally_likely(void **state)
         fail_msg("chi-square over graphs is %.1f deviations off", z);
 }
 
-static void batches_keep_their_sum_and_bounds(void **state)
+TEST(batches_keep_their_sum_and_bounds)
 {
-    (void)state;
     struct {
         int64_t nodes, graphs;
     } of[] = {{32, 64}, {32, 7}, {33, 8}, {1, 5}, {2, 6}, {3, 9}, {500, 2}, {1000, 1}};
@@ -179,9 +174,8 @@ static void batches_keep_their_sum_and_bounds(void **state)
 }
 
 /* Sizes 4 to 12 for mean 8, equally often, and different ones with another seed. */
-static void sizes_are_uniform(void **state)
+TEST(sizes_are_uniform)
 {
-    (void)state;
     enum { GRAPHS = 18000 };
     struct batch b = generate(8, 0, GRAPHS, 5), other = generate(8, 0, GRAPHS, 6);
     int64_t count[9] = {0};
@@ -207,9 +201,8 @@ static bool same_block(const struct batch *b, int64_t g, int64_t h)
     return true;
 }
 
-static void graphs_of_a_batch_differ(void **state)
+TEST(graphs_of_a_batch_differ)
 {
-    (void)state;
     struct batch b = generate(20, 5, 50, 42);
     for (int64_t g = 0; g < b.graphs; g++)
         for (int64_t h = 0; h < g; h++)
@@ -218,9 +211,8 @@ static void graphs_of_a_batch_differ(void **state)
     batch_free(&b);
 }
 
-static void shapes_are_known_without_a_graph(void **state)
+TEST(shapes_are_known_without_a_graph)
 {
-    (void)state;
     struct graph_config c = CONFIG("er", 32, 5, 65, 3);
     struct batch shape, generated;
     char error[ERROR_SIZE];
@@ -250,9 +242,8 @@ static void shapes_are_known_without_a_graph(void **state)
 
 /* The numbers of a symmetric graph's edges are those of the edges back; their memory is planned and limited.
  */
-static void edges_are_numbered(void **state)
+TEST(edges_are_numbered)
 {
-    (void)state;
     struct graph_config c = CONFIG("er", 40, 0.5, 3, 3);
     struct batch shape, b;
     char error[ERROR_SIZE];
@@ -278,9 +269,8 @@ static void edges_are_numbered(void **state)
     assert_null(b.offset);
 }
 
-static void bad_configurations_are_named(void **state)
+TEST(bad_configurations_are_named)
 {
-    (void)state;
     char unknown[ERROR_SIZE] = "graph family 'nope' is unknown; known are ";
     for (const struct graph_family *f = graph_families; f->name; f++)
         strcat(strcat(unknown, f->name), ", ");
@@ -321,9 +311,8 @@ static void bad_configurations_are_named(void **state)
 }
 
 /* No memory for the list of edges; then memory for it, but not for the nodes' data in ba. */
-static void too_little_memory_is_a_line(void **state)
+TEST(too_little_memory_is_a_line)
 {
-    (void)state;
     struct graph_config large[] = {CONFIG("er", CSR_MAX_NODES, 0.9, 1, 42),
                                    CONFIG("ba", CSR_MAX_NODES, 0.1, 1, 42)};
     const char *lines[] = {"no memory to draw a graph of 2147483647 nodes and 1932735282 edges",
@@ -344,20 +333,4 @@ static void too_little_memory_is_a_line(void **state)
     assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(er_has_the_edges_that_its_definition_says),
-        cmocka_unit_test(er_is_the_same_for_any_number_of_threads),
-        cmocka_unit_test(every_pair_is_equally_likely),
-        cmocka_unit_test(every_graph_is_equally_likely),
-        cmocka_unit_test(batches_keep_their_sum_and_bounds),
-        cmocka_unit_test(sizes_are_uniform),
-        cmocka_unit_test(graphs_of_a_batch_differ),
-        cmocka_unit_test(shapes_are_known_without_a_graph),
-        cmocka_unit_test(edges_are_numbered),
-        cmocka_unit_test(bad_configurations_are_named),
-        cmocka_unit_test(too_little_memory_is_a_line),
-    };
-    return cmocka_run_group_tests_name("graphs", tests, NULL, NULL);
-}
+GROUP("graphs", NULL, NULL)

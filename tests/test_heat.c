@@ -74,9 +74,8 @@ static struct batch both_directions(const struct batch *from)
 }
 
 /* A graph of a single node, one without edges, loops, duplicates, isolated nodes and many components. */
-static void test_golden(void **state)
+TEST(test_golden)
 {
-    (void)state;
     struct batch directed = golden_batch(), b = both_directions(&directed);
     struct mat right = golden_read("heat", "", "values");
     assert_int_equal(right.rows, GOLDEN_NODES);
@@ -94,7 +93,7 @@ static void test_golden(void **state)
 }
 
 /* The sum over the nodes is that of exp(-t lambda) over the eigenvalues but the first. */
-static void test_traces(void **state)
+TEST(test_traces)
 {
     enum { TIMES = 5 };
     (void)state;
@@ -131,9 +130,8 @@ static void ways_agree(struct batch b, const char *what)
     batch_free(&b);
 }
 
-static void test_ways_agree(void **state)
+TEST(test_ways_agree)
 {
-    (void)state;
     needs_lapack();
     ways_agree(graph_generated("er", 200, 5, 1, 3), "er");
     ways_agree(graph_generated("ba", 150, 5, 1, 3), "ba");
@@ -147,9 +145,8 @@ static void test_ways_agree(void **state)
  * 4/3 n^3 for the tridiagonal form and 2 n^2 for each vector, their squares, and for each of 16 times a
  * product with these.
  */
-static void test_choice(void **state)
+TEST(test_choice)
 {
-    (void)state;
     needs_lapack();
     struct batch full = graph_generated("er", 60, 59, 1, 3), sparse = graph_generated("er", 600, 5, 1, 3);
     struct encoding e = heat_of(&full, 16, SOLVER_AUTO, 1), f = heat_of(&sparse, 16, SOLVER_AUTO, 1);
@@ -164,9 +161,8 @@ static void test_choice(void **state)
     batch_free(&sparse);
 }
 
-static void test_any_number_of_threads(void **state)
+TEST(test_any_number_of_threads)
 {
-    (void)state;
     struct batch b = graph_generated("ba", 200, 5, 1, 3);
     struct encoding one = heat_of(&b, 9, SOLVER_ITERATIVE, 1);
     for (int threads = 2; threads <= 3; threads++) {
@@ -180,7 +176,7 @@ static void test_any_number_of_threads(void **state)
 }
 
 /* Two nodes and an edge: a step has 2 edges and 10 FLOPs for both nodes, the first 8, and 4 + 4 K more. */
-static void test_what_it_cost(void **state)
+TEST(test_what_it_cost)
 {
     enum { TIMES = 4 };
     (void)state;
@@ -213,7 +209,7 @@ static struct encoding_check checked(const struct encoding *e, const struct batc
 }
 
 /* One entry of 64 nodes that is too large by twice what is allowed. */
-static void test_check(void **state)
+TEST(test_check)
 {
     static const char *const families[] = {"er", "ba", "grid", "rmat"};
     (void)state;
@@ -237,9 +233,8 @@ static bool at_once(const void *context)
     return true;
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
-    (void)state;
     struct batch directed = batch_awkward(), b = batch_er(20, 1);
     struct encoding_config c = times(4, SOLVER_AUTO);
     struct encoding e;
@@ -255,19 +250,4 @@ static void test_refusals(void **state)
     }
     batch_free(&directed);
     batch_free(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_golden),
-        cmocka_unit_test(test_traces),
-        cmocka_unit_test(test_ways_agree),
-        cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_any_number_of_threads),
-        cmocka_unit_test(test_what_it_cost),
-        cmocka_unit_test(test_check),
-        cmocka_unit_test(test_refusals),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

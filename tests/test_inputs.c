@@ -64,7 +64,7 @@ static struct batch batch_of(const char *direction, const char *folder)
 }
 
 /* Whether every edge has the row of its own; in an undirected file of one of both directions. */
-static void test_edges_keep_their_rows(void **state)
+TEST(test_edges_keep_their_rows)
 {
     char folder[PATH_MAX];
     folder_of(*state, folder);
@@ -90,7 +90,7 @@ static void test_edges_keep_their_rows(void **state)
 }
 
 /* Each edge once: with the row of the first of the file, which is also that of the edge back. */
-static void test_unique_edges_keep_the_first_row(void **state)
+TEST(test_unique_edges_keep_the_first_row)
 {
     char folder[PATH_MAX];
     struct batch b = batch_of("unique", folder_of(*state, folder));
@@ -103,7 +103,7 @@ static void test_unique_edges_keep_the_first_row(void **state)
     batch_free(&b);
 }
 
-static void test_values(void **state)
+TEST(test_values)
 {
     char folder[PATH_MAX];
     struct batch b = batch_of("file", folder_of(*state, folder));
@@ -118,7 +118,7 @@ static void test_values(void **state)
 }
 
 /* Rows are right, and have the parameters of these widths. */
-static void test_rows(void **state)
+TEST(test_rows)
 {
     static const struct {
         const char *flags, *inputs;
@@ -150,7 +150,7 @@ static void test_rows(void **state)
 }
 
 /* Tables given by name, beside a file; their bytes are part of the work. */
-static void test_given(void **state)
+TEST(test_given)
 {
     static const struct {
         const char *flags, *inputs;
@@ -216,7 +216,7 @@ static void test_given(void **state)
 }
 
 /* Labels of nodes and edges in a folder of TUDataset: from 3 to 5, and 0 or 1. */
-static void test_types(void **state)
+TEST(test_types)
 {
     static const char *const texts[][2] = {{"X_A.txt", "1, 2\n2, 1\n3, 4\n"},
                                            {"X_graph_indicator.txt", "1\n1\n2\n2\n"},
@@ -250,7 +250,7 @@ static void test_types(void **state)
 }
 
 /* The rows of a padded batch that are no node's are zeros. */
-static void test_padded(void **state)
+TEST(test_padded)
 {
     char folder[PATH_MAX], words[PATH_MAX + 200], family[PATH_MAX + 16], error[256];
     snprintf(family, sizeof family, "file:%s", folder_of(*state, folder));
@@ -271,7 +271,7 @@ static void test_padded(void **state)
 }
 
 /* Labels and targets with gaps are drawn, with one output or 16 as without them. */
-static void test_missing_labels(void **state)
+TEST(test_missing_labels)
 {
     static const struct {
         const char *file, *text, *task;
@@ -298,7 +298,7 @@ static void test_missing_labels(void **state)
     }
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
     static const struct {
         const char *file, *text, *why;
@@ -319,18 +319,4 @@ static void test_refusals(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_edges_keep_their_rows),
-        cmocka_unit_test(test_unique_edges_keep_the_first_row),
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_given),
-        cmocka_unit_test(test_types),
-        cmocka_unit_test(test_padded),
-        cmocka_unit_test(test_missing_labels),
-        cmocka_unit_test(test_refusals),
-    };
-    return cmocka_run_group_tests(tests, house_setup, house_teardown);
-}
+GROUP("tests", house_setup, house_teardown)

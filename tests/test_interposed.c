@@ -85,9 +85,8 @@ static struct recording record_step(struct batch *b, const struct backend *backe
     return r;
 }
 
-static void test_replay_allocates_nothing(void **state)
+TEST(test_replay_allocates_nothing)
 {
-    (void)state;
 #if SANITIZED
     skip();
 #else
@@ -163,9 +162,8 @@ static double median_of(struct tape *t)
 }
 
 /* Each of a step's products takes 5 ms, and nothing else takes any time. */
-static void test_slow_products_show_in_the_median(void **state)
+TEST(test_slow_products_show_in_the_median)
 {
-    (void)state;
     static const struct kernel slow[] = {
         {OP_linear, "slow", TYPE_f32, slow_linear, linear_scratch, NULL, NULL},
         {OP_linear_backward, "slow", TYPE_f32, slow_linear_backward, linear_backward_scratch, NULL, NULL}};
@@ -184,13 +182,4 @@ static void test_slow_products_show_in_the_median(void **state)
     assert_true(median >= expected && median < expected + 1e-6);
     tape_free(r.tape);
     batch_free(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_replay_allocates_nothing),
-        cmocka_unit_test(test_slow_products_show_in_the_median),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

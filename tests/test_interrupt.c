@@ -76,19 +76,12 @@ static bool has_its_name(int number)
     return strcmp(interrupt_name(), name) == 0;
 }
 
-static void test_signals(void **state)
+TEST(test_signals)
 {
-    (void)state;
     for (int i = 0; i < WATCHED; i++) {
         assert_true(in_child(is_noted, watched[i]));
         assert_true(in_child(stays_ignored, watched[i]));
         assert_true(in_child(has_its_name, watched[i]));
         assert_false(in_child(second_ends, watched[i]));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_signals)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,9 +30,8 @@ static void assert_prints(struct value *v, const char *wanted)
     value_free(v);
 }
 
-static void test_counts_are_exact(void **state)
+TEST(test_counts_are_exact)
 {
-    (void)state;
     static const int64_t counts[] = {0, -1, INT64_C(9007199254740993), INT64_MAX, INT64_MIN};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         struct value *v = value_new_count(counts[i]);
@@ -56,9 +55,8 @@ static void test_counts_are_exact(void **state)
 
 /* Numbers of 1 to 25 digits, with a point in any place or none and exponents about those of the powers of ten
  * that doubles hold: the value is that of strtod. */
-static void test_numbers_are_those_of_strtod(void **state)
+TEST(test_numbers_are_those_of_strtod)
 {
-    (void)state;
     uint64_t random = 1;
     for (int digits = 1; digits <= 25; digits++)
         for (int i = 0; i < 400; i++) {
@@ -81,9 +79,8 @@ static void test_numbers_are_those_of_strtod(void **state)
     assert_prints(parsed("-0.0"), "-0.0");
 }
 
-static void test_reals_are_seen_to_be_reals(void **state)
+TEST(test_reals_are_seen_to_be_reals)
 {
-    (void)state;
     static const struct {
         double real;
         const char *text;
@@ -192,16 +189,14 @@ static void assert_refused(const char *text, int line, const char *says)
         fail_msg("%.100s: \"%s\", not \"%s... %s\"", text, error, begin, says);
 }
 
-static void test_what_is_refused(void **state)
+TEST(test_what_is_refused)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
         assert_refused(refusals[i].text, refusals[i].line, refusals[i].says);
 }
 
-static void test_bytes_of_a_file(void **state)
+TEST(test_bytes_of_a_file)
 {
-    (void)state;
     char path[] = "/tmp/gtmark_json_XXXXXX", error[MESSAGE_SIZE] = "";
     int file = mkstemp(path);
     static const char nul[] = "[1,\n\"a\0b\"]", behind[] = "[1]\0";
@@ -226,9 +221,8 @@ static void test_bytes_of_a_file(void **state)
     assert_non_null(strstr(error, "cannot be read: Is a directory"));
 }
 
-static void test_depth(void **state)
+TEST(test_depth)
 {
-    (void)state;
     char text[2 * SCAN_DEPTH + 3];
     memset(text, '[', SCAN_DEPTH);
     memset(text + SCAN_DEPTH, ']', SCAN_DEPTH);
@@ -241,9 +235,8 @@ static void test_depth(void **state)
 }
 
 /* What was read is written with the same numbers, and texts whose escapes mean the same. */
-static void test_what_is_accepted(void **state)
+TEST(test_what_is_accepted)
 {
-    (void)state;
     assert_prints(parsed(" \t\r\n[ 1.50 , -0 , 1E5, 2e+07, -1.0e-3 ]\n"), "[1.50,-0,1E5,2e+07,-1.0e-3]");
     assert_prints(parsed("[true, false, null, {}, [], \"\"]"), "[true,false,null,{},[],\"\"]");
     assert_prints(parsed("\"\\u00e9\\ud83d\\ude00\\/\\u001b\\n\""), "\"é😀/\\u001b\\n\"");
@@ -254,9 +247,8 @@ static void test_what_is_accepted(void **state)
                   "\"?a?\"");
 }
 
-static void test_trees(void **state)
+TEST(test_trees)
 {
-    (void)state;
     struct value *v = parsed("{\"a\": {\"b\": [1, 2.5, \"x\"]}, \"A\": 2}"), *same = value_copy(v);
     int64_t count;
     double real;
@@ -281,9 +273,8 @@ static void test_trees(void **state)
 }
 
 /* Every file of the repository is read, and written again as it stands. */
-static void test_results_of_the_repository(void **state)
+TEST(test_results_of_the_repository)
 {
-    (void)state;
     glob_t found;
     assert_int_equal(glob("results/[!l]*/*.jsonl", 0, NULL, &found), 0); /* not results/local */
     for (size_t i = 0; i < found.gl_pathc; i++) {
@@ -301,20 +292,4 @@ static void test_results_of_the_repository(void **state)
         free(after);
     }
     globfree(&found);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts_are_exact),
-        cmocka_unit_test(test_numbers_are_those_of_strtod),
-        cmocka_unit_test(test_reals_are_seen_to_be_reals),
-        cmocka_unit_test(test_what_is_refused),
-        cmocka_unit_test(test_bytes_of_a_file),
-        cmocka_unit_test(test_depth),
-        cmocka_unit_test(test_what_is_accepted),
-        cmocka_unit_test(test_trees),
-        cmocka_unit_test(test_results_of_the_repository),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,7 @@ static struct record *record_of(struct row *const *rows, size_t n)
 }
 
 /* Percentages above 100 and below the scale are drawn at or beyond its end, with their numbers. */
-static void test_percentages(void **state)
+TEST_BETWEEN(test_percentages, make_directory, remove_directory)
 {
     const struct chart_directory *p = *state;
     char message[MESSAGE_SIZE];
@@ -68,7 +68,7 @@ static void test_percentages(void **state)
 }
 
 /* A roof for each measured level, by the threads of the rows; an op without FLOPs is named. */
-static void test_roofline(void **state)
+TEST_BETWEEN(test_roofline, make_directory, remove_directory)
 {
     const struct chart_directory *p = *state;
     char message[MESSAGE_SIZE];
@@ -93,7 +93,7 @@ static void test_roofline(void **state)
 }
 
 /* The roofs are those of the state that most kernels were in, if the rows name it. */
-static void test_roofs_of_states(void **state)
+TEST_BETWEEN(test_roofs_of_states, make_directory, remove_directory)
 {
     const struct chart_directory *p = *state;
     char message[MESSAGE_SIZE];
@@ -120,7 +120,7 @@ static void test_roofs_of_states(void **state)
 }
 
 /* Without a calibration for the threads of the rows there is no roofline. */
-static void test_no_roofs(void **state)
+TEST_BETWEEN(test_no_roofs, make_directory, remove_directory)
 {
     const struct chart_directory *p = *state;
     char message[MESSAGE_SIZE];
@@ -134,7 +134,7 @@ static void test_no_roofs(void **state)
 
 /* Of many ops those furthest from their roofline are drawn by name; ref, which no op has as its default, is
  * no reason. */
-static void test_worst(void **state)
+TEST_BETWEEN(test_worst, make_directory, remove_directory)
 {
     enum { OPS = 25 };
     const struct chart_directory *p = *state;
@@ -172,7 +172,7 @@ static bool lines_cross(const struct named *a, const struct named *b)
 }
 
 /* Names of ops, however close, stand apart, and the lines to their points do not cross. */
-static void test_labels_apart(void **state)
+TEST_BETWEEN(test_labels_apart, make_directory, remove_directory)
 {
     enum { OPS = 20 };
     const struct chart_directory *p = *state;
@@ -209,15 +209,4 @@ static void test_labels_apart(void **state)
     record_free(record);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_percentages, make_directory, remove_directory),
-        cmocka_unit_test_setup_teardown(test_roofline, make_directory, remove_directory),
-        cmocka_unit_test_setup_teardown(test_roofs_of_states, make_directory, remove_directory),
-        cmocka_unit_test_setup_teardown(test_no_roofs, make_directory, remove_directory),
-        cmocka_unit_test_setup_teardown(test_worst, make_directory, remove_directory),
-        cmocka_unit_test_setup_teardown(test_labels_apart, make_directory, remove_directory),
-    };
-    return cmocka_run_group_tests(tests, hide_gnuplot, NULL);
-}
+GROUP("tests", hide_gnuplot, NULL)

@@ -224,12 +224,12 @@ static void check_kills(const struct house *h, const struct killed *k, const cha
     record_free(copy_undisturbed);
 }
 
-static void test_killed_in_turns(void **state)
+TEST(test_killed_in_turns)
 {
     check_kills(*state, &timed, "timed", getenv("GTMARK_SOAK") ? 500 : 3);
 }
 
-static void test_killed_while_writing(void **state)
+TEST(test_killed_while_writing)
 {
     check_kills(*state, &planned, "planned", getenv("GTMARK_SOAK") ? 500 : 4);
 }
@@ -244,7 +244,7 @@ static void assert_refused(const struct house *h, const char *words)
 }
 
 /* The second is refused, and takes nothing from the first, which cannot print its rows until then. */
-static void test_two_writers(void **state)
+TEST(test_two_writers)
 {
     const struct house *h = *state;
     char path[PATH_MAX], again[512], first[512];
@@ -272,12 +272,4 @@ static void test_two_writers(void **state)
     record_free(record);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_killed_in_turns),
-        cmocka_unit_test(test_killed_while_writing),
-        cmocka_unit_test(test_two_writers),
-    };
-    return cmocka_run_group_tests(tests, house_setup, house_teardown);
-}
+GROUP("tests", house_setup, house_teardown)

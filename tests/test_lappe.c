@@ -46,9 +46,8 @@ static bool resolves(enum eigensolver s, const struct known_graph *g)
     return eigensolver_there(s) && (s != SOLVER_ARPACK || g->simple);
 }
 
-static void test_closed_forms(void **state)
+TEST(test_closed_forms)
 {
-    (void)state;
     needs_lapack();
     for (const struct known_graph *g = known_graphs; g->name; g++)
         for (enum eigensolver s = 0; s < SOLVER_KINDS; s++)
@@ -61,9 +60,8 @@ static void test_closed_forms(void **state)
 }
 
 /* Eigenvalues with more copies than the iterative solver's block has columns. */
-static void test_many_copies(void **state)
+TEST(test_many_copies)
 {
-    (void)state;
     needs_lapack();
     for (const struct known_graph *g = known_graphs; g->name; g++)
         for (int i = 0; i < 4 && g->both && !g->smooth; i++) {
@@ -73,9 +71,8 @@ static void test_many_copies(void **state)
 }
 
 /* Graphs whose eigenvectors are computed through coarser graphs, the smoothest at the limit of float. */
-static void test_coarser_graphs(void **state)
+TEST(test_coarser_graphs)
 {
-    (void)state;
     needs_lapack();
     for (const struct known_graph *g = known_graphs; g->name; g++)
         for (int64_t n = 420; g->smooth && n <= 3000; n += 395)
@@ -83,9 +80,8 @@ static void test_coarser_graphs(void **state)
 }
 
 /* On a graph with hubs, coarsening soon stops to pay: a block has no coarser one to start from. */
-static void test_coarsening_that_stops(void **state)
+TEST(test_coarsening_that_stops)
 {
-    (void)state;
     needs_lapack();
     struct batch b = graph_generated("rmat:giant", 3000, 5, 1, 2);
     struct encoding e = lappe_of(&b, ENCODING_LAP, 3, SOLVER_ITERATIVE, 1),
@@ -98,9 +94,8 @@ static void test_coarsening_that_stops(void **state)
 }
 
 /* A million nodes; the second eigenvalue is a millionth of the bound. */
-static void test_large_grid(void **state)
+TEST(test_large_grid)
 {
-    (void)state;
     needs_lapack();
     if (!env_set("GTMARK_SOAK"))
         skip();
@@ -149,9 +144,8 @@ static void check_solvers(const struct batch *b, const int64_t *pairs, int count
     }
 }
 
-static void test_no_eigenvalue_is_left_out(void **state)
+TEST(test_no_eigenvalue_is_left_out)
 {
-    (void)state;
     needs_lapack();
     static const char *const families[] = {"er", "er:giant", "grid", "ba", "rmat"};
     uint64_t seeds = env_set("GTMARK_SMALL") ? 1 : 3;
@@ -164,9 +158,8 @@ static void test_no_eigenvalue_is_left_out(void **state)
 }
 
 /* Small graphs, more pairs than nodes, hundreds of isolated nodes, and a graph without edges. */
-static void test_batches(void **state)
+TEST(test_batches)
 {
-    (void)state;
     needs_lapack();
     struct batch batches[] = {graph_generated("er", 23, 2, 12, 9), graph_generated("er", 150, 0.6, 3, 4),
                               graph_generated("er", 30, 0, 2, 4)};
@@ -177,9 +170,8 @@ static void test_batches(void **state)
 }
 
 /* The limit on residuals for graphs too large to compute the whole spectrum. */
-static void test_residuals(void **state)
+TEST(test_residuals)
 {
-    (void)state;
     needs_lapack();
     static const char *const families[] = {"er", "er:giant", "grid", "ba", "rmat"};
     int64_t most = env_set("GTMARK_SMALL") ? 700 : 10000;
@@ -199,9 +191,8 @@ static void test_residuals(void **state)
  * Where ARPACK misses copies of an eigenvalue, the comparison with the iterative solver counts the same
  * number of indices as closed forms do.
  */
-static void test_what_arpack_leaves_out(void **state)
+TEST(test_what_arpack_leaves_out)
 {
-    (void)state;
     if (!eigensolver_there(SOLVER_ARPACK))
         skip();
     for (const struct known_graph *g = known_graphs; g->name; g++)
@@ -219,20 +210,4 @@ static void test_what_arpack_leaves_out(void **state)
             encoding_free(&f);
             batch_free(&b);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_closed_forms),
-        cmocka_unit_test(test_many_copies),
-        cmocka_unit_test(test_coarser_graphs),
-        cmocka_unit_test(test_coarsening_that_stops),
-        cmocka_unit_test(test_large_grid),
-        cmocka_unit_test(test_no_eigenvalue_is_left_out),
-        cmocka_unit_test(test_batches),
-        cmocka_unit_test(test_residuals),
-        cmocka_unit_test(test_what_arpack_leaves_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,9 +98,8 @@ static void test_family(const char *family, enum encoding_kind kind, int64_t nod
 }
 
 /* The first four families also reduced to their giant components; in a soak all. */
-static void test_planted_skips(void **state)
+TEST(test_planted_skips)
 {
-    (void)state;
     needs_lapack();
     static const char *const kinds[] = {"", ":giant"};
     bool small = env_set("GTMARK_SMALL"), soak = env_set("GTMARK_SOAK");
@@ -118,9 +117,8 @@ static void test_planted_skips(void **state)
     }
 }
 
-static void test_planted_skips_in_shapes(void **state)
+TEST(test_planted_skips_in_shapes)
 {
-    (void)state;
     needs_lapack();
     for (const struct graph_shape *s = graph_shapes; s->name; s++)
         for (int kind = ENCODING_LAP; kind <= ENCODING_LAP_PYG; kind++)
@@ -129,9 +127,8 @@ static void test_planted_skips_in_shapes(void **state)
 }
 
 /* Larger graphs, and few and many pairs. */
-static void test_planted_skips_in_other_sizes(void **state)
+TEST(test_planted_skips_in_other_sizes)
 {
-    (void)state;
     needs_lapack();
     if (!env_set("GTMARK_SOAK"))
         skip();
@@ -146,9 +143,8 @@ static void test_planted_skips_in_other_sizes(void **state)
 }
 
 /* All copies of an eigenvalue count, in graphs with closed forms; small graphs are searched completely. */
-static void test_copies(void **state)
+TEST(test_copies)
 {
-    (void)state;
     needs_lapack();
     for (const struct known_graph *g = known_graphs; g->name; g++)
         for (int64_t n = 5; n < 400; n = 2 * n + 1) {
@@ -172,9 +168,8 @@ static void test_copies(void **state)
 }
 
 /* Batches with graphs smaller than K, isolated nodes and no edges. */
-static void test_batches(void **state)
+TEST(test_batches)
 {
-    (void)state;
     needs_lapack();
     struct batch batches[] = {graph_generated("er", 23, 2, 12, 9), graph_generated("er", 150, 0.6, 3, 4),
                               graph_generated("er", 30, 0, 2, 4), graph_generated("ba", 40, 4, 6, 2)};
@@ -190,9 +185,8 @@ static void test_batches(void **state)
 }
 
 /* A vector that occurs twice, in place of another one of nearly the same eigenvalue. */
-static void test_not_orthonormal(void **state)
+TEST(test_not_orthonormal)
 {
-    (void)state;
     needs_lapack();
     struct batch b = graph_generated("ba", 300, 5, 1, 3);
     struct encoding e = lappe_of(&b, ENCODING_LAP, 8, SOLVER_AUTO, 2);
@@ -210,9 +204,8 @@ static bool at_once(const void *context)
     return true;
 }
 
-static void test_what_is_unchecked(void **state)
+TEST(test_what_is_unchecked)
 {
-    (void)state;
     needs_lapack();
     struct batch b = graph_generated("grid", 2000, 0, 1, 1);
     struct encoding e = lappe_of(&b, ENCODING_LAP, 8, SOLVER_AUTO, 2);
@@ -225,18 +218,4 @@ static void test_what_is_unchecked(void **state)
     assert_string_equal(c.unchecked, "the check was cancelled");
     encoding_free(&e);
     batch_free(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_planted_skips),
-        cmocka_unit_test(test_planted_skips_in_shapes),
-        cmocka_unit_test(test_planted_skips_in_other_sizes),
-        cmocka_unit_test(test_copies),
-        cmocka_unit_test(test_batches),
-        cmocka_unit_test(test_not_orthonormal),
-        cmocka_unit_test(test_what_is_unchecked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,9 +113,8 @@ static bool is_right(const struct shape *s, const struct batch *b, enum encoding
     return converged;
 }
 
-static void test_clusters(void **state)
+TEST(test_clusters)
 {
-    (void)state;
     needs_lapack();
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         const struct shape *s = &shapes[i];
@@ -132,12 +131,4 @@ static void test_clusters(void **state)
             }
         batch_free(&b);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_clusters),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,9 +13,8 @@
 #include "tests/test.h"
 
 /* An iteration that is stopped early is reported. */
-static void test_limit_shows(void **state)
+TEST(test_limit_shows)
 {
-    (void)state;
     needs_lapack();
     struct batch b = graph_generated("grid", 2000, 0, 1, 1);
     for (int s = SOLVER_ITERATIVE; s < SOLVER_KINDS; s++) {
@@ -33,9 +32,8 @@ static void test_limit_shows(void **state)
 }
 
 /* `auto` then asks LAPACK, for a component that is small enough. */
-static void test_limit_is_no_end(void **state)
+TEST(test_limit_is_no_end)
 {
-    (void)state;
     needs_lapack();
     struct batch b = graph_generated("grid", 900, 0, 1, 1);
     struct encoding_config c = {.kind = ENCODING_LAP, .k = 8, .solver = SOLVER_AUTO};
@@ -52,9 +50,8 @@ static void test_limit_is_no_end(void **state)
     batch_free(&b);
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
-    (void)state;
     struct batch directed = batch_awkward();
     struct encoding_config c = {.kind = ENCODING_LAP, .k = 4};
     struct encoding e;
@@ -87,9 +84,8 @@ static rlim_t address_space(void)
 }
 
 /* Wherever memory runs out, there is a message: from the first array to the last, for each solver. */
-static void test_refused_memory_is_a_line(void **state)
+TEST(test_refused_memory_is_a_line)
 {
-    (void)state;
     needs_lapack();
     if (SANITIZED)
         skip();
@@ -123,9 +119,8 @@ static void test_refused_memory_is_a_line(void **state)
 }
 
 /* The component exceeds LAPACK's index range, as the message says. */
-static void test_too_large_for_lapack(void **state)
+TEST(test_too_large_for_lapack)
 {
-    (void)state;
     needs_lapack();
     struct batch b = graph_generated("grid", dense_most() + 1, 0, 1, 1);
     struct encoding_config c = {.kind = ENCODING_LAP, .k = 8, .solver = SOLVER_LAPACK};
@@ -137,9 +132,8 @@ static void test_too_large_for_lapack(void **state)
 }
 
 /* Executed ops are charged, memory is counted, and the method is reported. */
-static void test_ledger(void **state)
+TEST(test_ledger)
 {
-    (void)state;
     needs_lapack();
     struct batch b = graph_generated("er:giant", 3000, 5, 1, 42);
     struct encoding e = lappe_of(&b, ENCODING_LAP_PYG, 8, SOLVER_ITERATIVE, 1);
@@ -157,17 +151,4 @@ static void test_ledger(void **state)
     assert_int_equal(e.iterations, 0);
     encoding_free(&e);
     batch_free(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_limit_shows),
-        cmocka_unit_test(test_limit_is_no_end),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_refused_memory_is_a_line),
-        cmocka_unit_test(test_too_large_for_lapack),
-        cmocka_unit_test(test_ledger),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

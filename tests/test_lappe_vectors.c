@@ -14,9 +14,8 @@
 /*
  * Indicators of components come first, by their smallest nodes, weighted by D^1/2 in the normalised variant.
  */
-static void test_null_space(void **state)
+TEST(test_null_space)
 {
-    (void)state;
     needs_lapack();
     struct builder d = {0};
     builder_graph(&d, 9); /* components {0, 4, 8}, {1}, {2, 3}, {5, 6, 7} */
@@ -72,9 +71,8 @@ static void check_canonical(const struct encoding *e, const struct batch *b)
 }
 
 /* Signs, orthonormality, and the same bits for any number of threads, including multiple eigenvalues. */
-static void test_vectors(void **state)
+TEST(test_vectors)
 {
-    (void)state;
     needs_lapack();
     static const struct {
         const char *family;
@@ -108,9 +106,8 @@ static void test_vectors(void **state)
 }
 
 /* On a square grid eigenvalues are double: both solvers have the same projector onto a cluster. */
-static void test_clusters(void **state)
+TEST(test_clusters)
 {
-    (void)state;
     needs_lapack();
     struct batch b = graph_generated("grid", 400, 0, 1, 1);
     struct encoding e = lappe_of(&b, ENCODING_LAP, 9, SOLVER_LAPACK, 1),
@@ -129,14 +126,4 @@ static void test_clusters(void **state)
     encoding_free(&e);
     encoding_free(&f);
     batch_free(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_null_space),
-        cmocka_unit_test(test_vectors),
-        cmocka_unit_test(test_clusters),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

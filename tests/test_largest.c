@@ -56,7 +56,7 @@ static void assert_exact(const struct house *h, const char *const *others, int c
     ended_free(&e);
 }
 
-static void test_memory_exactly(void **state)
+TEST(test_memory_exactly)
 {
     static const char *const layers[] = {"--layers 1", "--layers 3"};
     static const char *const one[] = {"--layers 2 --batch 4"};
@@ -66,7 +66,7 @@ static void test_memory_exactly(void **state)
 }
 
 /* The other axes: the width in steps of the heads, and with an FFN that follows it. */
-static void test_other_axes(void **state)
+TEST(test_other_axes)
 {
     static const struct {
         const char *axis, *others, *found;
@@ -96,7 +96,7 @@ static void test_other_axes(void **state)
     }
 }
 
-static void test_predicted_exactly(void **state)
+TEST(test_predicted_exactly)
 {
     const char *words = "--hidden 16 --heads 2 --layers 1 --peaks peak=1TFLOP/s,dram=100GB/s";
     char find[256], said[64];
@@ -144,9 +144,8 @@ static struct limit_answer find_planted(struct planted *p, double limit, int64_t
     return limit_find(&w);
 }
 
-static void test_planted_clocks(void **state)
+TEST(test_planted_clocks)
 {
-    (void)state;
     for (int64_t most = 0; most < 1000; most = most * 5 / 4 + 1)
         for (int first = 1; first <= 64; first *= 64) {
             struct planted exact = {.slope = 1};
@@ -160,9 +159,8 @@ static void test_planted_clocks(void **state)
 }
 
 /* One measurement in ten is three times too long: 97 of 100 searches find the place all the same. */
-static void test_noisy_clocks(void **state)
+TEST(test_noisy_clocks)
 {
-    (void)state;
     int right = 0, unsure = 0;
     for (uint64_t key = 0; key < 1000; key++) {
         struct planted p = {.slope = 1, .disturbed = 0.1, .varies = 0.02, .key = key};
@@ -176,9 +174,8 @@ static void test_noisy_clocks(void **state)
 }
 
 /* Where the need does not grow the answer is a place at which it passes the limit. */
-static void test_bumpy_clocks(void **state)
+TEST(test_bumpy_clocks)
 {
-    (void)state;
     for (uint64_t key = 0; key < 100; key++) {
         struct planted p = {.slope = 1, .varies = 0.01, .bump = 8, .key = key};
         double limit = 5.3 + (double)key;
@@ -203,17 +200,15 @@ static double read_fickle(void *context, int64_t x)
     return (x < 100) == again ? 9 : 1;
 }
 
-static void test_fickle_clock(void **state)
+TEST(test_fickle_clock)
 {
-    (void)state;
     struct limit_search w = {read_fickle, &(struct fickle){0}, 5, 1, 100000, true};
     assert_true(limit_find(&w).unsure);
 }
 
 /* Of 12 nodes, where 9 were far within 5 ms: the answer and its row are judged by the same range. */
-static void test_answers(void **state)
+TEST(test_answers)
 {
-    (void)state;
     static const struct bench bench = {.name = "bench_x", .axis = AXIS_NODES, .values = "100"};
     static const struct {
         double low, high, lost, searched;
@@ -267,7 +262,7 @@ static void test_answers(void **state)
 }
 
 /* If no size fits, the smallest row reports what it needs. */
-static void test_nothing_fits(void **state)
+TEST(test_nothing_fits)
 {
     struct ended e =
         run_words(*state, SMALL "--layers 1 --mem-limit 2KiB --find nodes=memory --output x.json", 1);
@@ -297,7 +292,7 @@ static void test_nothing_fits(void **state)
 }
 
 /* On a terminal a line says which value is tried. */
-static void test_progress(void **state)
+TEST(test_progress)
 {
     static const char *const finds[][2] = {
         {"--find batch=latency:1s --mem-limit 4MiB", "[1/1] --find: trying batch size 1; probe 1, "},
@@ -319,7 +314,7 @@ static void test_progress(void **state)
 }
 
 /* A row that is only planned says nothing of the limit by itself. */
-static void test_nothing_fits_a_plan(void **state)
+TEST(test_nothing_fits_a_plan)
 {
     static const char *const words[] = {
         "nodes=memory", "batch=memory", "layers=memory", "hidden=memory", "layers=memory --pe lap:4",
@@ -337,7 +332,7 @@ static void test_nothing_fits_a_plan(void **state)
     }
 }
 
-static void test_real_rows(void **state)
+TEST(test_real_rows)
 {
     static const char *const kinds[] = {"memory:512KiB", "latency:5ms --gate allow-unchecked"};
     for (int i = 0; i < 2; i++) {
@@ -364,9 +359,8 @@ static void test_real_rows(void **state)
 }
 
 /* The limit becomes a gate of the row of the size found. */
-static void test_latency_is_a_gate(void **state)
+TEST(test_latency_is_a_gate)
 {
-    (void)state;
     static const struct bench bench = {.name = "bench_x", .axis = AXIS_NODES, .values = "100"};
     struct options o = options_of(&bench, SMALL "--layers 1 --find nodes=latency:1ns");
     assert_true(largest_find(&o));
@@ -391,16 +385,4 @@ static void test_latency_is_a_gate(void **state)
     options_free(&o);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memory_exactly),    cmocka_unit_test(test_other_axes),
-        cmocka_unit_test(test_predicted_exactly), cmocka_unit_test(test_planted_clocks),
-        cmocka_unit_test(test_noisy_clocks),      cmocka_unit_test(test_bumpy_clocks),
-        cmocka_unit_test(test_fickle_clock),      cmocka_unit_test(test_answers),
-        cmocka_unit_test(test_nothing_fits),      cmocka_unit_test(test_nothing_fits_a_plan),
-        cmocka_unit_test(test_progress),          cmocka_unit_test(test_real_rows),
-        cmocka_unit_test(test_latency_is_a_gate),
-    };
-    return cmocka_run_group_tests(tests, house_setup, house_teardown);
-}
+GROUP("tests", house_setup, house_teardown)

@@ -40,9 +40,8 @@ static void assert_capacity(const struct curve *c, enum memory_level level, doub
         fail_msg("%s: %g MiB, not within %g and %g", memory_level_name(level), mib, low, high);
 }
 
-static void test_three_levels(void **state)
+TEST(test_three_levels)
 {
-    (void)state;
     struct curve c = curve_of(three, 10);
     assert_rate(&c, MEMORY_L2, 400);
     assert_rate(&c, MEMORY_LLC, 205);
@@ -53,9 +52,8 @@ static void test_three_levels(void **state)
 }
 
 /* A virtual machine: the system claims a cache of 480 MiB, but nothing beyond 4 MiB is faster than DRAM. */
-static void test_claimed_cache_is_none(void **state)
+TEST(test_claimed_cache_is_none)
 {
-    (void)state;
     static const double rates[] = {300, 300, 290, 120, 62, 61, 60, 60, 59, 61, 62, 60, 60};
     struct curve c = curve_of(rates, 13);
     assert_rate(&c, MEMORY_L2, 300);
@@ -65,9 +63,8 @@ static void test_claimed_cache_is_none(void **state)
 }
 
 /* A second level that is no faster than the last is none, and the remaining cache is the last level. */
-static void test_levels_of_the_same_rate_are_one(void **state)
+TEST(test_levels_of_the_same_rate_are_one)
 {
-    (void)state;
     static const double rates[] = {200, 198, 195, 190, 188, 185, 120, 64, 60};
     struct curve c = curve_of(rates, 9);
     assert_rate(&c, MEMORY_L2, 0);
@@ -76,9 +73,8 @@ static void test_levels_of_the_same_rate_are_one(void **state)
 }
 
 /* No cache is clearly faster: noise of 5 % makes no level, nor do rates that fall by less than the margin. */
-static void test_no_cache(void **state)
+TEST(test_no_cache)
 {
-    (void)state;
     static const double noisy[] = {60, 63, 58, 61, 60}, falling[] = {68, 66, 64, 62, 60};
     for (int i = 0; i < 2; i++) {
         struct curve c = curve_of(i == 0 ? noisy : falling, 5);
@@ -89,9 +85,8 @@ static void test_no_cache(void **state)
 }
 
 /* A disturbance at any one working set but the largest changes no level by more than 10 %. */
-static void test_disturbance(void **state)
+TEST(test_disturbance)
 {
-    (void)state;
     struct curve whole = curve_of(three, 10);
     for (int i = 0; i < 9; i++) {
         double rates[10];
@@ -117,9 +112,8 @@ static void assert_close(double value, double expected)
         fail_msg("%.17g is not %.17g", value, expected);
 }
 
-static void test_least_time(void **state)
+TEST(test_least_time)
 {
-    (void)state;
     struct curve c = curve_of(three, 10);
     enum memory_level limit;
     assert_close(least(&c, 400, 400, 1, &limit), 2); /* both channels at once */
@@ -141,9 +135,8 @@ static void test_least_time(void **state)
 }
 
 /* No working set was measured to be faster than its own ceiling, and none is faster than a smaller one. */
-static void test_ceiling_is_above_what_was_measured(void **state)
+TEST(test_ceiling_is_above_what_was_measured)
 {
-    (void)state;
     struct curve c = curve_of(three, 10);
     enum memory_level limit;
     double before = 0;
@@ -157,9 +150,8 @@ static void test_ceiling_is_above_what_was_measured(void **state)
 
 /* 3 MiB are halfway between 2 and 4, beyond and below the sweep its ends hold, and a dip is a disturbance;
  * what is updated moves at twice the rate of what is not. */
-static void test_rates_of_a_working_set(void **state)
+TEST(test_rates_of_a_working_set)
 {
-    (void)state;
     static const double rates[] = {400, 400, 100, 200, 200, 100, 50};
     struct curve c = curve_of(rates, 7); /* 0.5 to 32 MiB */
     struct traffic t = {100e6, 100e6, 100e6, 2 * MIB};
@@ -176,19 +168,4 @@ static void test_rates_of_a_working_set(void **state)
     assert_close(sweep_seconds(c.sweep, 7, &(struct traffic){.read = 100e6}), 100e6 / 200e9);
     assert_close(sweep_seconds(c.sweep, 1, &(struct traffic){.read = 100e6, .working_set = 1e9}),
                  100e6 / 200e9);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_three_levels),
-        cmocka_unit_test(test_claimed_cache_is_none),
-        cmocka_unit_test(test_levels_of_the_same_rate_are_one),
-        cmocka_unit_test(test_no_cache),
-        cmocka_unit_test(test_disturbance),
-        cmocka_unit_test(test_least_time),
-        cmocka_unit_test(test_ceiling_is_above_what_was_measured),
-        cmocka_unit_test(test_rates_of_a_working_set),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

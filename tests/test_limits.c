@@ -12,7 +12,7 @@
 #define SMALL "--hidden 16 --heads 2 --layers 1 --threads 1 --no-check --no-charts "
 
 /* One line per row, with the larger memory plan of its programs; nothing is written. */
-static void test_dry_run(void **state)
+TEST(test_dry_run)
 {
     struct record *record = run_json(*state, "--device meta --nodes 100,1000 --layers 2,3", 0);
     char *before = house_list(*state);
@@ -41,7 +41,7 @@ static void test_dry_run(void **state)
 }
 
 /* A plan beyond 63 bits is null. */
-static void test_plan_beyond_63_bits(void **state)
+TEST(test_plan_beyond_63_bits)
 {
     static const char words[] = "--attention unfused --nodes 1G --degree 1 --phase step";
     char all[256];
@@ -58,9 +58,8 @@ static void test_plan_beyond_63_bits(void **state)
 }
 
 /* Graphs that are only encoded have no program to estimate. */
-static void test_dry_run_of_encodings(void **state)
+TEST(test_dry_run_of_encodings)
 {
-    (void)state;
     void *h;
     house_of(&h, "bench_pe_scaling");
     struct ended e = run_words(h, "--dry-run --nodes 100,5000 --graph er --pe rwse:4", 0);
@@ -75,7 +74,7 @@ static void test_dry_run_of_encodings(void **state)
 }
 
 /* Without ceilings, a row's time serves to estimate the next. */
-static void test_timeout_by_rows_before(void **state)
+TEST(test_timeout_by_rows_before)
 {
     struct ended e = run_words(
         *state, SMALL "--device ref --nodes 16,200k --runs 3 --warmup 1 --timeout 30 --output x.json", 1);
@@ -87,7 +86,7 @@ static void test_timeout_by_rows_before(void **state)
 }
 
 /* Nothing predicts the first row's time, which would be many seconds: it is stopped within a run. */
-static void test_timeout_within_a_run(void **state)
+TEST(test_timeout_within_a_run)
 {
     struct ended e = run_words(*state,
                                "--device ref --nodes 2000 --layers 100 --hidden 16 --heads 2 --phase forward "
@@ -100,7 +99,7 @@ static void test_timeout_within_a_run(void **state)
 }
 
 /* Encodings that take seconds are stopped between two steps, and so is the row. */
-static void test_timeout_within_an_encoding(void **state)
+TEST(test_timeout_within_an_encoding)
 {
     needs_lapack();
     struct ended e = run_words(*state,
@@ -117,7 +116,7 @@ static void test_timeout_within_an_encoding(void **state)
 }
 
 /* What a graph file announces is compared with the limit before any of it is taken. */
-static void test_announced_sizes(void **state)
+TEST(test_announced_sizes)
 {
     static const char *const announced[] = {
         "graph 2147483647\n", "graph 100000000\n",
@@ -140,16 +139,4 @@ static void test_announced_sizes(void **state)
     assert_true(after.ru_maxrss == before.ru_maxrss || after.ru_maxrss < 400 << 10);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dry_run),
-        cmocka_unit_test(test_plan_beyond_63_bits),
-        cmocka_unit_test(test_dry_run_of_encodings),
-        cmocka_unit_test(test_timeout_by_rows_before),
-        cmocka_unit_test(test_timeout_within_a_run),
-        cmocka_unit_test(test_timeout_within_an_encoding),
-        cmocka_unit_test(test_announced_sizes),
-    };
-    return cmocka_run_group_tests(tests, house_setup, house_teardown);
-}
+GROUP("tests", house_setup, house_teardown)

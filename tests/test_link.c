@@ -32,9 +32,8 @@ static int points_of(struct link_point p[LINK_SIZES], enum link_kind kind, int r
 }
 
 /* What a rank sends for one: by hand, of 4 ranks. */
-static void test_loads(void **state)
+TEST(test_loads)
 {
-    (void)state;
     struct link_load l = link_load(LINK_MESSAGE, 4, 1000);
     assert_true(l.messages == 1 && l.bytes == 1000);
     l = link_load(LINK_EXCHANGE, 4, 1200);
@@ -48,9 +47,8 @@ static void test_loads(void **state)
     assert_int_equal(link_size(8), 64 << 20);
 }
 
-static void test_holds(void **state)
+TEST(test_holds)
 {
-    (void)state;
     struct link_point p[LINK_SIZES];
     for (enum link_kind kind = 0; kind < LINK_KINDS; kind++)
         for (int ranks = 2; ranks <= 8; ranks *= 2) {
@@ -68,18 +66,16 @@ static void test_holds(void **state)
 }
 
 /* Every second size takes twice as long, and the intervals are narrow. */
-static void test_fails(void **state)
+TEST(test_fails)
 {
-    (void)state;
     struct link_point p[LINK_SIZES];
     int n = points_of(p, LINK_SUM, 2, 1, 0.02);
     assert_int_equal(link_fit(LINK_SUM, 2, p, n).verdict, LINK_FAILS);
 }
 
 /* Wide intervals, none at all, or too few sizes. */
-static void test_cannot_tell(void **state)
+TEST(test_cannot_tell)
 {
-    (void)state;
     struct link_point p[LINK_SIZES];
     int n = points_of(p, LINK_EXCHANGE, 2, 0, 0.4);
     assert_int_equal(link_fit(LINK_EXCHANGE, 2, p, n).verdict, LINK_INCONCLUSIVE);
@@ -93,9 +89,8 @@ static void test_cannot_tell(void **state)
 }
 
 /* Neither parameter is below 0. */
-static void test_bounds(void **state)
+TEST(test_bounds)
 {
-    (void)state;
     struct link_point falling[3] = {{8, 3e-6, NAN, NAN}, {64, 2e-6, NAN, NAN}, {512, 1e-6, NAN, NAN}};
     struct link_fit f = link_fit(LINK_MESSAGE, 2, falling, 3);
     assert_true(f.alpha > 0 && isinf(f.beta));
@@ -130,9 +125,8 @@ static void assert_same(const struct link *a, const struct link *b)
 }
 
 /* What was measured at its sizes; between them between; elsewhere as the model grows. */
-static void test_predicted(void **state)
+TEST(test_predicted)
 {
-    (void)state;
     struct link l = constructed(), given = link_given(1e-6, 1e9);
     for (enum link_kind kind = 0; kind < LINK_KINDS; kind++) {
         for (int i = 0; i < LINK_SIZES; i++)
@@ -147,9 +141,8 @@ static void test_predicted(void **state)
     assert_true(link_predict(&l, LINK_SUM, 8, 1e6) > link_predict(&l, LINK_SUM, 4, 1e6));
 }
 
-static void test_json(void **state)
+TEST(test_json)
 {
-    (void)state;
     struct link l = constructed(), read;
     struct value *json = link_json(&l);
     assert_true(link_read(json, &read));
@@ -166,9 +159,8 @@ static void test_json(void **state)
     assert_false(link_read(NULL, &read));
 }
 
-static void test_given(void **state)
+TEST(test_given)
 {
-    (void)state;
     struct links all = {0};
     struct message error;
     assert_true(link_parse("400Gb/s,2us", &all, &error));
@@ -205,9 +197,8 @@ static void test_given(void **state)
     }
 }
 
-static void test_file(void **state)
+TEST(test_file)
 {
-    (void)state;
     char path[] = "/tmp/gtmark-link-XXXXXX", why[MESSAGE_SIZE];
     int file = mkstemp(path);
     assert_true(file >= 0);
@@ -246,9 +237,8 @@ static void measure(const struct ranks *r, void *context)
 }
 
 /* Every kind and size of the first turn, with the bytes that a rank sends. */
-static void test_measured(void **state)
+TEST(test_measured)
 {
-    (void)state;
     for (int count = 2; count <= 3; count++) {
         struct link l;
         rank_threads_run(count, measure, &l);
@@ -303,9 +293,8 @@ static void measure_pressed(const struct ranks *r, void *context)
 }
 
 /* Whichever rank has no memory, none waits for it, and nothing is measured. */
-static void test_no_memory(void **state)
+TEST(test_no_memory)
 {
-    (void)state;
     if (SANITIZED)
         skip();
     int refused = 0;
@@ -314,15 +303,4 @@ static void test_no_memory(void **state)
         refused += p.link.ranks == 0;
     }
     assert_true(refused > 3);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_loads),       cmocka_unit_test(test_holds),     cmocka_unit_test(test_fails),
-        cmocka_unit_test(test_cannot_tell), cmocka_unit_test(test_bounds),    cmocka_unit_test(test_json),
-        cmocka_unit_test(test_predicted),   cmocka_unit_test(test_given),     cmocka_unit_test(test_file),
-        cmocka_unit_test(test_measured),    cmocka_unit_test(test_no_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,7 +48,7 @@ static pid_t start_holder(const struct test_file *p)
     return pid;
 }
 
-static void test_one_writer(void **state)
+TEST(test_one_writer)
 {
     const struct test_file *p = *state;
     char error[MESSAGE_SIZE] = "";
@@ -72,7 +72,7 @@ static void test_one_writer(void **state)
     record_free(record);
 }
 
-static void test_no_locks(void **state)
+TEST(test_no_locks)
 {
     const struct test_file *p = *state;
     char error[MESSAGE_SIZE], *said = NULL;
@@ -114,7 +114,7 @@ static int take_and_replace(const struct test_file *p, int times)
 
 /* Processes that take the lock of a file and replace it at once: a file that was replaced is nobody's lock.
  */
-static void test_file_that_is_replaced(void **state)
+TEST(test_file_that_is_replaced)
 {
     const struct test_file *p = *state;
     pid_t pids[4];
@@ -131,12 +131,4 @@ static void test_file_that_is_replaced(void **state)
     assert_int_equal(unlink(p->path), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_writer),
-        cmocka_unit_test(test_no_locks),
-        cmocka_unit_test(test_file_that_is_replaced),
-    };
-    return cmocka_run_group_tests(tests, test_file_open, test_file_close);
-}
+GROUP("tests", test_file_open, test_file_close)

@@ -36,9 +36,8 @@ static size_t partner(const struct files *f, size_t i, const char *const *ignore
     return match_find(&rule, f->b, rows_at(f->a, i));
 }
 
-static void test_by_axes(void **state)
+TEST(test_by_axes)
 {
-    (void)state;
     struct files f = two_files();
     assert_int_equal(partner(&f, 0, NULL), 1);
     assert_int_equal(partner(&f, 1, NULL), 0);
@@ -48,9 +47,8 @@ static void test_by_axes(void **state)
     files_free(&f);
 }
 
-static void test_by_work(void **state)
+TEST(test_by_work)
 {
-    (void)state;
     struct files f = two_files();
     row_set_text(rows_at(f.b, 1), "work", "fedcba9876543210");
     assert_true(partner(&f, 0, NULL) == MATCH_NONE);
@@ -61,9 +59,8 @@ static void test_by_work(void **state)
 }
 
 /* Machines have their own devices and threads; rows that differ in these do not match. */
-static void test_where_it_ran(void **state)
+TEST(test_where_it_ran)
 {
-    (void)state;
     struct files f = two_files();
     for (size_t i = 0; i < 2; i++) {
         row_set_text(rows_at(f.b, i), "device", "cuda:0");
@@ -77,9 +74,8 @@ static void test_where_it_ran(void **state)
 }
 
 /* Where a version lacks an axis, the hash decides. */
-static void test_missing_axes(void **state)
+TEST(test_missing_axes)
 {
-    (void)state;
     struct files f = two_files();
     row_set_text(rows_at(f.a, 0), "attention", "dense");
     assert_int_equal(partner(&f, 0, NULL), 1);
@@ -94,9 +90,8 @@ static void test_missing_axes(void **state)
     files_free(&f);
 }
 
-static void test_ok_rows_come_first(void **state)
+TEST(test_ok_rows_come_first)
 {
-    (void)state;
     struct files f = two_files();
     rows_insert(f.b, 0, failed_row(100, "failed", "a fault"));
     rows_append(f.b, good_row(100));
@@ -107,9 +102,8 @@ static void test_ok_rows_come_first(void **state)
     files_free(&f);
 }
 
-static void test_explanations(void **state)
+TEST(test_explanations)
 {
-    (void)state;
     struct files f = two_files();
     char text[AXES_TEXT];
     struct match_rule rule = match_rule(f.both, 2, NULL);
@@ -130,9 +124,8 @@ static void test_explanations(void **state)
 }
 
 /* None is overlooked, however many there are. */
-static void test_every_axis_varies(void **state)
+TEST(test_every_axis_varies)
 {
-    (void)state;
     for (const struct field *f = schema_fields; schema_has(f); f++) {
         const struct field *varying[AXES_MAX];
         struct rows *two = rows(100, 100);
@@ -149,18 +142,4 @@ static void test_every_axis_varies(void **state)
         assert_true(n == 0 || varying[0] == f);
         rows_free(two);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_axes),
-        cmocka_unit_test(test_by_work),
-        cmocka_unit_test(test_where_it_ran),
-        cmocka_unit_test(test_missing_axes),
-        cmocka_unit_test(test_ok_rows_come_first),
-        cmocka_unit_test(test_explanations),
-        cmocka_unit_test(test_every_axis_varies),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

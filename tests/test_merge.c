@@ -39,7 +39,7 @@ static struct record *join(const struct house *h, const char *const *names, size
 }
 
 /* The parts in any order, one of them twice, are the sweep. */
-static void test_join(void **state)
+TEST_BETWEEN(test_join, house_setup, house_teardown)
 {
     static const char *const names[] = {"work/3.json", "work/1.json", "work/2.json", "work/1.json"};
     struct merge_found found;
@@ -68,7 +68,7 @@ static void test_join(void **state)
     record_free(whole);
 }
 
-static void test_missing(void **state)
+TEST_BETWEEN(test_missing, house_setup, house_teardown)
 {
     static const char *const names[] = {"work/3.json", "work/1.json"};
     struct merge_found found;
@@ -83,7 +83,7 @@ static void test_missing(void **state)
 }
 
 /* Parts of two sweeps, which only the seed tells apart. */
-static void test_other_seed(void **state)
+TEST_BETWEEN(test_other_seed, house_setup, house_teardown)
 {
     static const char *const names[] = {"work/1.json", "work/seed.json"};
     struct merge_found found;
@@ -111,7 +111,7 @@ static void change(const struct house *h, void plant(struct value *head, struct 
 }
 
 /* A part that was not finished; the same row twice is one. */
-static void test_unfinished(void **state)
+TEST_BETWEEN(test_unfinished, house_setup, house_teardown)
 {
     static const char *const names[] = {"work/changed.json", "work/changed.json", "work/2.json",
                                         "work/3.json"};
@@ -141,7 +141,7 @@ static void plant_machine(struct value *head, struct row *row)
     plant_result(head, row);
 }
 
-static void test_conflict(void **state)
+TEST_BETWEEN(test_conflict, house_setup, house_teardown)
 {
     static const char *const names[] = {"work/1.json", "work/2.json", "work/3.json", "work/changed.json"};
     struct merge_found found;
@@ -167,7 +167,7 @@ static void plant_older(struct value *head, struct row *row)
 }
 
 /* The origin of a row names what the file says, wherever it does. */
-static void test_origin_of_older_files(void **state)
+TEST_BETWEEN(test_origin_of_older_files, house_setup, house_teardown)
 {
     static const char *const names[] = {"work/2.json", "work/changed.json", "work/3.json"};
     struct merge_found found;
@@ -197,7 +197,7 @@ static void plan(const struct house *h, const char *more)
 }
 
 /* Parts of several sweeps, or of one divided in several ways, are missed each by itself. */
-static void test_sweeps(void **state)
+TEST_BETWEEN(test_sweeps, house_setup, house_teardown)
 {
     static const char *const names[] = {"work/a.json", "work/b.json", "work/c.json"};
     struct merge_found found;
@@ -225,7 +225,7 @@ static void change_start(const struct house *h, const char *name)
 }
 
 /* A row of two sweeps has two places, and is one row. */
-static void test_places(void **state)
+TEST_BETWEEN(test_places, house_setup, house_teardown)
 {
     static const char *const names[] = {"work/a.json", "work/b.json"};
     struct merge_found found;
@@ -270,7 +270,7 @@ static void plant_tags(struct value *head, struct row *row)
 }
 
 /* What the files share is in the head, once; what they do not is not. */
-static void test_heads(void **state)
+TEST_BETWEEN(test_heads, house_setup, house_teardown)
 {
     static const char *const twice[] = {"work/changed.json", "work/changed.json"};
     static const char *const both[] = {"work/changed.json", "work/1.json"};
@@ -305,7 +305,7 @@ static void test_heads(void **state)
 }
 
 /* Another machine's rows are no copies, and say whose they are. */
-static void test_machines(void **state)
+TEST_BETWEEN(test_machines, house_setup, house_teardown)
 {
     static const char *const names[] = {"work/1.json", "work/2.json", "work/3.json", "work/changed.json"};
     struct merge_found found;
@@ -325,7 +325,7 @@ static void test_machines(void **state)
 }
 
 /* The program: what it says of conflicts, and what it does not write. */
-static void test_program(void **state)
+TEST_BETWEEN(test_program, house_setup, house_teardown)
 {
     const struct house *sweep = *state;
     char words[5 * PATH_MAX];
@@ -342,22 +342,4 @@ static void test_program(void **state)
     assert_ends(h, words, 1, "", "all.json: is incomplete");
     assert_ends(h, "all.json", 2, "", "all.json: is merged already; give the files that it was made of");
     house_teardown(&h);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_join, house_setup, house_teardown),
-        cmocka_unit_test_setup_teardown(test_missing, house_setup, house_teardown),
-        cmocka_unit_test_setup_teardown(test_other_seed, house_setup, house_teardown),
-        cmocka_unit_test_setup_teardown(test_unfinished, house_setup, house_teardown),
-        cmocka_unit_test_setup_teardown(test_conflict, house_setup, house_teardown),
-        cmocka_unit_test_setup_teardown(test_origin_of_older_files, house_setup, house_teardown),
-        cmocka_unit_test_setup_teardown(test_sweeps, house_setup, house_teardown),
-        cmocka_unit_test_setup_teardown(test_places, house_setup, house_teardown),
-        cmocka_unit_test_setup_teardown(test_machines, house_setup, house_teardown),
-        cmocka_unit_test_setup_teardown(test_heads, house_setup, house_teardown),
-        cmocka_unit_test_setup_teardown(test_program, house_setup, house_teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

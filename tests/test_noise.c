@@ -83,9 +83,8 @@ static void expect_warnings(const struct noise *n, int lines, const char *first,
     sink_expect(&s, told, lines, first, second);
 }
 
-static void test_probe(void **state)
+TEST(test_probe)
 {
-    (void)state;
     for (int threads = 1; threads <= 2; threads++) {
         double start = clock_now();
         struct noise n = noise_probe(threads, 0.01);
@@ -98,9 +97,8 @@ static void test_probe(void **state)
     }
 }
 
-static void test_unknown_is_no_warning(void **state)
+TEST(test_unknown_is_no_warning)
 {
-    (void)state;
     struct noise n = {.load = NAN, .runnable = -1, .frequency = NAN, .frequency_max = NAN};
     expect_warnings(&n, 0, NULL, NULL);
 }
@@ -114,9 +112,8 @@ static void plant(const char *root, const char *path, const char *text)
 }
 
 /* Equal parts of the cores; programs that wait are none. */
-static void test_slowdown(void **state)
+TEST(test_slowdown)
 {
-    (void)state;
     struct noise n = {.cores = 4, .threads = 2, .load = 2.2, .runnable = 3};
     assert_true(noise_slowdown(&n) == 1);
     n.load = 6;
@@ -127,9 +124,8 @@ static void test_slowdown(void **state)
     assert_true(noise_slowdown(&n) == 1);
 }
 
-static void test_reads_files(void **state)
+TEST(test_reads_files)
 {
-    (void)state;
     char root[] = "/tmp/gtmark-noise-XXXXXX", command[64];
     assert_non_null(mkdtemp(root));
     struct noise n = {.governor = "stale"};
@@ -154,9 +150,8 @@ static void test_reads_files(void **state)
 }
 
 /* Waits of all threads count together; without the files nothing is known. */
-static void test_lost_time(void **state)
+TEST(test_lost_time)
 {
-    (void)state;
     char root[] = "/tmp/gtmark-lost-XXXXXX", command[64];
     assert_non_null(mkdtemp(root));
     assert_true(isnan(lost_now(root).waited) && isnan(lost_now(root).stolen));
@@ -180,9 +175,8 @@ static void test_lost_time(void **state)
     assert_int_equal(system(command), 0);
 }
 
-static void test_share_of_lost_time(void **state)
+TEST(test_share_of_lost_time)
 {
-    (void)state;
     static const struct lost none;
     static const struct {
         struct lost end;
@@ -197,9 +191,8 @@ static void test_share_of_lost_time(void **state)
 }
 
 /* Touching new pages causes at least one fault each, spinning uses CPU time, sleeping is a context switch. */
-static void test_usage(void **state)
+TEST(test_usage)
 {
-    (void)state;
     enum { PAGES = 64 };
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     char *fresh = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -220,9 +213,8 @@ static void test_usage(void **state)
     assert_true(used.cpu >= 2e-3);
 }
 
-static void test_quiet_machine(void **state)
+TEST(test_quiet_machine)
 {
-    (void)state;
     expect_warnings(&quiet, 0, NULL, NULL);
     struct noise many_cores = quiet;
     many_cores.cores = 64, many_cores.load = 50, many_cores.runnable = 50;
@@ -233,9 +225,8 @@ static void test_quiet_machine(void **state)
 }
 
 /* A set of benchmarks is told once what to do. */
-static void test_told(void **state)
+TEST(test_told)
 {
-    (void)state;
     char path[] = "/tmp/gtmark-told-XXXXXX";
     int file = mkstemp(path);
     struct noise n = quiet;
@@ -256,9 +247,8 @@ static void test_told(void **state)
     unlink(path);
 }
 
-static void test_warnings(void **state)
+TEST(test_warnings)
 {
-    (void)state;
     struct noise n = quiet;
     n.cores = n.threads = 2, n.load = 3.2, n.runnable = 3;
     expect_warnings(&n, 1, "warning: load average 3.2 on 2 cores", "stop other programs");
@@ -278,9 +268,8 @@ static void test_warnings(void **state)
     expect_warnings(&n, 3, NULL, NULL); /* load and lost time have one remedy */
 }
 
-static void test_usage_warnings(void **state)
+TEST(test_usage_warnings)
 {
-    (void)state;
     struct warnings w = {0};
     struct subject step = {&w, 7, "step"};
     const struct usage calm = {.minor_faults = 500, .voluntary = 1000, .involuntary = 40, .cpu = 1};
@@ -292,9 +281,8 @@ static void test_usage_warnings(void **state)
            "3 pages were read from");
 }
 
-static void test_sample_warnings(void **state)
+TEST(test_sample_warnings)
 {
-    (void)state;
     struct warnings w = {0};
     struct subject forward = {&w, 7, "forward"};
     struct drift none = {NAN, NAN, false}, up = {0.062, 1e-4, true}, down = {-0.05, 1e-4, true};
@@ -306,9 +294,8 @@ static void test_sample_warnings(void **state)
 }
 
 /* Turns of 30 samples in one state, after two in another, in which they are longer. */
-static void test_warnings_of_reported_turns(void **state)
+TEST(test_warnings_of_reported_turns)
 {
-    (void)state;
     enum { TURNS = 12, EACH = 30 };
     double seconds[TURNS * EACH];
     struct turn turns[TURNS];
@@ -334,9 +321,8 @@ static void test_warnings_of_reported_turns(void **state)
     warned(&w, (int)w.count, 2, "slow start: ", "preempted ");
 }
 
-static void test_throttle_warnings(void **state)
+TEST(test_throttle_warnings)
 {
-    (void)state;
     struct warnings w = {0};
     struct subject step = {&w, 7, "step"};
     const struct seen capped = {.told = true, .reasons = 0x04}, hot = {.discarded = 12, .reasons = 0x24},
@@ -348,9 +334,8 @@ static void test_throttle_warnings(void **state)
 }
 
 /* The same warning about several rows is one line, with the rows and the range of the amounts. */
-static void test_warnings_of_many_rows(void **state)
+TEST(test_warnings_of_many_rows)
 {
-    (void)state;
     struct warnings w = {0};
     struct slow_start slow = {1, 1.5}, slower = {1, 2.25};
     struct drift none = {NAN, NAN, false}, down = {-0.05, 1e-4, true};
@@ -372,9 +357,8 @@ static void test_warnings_of_many_rows(void **state)
 }
 
 /* Kernels of OpenBLAS for a lesser processor are named, with the way out; what is not known is not judged. */
-static void test_blas_that_lags(void **state)
+TEST(test_blas_that_lags)
 {
-    (void)state;
     static const struct {
         const char *core, *backend, *says;
     } cases[] = {{"Prescott", "compiled for avx2",
@@ -397,9 +381,8 @@ static void test_blas_that_lags(void **state)
 }
 
 /* At most six rows are named; the program of a row of an op alone is not. */
-static void test_warnings_of_too_many_rows(void **state)
+TEST(test_warnings_of_too_many_rows)
 {
-    (void)state;
     struct warnings w = {0};
     struct slow_start slow = {1, 1.5};
     struct drift none = {NAN, NAN, false};
@@ -412,28 +395,4 @@ static void test_warnings_of_too_many_rows(void **state)
     assert_non_null(strstr(s.text, "[row 0; row 1; row 2; row 3; row 4; row 5; and 2 more rows] slow"));
     free(s.text);
     warnings_free(&w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_probe),
-        cmocka_unit_test(test_unknown_is_no_warning),
-        cmocka_unit_test(test_reads_files),
-        cmocka_unit_test(test_slowdown),
-        cmocka_unit_test(test_lost_time),
-        cmocka_unit_test(test_share_of_lost_time),
-        cmocka_unit_test(test_usage),
-        cmocka_unit_test(test_warnings_of_many_rows),
-        cmocka_unit_test(test_warnings_of_too_many_rows),
-        cmocka_unit_test(test_quiet_machine),
-        cmocka_unit_test(test_warnings),
-        cmocka_unit_test(test_told),
-        cmocka_unit_test(test_usage_warnings),
-        cmocka_unit_test(test_sample_warnings),
-        cmocka_unit_test(test_warnings_of_reported_turns),
-        cmocka_unit_test(test_blas_that_lags),
-        cmocka_unit_test(test_throttle_warnings),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

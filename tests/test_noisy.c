@@ -42,17 +42,15 @@ static void assert_reason(struct row *row, const char *reason)
 }
 
 /* Time that others took makes a range wide by itself from a tenth on. */
-static void test_lost(void **state)
+TEST(test_lost)
 {
-    (void)state;
     assert_reason(step_row(0.01, 0.11, 10, 10), "up to 11.0 % of the time was lost to other programs");
     assert_reason(step_row(0.01, 0.08, 10, 10), NULL);
     assert_reason(step_row(0.01, NAN, 10, 10), NULL);
 }
 
-static void test_width(void **state)
+TEST(test_width)
 {
-    (void)state;
     assert_reason(step_row(0.111, 0, 10, 10), "a range of 11 % of the median, over 10 %");
     assert_reason(step_row(0.099, 0, 10, 10), NULL);
     assert_reason(step_row(0.2, 0, 10, 5),
@@ -63,18 +61,16 @@ static void test_width(void **state)
     assert_reason(step_row(0.2, 0, 6, 6), "a range of 20 % of the median, over 10 %");
 }
 
-static void test_few(void **state)
+TEST(test_few)
 {
-    (void)state;
     assert_reason(step_row(0.01, 0, 1, 1), "1 repetition, fewer than 7");
     assert_reason(step_row(0.01, 0, 6, 6), "6 repetitions, fewer than 7");
     assert_reason(step_row(0.01, 0, 7, 7), NULL);
 }
 
 /* The lower quartile stands beside the median only where little was lost. */
-static void test_lower_quartile(void **state)
+TEST(test_lower_quartile)
 {
-    (void)state;
     struct row *quiet = step_row(0.08, 0.05, 9, 9), *loaded = step_row(0.08, 0.051, 9, 9);
     assert_true(fabs(quiet->step.time.lower_quartile - 0.98) < 1e-12);
     assert_true(isnan(loaded->step.time.lower_quartile));
@@ -83,9 +79,8 @@ static void test_lower_quartile(void **state)
 }
 
 /* A file of a version that reported a minority of the turns: all of them count now. */
-static void test_minority_of_older_files(void **state)
+TEST(test_minority_of_older_files)
 {
-    (void)state;
     struct row *row = step_row(0.2, 0, 10, 10);
     double left_out[] = {0, 1, 2, 3, 4, 5};
     row->step.time.left_out = row_keep_items(row, left_out, 6, FIELD_REALS);
@@ -97,16 +92,4 @@ static void test_minority_of_older_files(void **state)
     assert_true(fabs(r.low - 0.9) < 1e-12 && fabs(r.high - 1.1) < 1e-12);
     assert_int_equal(row->step.time.n, 10);
     row_free(row);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lost),
-        cmocka_unit_test(test_width),
-        cmocka_unit_test(test_few),
-        cmocka_unit_test(test_lower_quartile),
-        cmocka_unit_test(test_minority_of_older_files),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,9 +39,8 @@ static void play_all(struct played *p)
     p->reasons = (struct played_answers){.answers = {0x25, 0}, .count = 2};
 }
 
-static void test_units(void **state)
+TEST(test_units)
 {
-    (void)state;
     struct player p = player_open("whole");
     play_all(p.played);
     struct nvml *n = open_played(&p);
@@ -80,9 +79,8 @@ static void assert_silent(const struct nvml *n)
     assert_false(nvml_divided(n));
 }
 
-static void test_errors_are_no_values(void **state)
+TEST(test_errors_are_no_values)
 {
-    (void)state;
     struct player p = player_open("whole");
     play_all(p.played);
     p.played->divided = 1;
@@ -94,9 +92,8 @@ static void test_errors_are_no_values(void **state)
 }
 
 /* The reasons have their old name; energy and utilisation are missing. */
-static void test_an_old_driver(void **state)
+TEST(test_an_old_driver)
 {
-    (void)state;
     struct player p = player_open("old");
     play_all(p.played);
     struct nvml *n = open_played(&p);
@@ -122,9 +119,8 @@ static void refuses(const char *library, const char *where, const char *says)
         fail_msg("%s: %s", library, why);
 }
 
-static void test_what_cannot_be_opened(void **state)
+TEST(test_what_cannot_be_opened)
 {
-    (void)state;
     refuses("/nowhere/libnvidia-ml.so.1", bus, "NVML is not installed");
     struct player part = player_open("part");
     refuses(part.path, bus, "has no functions");
@@ -146,9 +142,8 @@ static const char *name_at(const struct value *array, size_t i)
     return text;
 }
 
-static void test_state_in_the_record(void **state)
+TEST(test_state_in_the_record)
 {
-    (void)state;
     struct player p = player_open("whole");
     play_all(p.played);
     struct nvml *n = open_played(&p);
@@ -177,16 +172,4 @@ static void test_state_in_the_record(void **state)
     value_free(missing);
     nvml_close(n);
     player_close(&p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_units),
-        cmocka_unit_test(test_errors_are_no_values),
-        cmocka_unit_test(test_an_old_driver),
-        cmocka_unit_test(test_what_cannot_be_opened),
-        cmocka_unit_test(test_state_in_the_record),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,9 +2,8 @@
 #include "bench/flops/disassembly.h"
 #include "tests/test.h"
 
-static void test_opcodes(void **state)
+TEST(test_opcodes)
 {
-    (void)state;
     static const struct {
         const char *line;
         int flops, register_bytes;
@@ -91,9 +90,8 @@ static bool read_text(const char *text, struct executions *e, struct message *er
     "cfn=(2) twice\ncalls=2 0x2000 10\n* * 30\n* 4 5\nfi=(3) a.h\n-2 9 2\nfe=(1)\n0x1149 3 6\n+16 8\n\n"     \
     "ob=(7)\nfn=(2)\n0x2000 10 20\n+0x10 +1 10\n\nob=(1)\nfn=(3) other\n0x1100 1 4\n"
 
-static void test_profile(void **state)
+TEST(test_profile)
 {
-    (void)state;
     static const struct execution wanted[] = {{1, 0x1100, 0, 4}, {1, 0x1149, 0, 7},  {1, 0x114b, 0, 2},
                                               {1, 0x114d, 0, 6}, {7, 0x2000, 0, 20}, {7, 0x2010, 0, 10}};
     struct executions e;
@@ -112,9 +110,8 @@ static void test_profile(void **state)
     executions_free(&e);
 }
 
-static void test_profile_refused(void **state)
+TEST(test_profile_refused)
 {
-    (void)state;
     static const struct {
         const char *text, *reason;
     } cases[] = {
@@ -138,9 +135,8 @@ static void test_profile_refused(void **state)
     }
 }
 
-static void test_nothing_is_left_out(void **state)
+TEST(test_nothing_is_left_out)
 {
-    (void)state;
     char *objects[] = {"???", "/nowhere/to/be/found"};
     struct execution list[] = {{0, 0x1000, 0, 5}, {1, 0x1000, 0, 1}};
     struct executions stray = {objects, 1, list, 1}, lost = {objects, 2, list, 2},
@@ -153,15 +149,4 @@ static void test_nothing_is_left_out(void **state)
     assert_non_null(strstr(error.text, "5 executed instructions belong to no file"));
     assert_false(disassembly_flops(&lost, 1, &flops, &error));
     assert_non_null(strstr(error.text, "objdump"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_opcodes),
-        cmocka_unit_test(test_profile),
-        cmocka_unit_test(test_profile_refused),
-        cmocka_unit_test(test_nothing_is_left_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,9 +63,8 @@ static struct attention_args attention(int heads)
                                    .heads = heads};
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
-    (void)state;
     for (enum op op = 0; op < OPS; op++) {
         assert_int_equal(op_named(op_info(op)->name), op);
         assert_true(strlen(op_info(op)->doc) > 0);
@@ -75,9 +74,8 @@ static void test_names(void **state)
     assert_string_equal(op_info(OP_mean_error)->flops_formula, "(1 + a->power) * N * M + 1");
 }
 
-static void test_metadata(void **state)
+TEST(test_metadata)
 {
-    (void)state;
     const struct op_info *info = op_info(OP_linear);
     assert_false(info->host);
     assert_int_equal(info->operand_count, 6);
@@ -98,9 +96,8 @@ static void test_metadata(void **state)
     assert_false(operand_is_mat(act));
 }
 
-static void test_sizes_are_unified(void **state)
+TEST(test_sizes_are_unified)
 {
-    (void)state;
     struct linear_args a = linear();
     a.y = (struct mat){0};
     int64_t dims[DIMS];
@@ -117,9 +114,8 @@ static void test_sizes_are_unified(void **state)
     assert_int_equal(dims[DIM_H], 4);
 }
 
-static void test_shape_errors(void **state)
+TEST(test_shape_errors)
 {
-    (void)state;
     struct linear_args a = linear();
     a.w = shape(3, 16);
     expect_error(OP_linear, &a, "linear: w has D = 16, but x has 12");
@@ -136,9 +132,8 @@ static void test_shape_errors(void **state)
     expect_error(OP_attention, &b, "attention: heads has H = 4, but lse has 2");
 }
 
-static void test_missing_operands(void **state)
+TEST(test_missing_operands)
 {
-    (void)state;
     struct linear_args a = linear();
     a.x = (struct mat){0};
     expect_error(OP_linear, &a, "linear: x is missing");
@@ -162,9 +157,8 @@ static void test_missing_operands(void **state)
  * In bf16 statistics, sums and losses stay f32, and so do gradients of parameters, those
  * that have neither rows of nodes nor of what follows from them; others are bf16.
  */
-static void test_wide_operands(void **state)
+TEST(test_wide_operands)
 {
-    (void)state;
     static const char *const always[] = {"stats", "running_mean", "running_var", "loss",  "dloss",
                                          "lse",   "squares",      "den",         "total", "scale"};
     for (enum op op = 0; op < OPS; op++) {
@@ -184,9 +178,8 @@ static void test_wide_operands(void **state)
     }
 }
 
-static void test_dtypes(void **state)
+TEST(test_dtypes)
 {
-    (void)state;
     struct linear_args a = linear();
     a.w.dtype = F64;
     expect_error(OP_linear, &a, "linear: w is f64, but must be f32");
@@ -203,9 +196,8 @@ static void test_dtypes(void **state)
     expect_error(OP_attention, &b, "attention: graphs is f32, but must be i64");
 }
 
-static void test_attributes(void **state)
+TEST(test_attributes)
 {
-    (void)state;
     struct attention_args a = attention(3);
     expect_error(OP_attention, &a, "attention: heads do not divide the width");
     a.heads = 0;
@@ -231,9 +223,8 @@ static void test_attributes(void **state)
     expect_error(OP_attention_backward, &c, "attention_backward: dq, dk and dv must be given together");
 }
 
-static void test_only_gradients_accumulate(void **state)
+TEST(test_only_gradients_accumulate)
 {
-    (void)state;
     struct linear_args a = linear();
     a.y.acc = true;
     expect_error(OP_linear, &a, "linear: y cannot be accumulated into");
@@ -252,9 +243,8 @@ static void expect_overlap(struct mat dx, struct mat dw, bool overlap)
         expect_bound(OP_linear_backward, &a);
 }
 
-static void test_overlapping_outputs(void **state)
+TEST(test_overlapping_outputs)
 {
-    (void)state;
     expect_overlap(at(0, 5, 4), at(0, 3, 4), true);
     expect_overlap(at(0, 5, 4), at(19, 3, 4), true);
     expect_overlap(at(0, 5, 4), at(20, 3, 4), false);
@@ -276,9 +266,8 @@ static struct mat in_bf16(struct mat m)
 }
 
 /* dx is in BF16 and dw in F32: what ends first has the size that counts, whichever is named first. */
-static void test_overlapping_outputs_of_two_types(void **state)
+TEST(test_overlapping_outputs_of_two_types)
 {
-    (void)state;
     static const struct {
         int dx, dw; /* 5 x 4 of 2 bytes, 3 x 4 of 4 bytes; in units of 4 */
         bool overlap;
@@ -297,9 +286,8 @@ static void test_overlapping_outputs_of_two_types(void **state)
 }
 
 /* Before layout, overlap is determined by the storage and the offset into it. */
-static void test_overlap_within_a_storage(void **state)
+TEST(test_overlap_within_a_storage)
 {
-    (void)state;
     struct mat wide = shape(5, 8), both = shape(3, 8);
     wide.storage = both.storage = 7;
     expect_overlap(mat_cols(wide, 0, 4), mat_cols(both, 4, 4), false);
@@ -324,9 +312,8 @@ static void test_overlap_within_a_storage(void **state)
 }
 
 /* The stride of single-row views is irrelevant. */
-static void test_overlap_of_single_rows(void **state)
+TEST(test_overlap_of_single_rows)
 {
-    (void)state;
     struct layer_norm_backward_args a = {.dgain = at(0, 1, 4),
                                          .dbias = at(4, 1, 4),
                                          .dy = shape(6, 4),
@@ -341,9 +328,8 @@ static void test_overlap_of_single_rows(void **state)
     expect_error(OP_layer_norm_backward, &a, "layer_norm_backward: dbias overlaps another output");
 }
 
-static void test_flops(void **state)
+TEST(test_flops)
 {
-    (void)state;
     struct linear_args a = linear();
     assert_int_equal(op_flops(OP_linear, &a), 5 * 3 * (2 * 12 + 1));
     a.b = (struct mat){0};
@@ -357,9 +343,8 @@ static void test_flops(void **state)
     assert_int_equal(op_flops(OP_mean_error_backward, &m), 60);
 }
 
-static void test_flops_of_large_graphs(void **state)
+TEST(test_flops_of_large_graphs)
 {
-    (void)state;
     int64_t N = 10000000;
     struct attention_args a = {.y = shape(N, 256),
                                .q = shape(N, 256),
@@ -389,9 +374,8 @@ static struct op_traffic traffic(enum op op, const void *args)
     return op_traffic(op, args, dims);
 }
 
-static void test_bytes(void **state)
+TEST(test_bytes)
 {
-    (void)state;
     struct linear_args a = linear();
     assert_int_equal(op_bytes(OP_linear, &a), 4 * (5 * 3 + 5 * 12 + 3 * 12 + 3));
     assert_int_equal(traffic(OP_linear, &a).written, 4 * 5 * 3);
@@ -423,9 +407,8 @@ static void test_bytes(void **state)
 }
 
 /* 5 nodes and 7 edges, width 3, on a symmetric graph and on a directed one. */
-static void test_edges(void **state)
+TEST(test_edges)
 {
-    (void)state;
     static char memory[64];
     struct mat row = {.data = memory, .rows = 6, .cols = 1, .ld = 1, .dtype = I64}, other = row;
     struct mat col = {.data = memory + 8, .rows = 7, .cols = 1, .ld = 1, .dtype = I32};
@@ -472,9 +455,8 @@ static void test_edges(void **state)
 }
 
 /* Forms are named by their options, which an op and its backward op have alike. */
-static void test_forms(void **state)
+TEST(test_forms)
 {
-    (void)state;
     int count = 0;
     for (enum op op = 0; op < OPS; op++) {
         const struct op_info *info = op_info(op),
@@ -502,9 +484,8 @@ static void test_forms(void **state)
 }
 
 /* What an option reads is given together, and nothing of it without. */
-static void test_options_are_whole(void **state)
+TEST(test_options_are_whole)
 {
-    (void)state;
     struct mat row = {.rows = 6, .cols = 1, .ld = 1, .dtype = I64};
     struct mat col = {.rows = 7, .cols = 1, .ld = 1, .dtype = I32}, m = shape(5, 4);
     struct edges adj = {.row = row, .col = col, .out_row = row, .out_col = col, .out_edge = col};
@@ -526,30 +507,4 @@ static void test_options_are_whole(void **state)
     expect_bound(OP_gine_backward, &b);
     b.dg = (struct mat){0};
     expect_error(OP_gine_backward, &b, "gine_backward: dx, de and, with weights, dg must be given together");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_options_are_whole),
-        cmocka_unit_test(test_metadata),
-        cmocka_unit_test(test_sizes_are_unified),
-        cmocka_unit_test(test_shape_errors),
-        cmocka_unit_test(test_missing_operands),
-        cmocka_unit_test(test_wide_operands),
-        cmocka_unit_test(test_dtypes),
-        cmocka_unit_test(test_attributes),
-        cmocka_unit_test(test_only_gradients_accumulate),
-        cmocka_unit_test(test_overlapping_outputs),
-        cmocka_unit_test(test_overlapping_outputs_of_two_types),
-        cmocka_unit_test(test_overlap_within_a_storage),
-        cmocka_unit_test(test_overlap_of_single_rows),
-        cmocka_unit_test(test_flops),
-        cmocka_unit_test(test_flops_of_large_graphs),
-        cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_edges),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

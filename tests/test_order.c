@@ -146,9 +146,8 @@ static struct batch padded(void)
     return marked(b);
 }
 
-static void test_same_graph(void **state)
+TEST(test_same_graph)
 {
-    (void)state;
     for (enum order way = ORDER_NONE; way < ORDERS; way++) {
         check_graph(awkward, way);
         check_graph(several, way);
@@ -158,7 +157,7 @@ static void test_same_graph(void **state)
 
 /* --- what the orders are */
 
-static void test_degrees(void **state)
+TEST(test_degrees)
 {
     struct batch b = marked(graph_generated("ba", 300, 5, 1, 1));
     (void)state;
@@ -172,7 +171,7 @@ static void test_degrees(void **state)
 }
 
 /* The widths are known: 1 of paths, the shorter side of a grid, and 2 of a cycle. */
-static void test_bandwidths(void **state)
+TEST(test_bandwidths)
 {
     static const struct {
         const char *family;
@@ -205,7 +204,7 @@ static bool is_spent(const void *context)
 }
 
 /* Whenever it is cancelled, there is a line, and nothing is left. */
-static void test_cancelled(void **state)
+TEST(test_cancelled)
 {
     int asks = 0, checks;
     (void)state;
@@ -227,7 +226,7 @@ static void test_cancelled(void **state)
 }
 
 /* Of a shape, only the memory is known, and it is the same. */
-static void test_memory(void **state)
+TEST(test_memory)
 {
     struct graph_config c = {.family = "er", .nodes = 500, .degree = 5, .graphs = 1, .seed = 1};
     struct batch shape, b;
@@ -249,7 +248,7 @@ static void test_memory(void **state)
     assert_null(b.offset);
 }
 
-static void test_too_many_edges(void **state)
+TEST(test_too_many_edges)
 {
     struct batch b = graph_generated("er", 10, 2, 1, 1);
     static const struct graph_config any = {0};
@@ -278,7 +277,7 @@ static struct recording forward(const struct batch *b, enum task_kind task)
 }
 
 /* A model gives a graph the same output, and a node its own, whatever their numbers. */
-static void test_models(void **state)
+TEST(test_models)
 {
     static const enum task_kind tasks[] = {TASK_GRAPH, TASK_NODE};
     (void)state;
@@ -308,7 +307,7 @@ static int setup(void **state)
     return house_of(state, "bench_node_scaling");
 }
 
-static void test_rows(void **state)
+TEST(test_rows)
 {
     struct record *r = run_json(*state,
                                 "--order none,degree,bfs,rcm --nodes 90 --graph grid --model gps_sparse "
@@ -333,13 +332,4 @@ static void test_rows(void **state)
     record_free(r);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_graph), cmocka_unit_test(test_degrees),
-        cmocka_unit_test(test_bandwidths), cmocka_unit_test(test_cancelled),
-        cmocka_unit_test(test_memory),     cmocka_unit_test(test_too_many_edges),
-        cmocka_unit_test(test_models),     cmocka_unit_test(test_rows),
-    };
-    return cmocka_run_group_tests(tests, setup, house_teardown);
-}
+GROUP("tests", setup, house_teardown)

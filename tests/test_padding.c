@@ -86,16 +86,15 @@ static void check_structure(struct batch ragged)
     batch_free(&ragged);
 }
 
-static void test_structure(void **state)
+TEST(test_structure)
 {
-    (void)state;
     check_structure(batch_awkward());
     check_structure(batch_er(20, 7));
     check_structure(batch_er(5, 1));
 }
 
 /* A shape is that of the batch. */
-static void test_shape(void **state)
+TEST(test_shape)
 {
     struct graph_config c = {
         .family = "er", .nodes = 20, .degree = 3, .graphs = 7, .seed = 1, .batching = BATCHING_PADDED};
@@ -181,7 +180,7 @@ static void check_model(const struct subject *s, struct tape_config tape, double
     batch_free(&p);
 }
 
-static void test_models(void **state)
+TEST(test_models)
 {
     static const struct subject subjects[] = {
         {"gps", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN}},
@@ -210,7 +209,7 @@ static int setup(void **state)
 
 /* Both are right, have the same useful work, and count what they compute: with padding, weights of keys and
  * rows. */
-static void test_rows(void **state)
+TEST(test_rows)
 {
     enum { LAYERS = 2, WIDTH = 16, LINE_HEADS = 2, GRAPHS = 4 };
     struct record *r =
@@ -242,7 +241,7 @@ static void test_rows(void **state)
     record_free(r);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
     static const char *const lines[] = {"--norm batch", "--pool max", "--task node", "--attention unfused",
                                         "--pe rwse:4"};
@@ -256,11 +255,4 @@ static void test_refused(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_structure), cmocka_unit_test(test_shape),   cmocka_unit_test(test_models),
-        cmocka_unit_test(test_rows),      cmocka_unit_test(test_refused),
-    };
-    return cmocka_run_group_tests(tests, setup, house_teardown);
-}
+GROUP("tests", setup, house_teardown)

@@ -66,9 +66,8 @@ static double imbalance(const struct partition *p)
 }
 
 /* Neighbours in a plane, a torn one (star), pairs several times (rmat), and several graphs. */
-static void test_metis(void **state)
+TEST(test_metis)
 {
-    (void)state;
     static const struct {
         const char *family;
         int64_t nodes, graphs;
@@ -92,9 +91,8 @@ static void test_metis(void **state)
 }
 
 /* Fewer nodes than parts, and no edges: METIS is not asked. */
-static void test_trivial(void **state)
+TEST(test_trivial)
 {
-    (void)state;
     static const int64_t nodes[] = {1, 2, 3, 50};
     for (int k = 0; k < 4; k++) {
         struct batch b = generated("er", nodes[k], nodes[k] < 50 ? 3 : 0, 1);
@@ -113,9 +111,8 @@ static bool is_stopped(const void *context)
     return true;
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
-    (void)state;
     struct batch b = generated("er", 3000, 6, 1);
     struct graph_config c = {.seed = 7, .limits.memory = 1 << 20};
     struct partition p;
@@ -128,12 +125,4 @@ static void test_refusals(void **state)
     batch_free(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_metis),
-        cmocka_unit_test(test_trivial),
-        cmocka_unit_test(test_refusals),
-    };
-    return cmocka_run_group_tests_name("partition", tests, NULL, NULL);
-}
+GROUP("partition", NULL, NULL)

@@ -37,9 +37,8 @@ static void assert_part(const struct batch *whole, const struct batch *part)
         assert_int_equal(whole->adj.col[part->part.edge + e], first + part->adj.col[e]);
 }
 
-static void test_graphs(void **state)
+TEST(test_graphs)
 {
-    (void)state;
     static const int64_t counts[] = {1, 2, 3, 9, 64};
     for (int k = 0; k < 5; k++) {
         struct graph_config c = config_of("er", 12, 2, counts[k]);
@@ -181,9 +180,8 @@ static void check_nodes(struct graph_config c, int ranks, const struct batch *wh
         batch_free(&part[rank]);
 }
 
-static void test_nodes(void **state)
+TEST(test_nodes)
 {
-    (void)state;
     static const struct {
         int64_t nodes, graphs;
         double degree;
@@ -298,9 +296,8 @@ static void check_parts(struct graph_config c)
 }
 
 /* Every family: a rank without nodes, isolated nodes, graphs of different sizes that ranks share. */
-static void test_drawn(void **state)
+TEST(test_drawn)
 {
-    (void)state;
     static const struct {
         int64_t nodes, graphs;
         double degree;
@@ -314,9 +311,8 @@ static void test_drawn(void **state)
 }
 
 /* A range of edges is that of the whole. */
-static void test_ranges(void **state)
+TEST(test_ranges)
 {
-    (void)state;
     for (const struct graph_family *f = graph_families; f->name; f++) {
         uint64_t whole[2000], range[2000];
         struct graph_spec s = {.first = 3, .nodes = 40, .degree = 5, .key = 9};
@@ -336,9 +332,8 @@ static void test_ranges(void **state)
 }
 
 /* More than one block of edges. */
-static void test_blocks(void **state)
+TEST(test_blocks)
 {
-    (void)state;
     static const char *const families[] = {"er", "rmat", "complete", "grid3d"};
     for (int i = 0; i < 4; i++) {
         struct graph_config c = config_of(families[i], i == 2 ? 900 : 100000, 6, 1);
@@ -354,9 +349,8 @@ static void test_blocks(void **state)
 }
 
 /* The memory of a part is that of its own edges, and the limit holds for drawing and for dividing. */
-static void test_memory(void **state)
+TEST(test_memory)
 {
-    (void)state;
     struct graph_config c = config_of("er", 300000, 16, 1);
     struct batch whole = generated(c), cut = divided(c, 1, 4), b;
     char error[256];
@@ -380,9 +374,8 @@ static void test_memory(void **state)
 }
 
 /* The limit holds for counting what ranks share, and for a giant component, which is made for that. */
-static void test_shapes_memory(void **state)
+TEST(test_shapes_memory)
 {
-    (void)state;
     static const char *const families[] = {"er", "ba", "er:giant"};
     for (int i = 0; i < 3; i++) {
         struct graph_config c = config_of(families[i], 20000, 16, 1);
@@ -401,12 +394,4 @@ static void test_shapes_memory(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_graphs),        cmocka_unit_test(test_nodes),  cmocka_unit_test(test_drawn),
-        cmocka_unit_test(test_blocks),        cmocka_unit_test(test_ranges), cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_shapes_memory),
-    };
-    return cmocka_run_group_tests_name("parts", tests, NULL, NULL);
-}
+GROUP("parts", NULL, NULL)

@@ -34,9 +34,8 @@ static void set_profile(struct row *row, double share, bool ran)
                   row, TIMED_STEP);
 }
 
-static void test_ops(void **state)
+TEST(test_ops)
 {
-    (void)state;
     char *script;
     for (int ran = 0; ran < 2; ran++) {
         struct record *record = empty_record();
@@ -57,9 +56,8 @@ static void test_ops(void **state)
     }
 }
 
-static void test_phases(void **state)
+TEST(test_phases)
 {
-    (void)state;
     char *script;
     struct record *record = empty_record();
     for (int i = 1; i <= 2; i++) {
@@ -94,9 +92,8 @@ static struct row *rival(const char *attention, int nodes, double degree, double
     return row;
 }
 
-static void test_winner(void **state)
+TEST(test_winner)
 {
-    (void)state;
     char *script;
     struct record *record = empty_record();
     const struct {
@@ -134,12 +131,4 @@ static void test_winner(void **state)
     record_free(record);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ops),
-        cmocka_unit_test(test_phases),
-        cmocka_unit_test(test_winner),
-    };
-    return cmocka_run_group_tests(tests, hide_gnuplot, NULL);
-}
+GROUP("tests", hide_gnuplot, NULL)

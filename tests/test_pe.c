@@ -26,7 +26,7 @@ static void check_bounds(const struct row *row)
     assert_true(count_at(row, "encoding.peak") <= count_at(row, "encoding.bound.peak"));
 }
 
-static void test_rows(void **state)
+TEST(test_rows)
 {
     needs_lapack();
     struct record *r =
@@ -66,7 +66,7 @@ static void test_rows(void **state)
 }
 
 /* The weights of edges by ESLapPE: the encoding is that of lap, the model another. */
-static void test_eslap(void **state)
+TEST(test_eslap)
 {
     needs_lapack();
     struct record *r = run_json(*state, TINY "--nodes 40 --graph grid --mpnn gine --pe lap:4,eslap:4", 0);
@@ -86,7 +86,7 @@ static void test_eslap(void **state)
 }
 
 /* Solvers do the same work, and only multiply the sweep where there is something to solve. */
-static void test_solvers(void **state)
+TEST(test_solvers)
 {
     needs_lapack();
     struct record *r = run_json(
@@ -106,7 +106,7 @@ static void test_solvers(void **state)
 }
 
 /* Default sizes allow a comparison with ARPACK; for other sizes it must be requested. */
-static void test_default_solvers(void **state)
+TEST(test_default_solvers)
 {
     needs_lapack();
     size_t wanted = eigensolver_missing_library(SOLVER_ARPACK) ? 0 : 3 * 3, found = 0;
@@ -123,7 +123,7 @@ static void test_default_solvers(void **state)
 }
 
 /* A model is measured once, with the first solver's encoding; on request, with those of all solvers. */
-static void test_model_once(void **state)
+TEST(test_model_once)
 {
     needs_lapack();
     struct record *r =
@@ -141,7 +141,7 @@ static void test_model_once(void **state)
 }
 
 /* Larger graphs are only encoded, unless a phase is requested; plans include the encoding's storage. */
-static void test_sizes(void **state)
+TEST(test_sizes)
 {
     struct record *r = run_json(*state, TINY "--nodes 2001 --graph er --pe rwse:2", 0);
     assert_absent(row_at(r, 0), "forward.time.median");
@@ -156,7 +156,7 @@ static void test_sizes(void **state)
 }
 
 /* Eigenvectors of the null space only, which take no solver, are named in the row and in the table. */
-static void test_null_space(void **state)
+TEST(test_null_space)
 {
     needs_lapack();
     const struct house *h = *state;
@@ -178,7 +178,7 @@ static void test_null_space(void **state)
 }
 
 /* A directed graph has random walks, but no Laplacian here; the row says how to make it undirected. */
-static void test_directed(void **state)
+TEST(test_directed)
 {
     needs_lapack();
     const struct house *h = *state;
@@ -221,7 +221,7 @@ static void write_hypercube(const struct house *h, int dimensions)
  * How many copies a single-vector solver finds is random: the row is wrong if and only if it counts missed
  * ones.
  */
-static void test_copies(void **state)
+TEST(test_copies)
 {
     const struct house *h = *state;
     if (eigensolver_missing_library(SOLVER_ARPACK))
@@ -248,14 +248,4 @@ static void test_copies(void **state)
     record_free(r);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),       cmocka_unit_test(test_eslap),
-        cmocka_unit_test(test_solvers),    cmocka_unit_test(test_default_solvers),
-        cmocka_unit_test(test_model_once), cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_directed),   cmocka_unit_test(test_null_space),
-        cmocka_unit_test(test_copies),
-    };
-    return cmocka_run_group_tests(tests, setup, house_teardown);
-}
+GROUP("tests", setup, house_teardown)

@@ -31,9 +31,8 @@ static double row_product(struct mat w, int64_t i, int64_t j)
     return sum;
 }
 
-static void test_rows_are_orthogonal(void **state)
+TEST(test_rows_are_orthogonal)
 {
-    (void)state;
     struct tape *t;
     for (enum features features = 0; features < FEATURES_KINDS; features++) {
         struct mat w = projection(&t, "w", features);
@@ -49,9 +48,8 @@ static void test_rows_are_orthogonal(void **state)
  * The squared length of 64 Gaussian numbers has mean 64 and variance 128, its mean of 266 rows a standard
  * deviation of 0.7; without these lengths all rows have length 1.
  */
-static void test_lengths(void **state)
+TEST(test_lengths)
 {
-    (void)state;
     struct tape *t;
     double mean = 0, squares = 0;
     struct mat w = projection(&t, "w", FEATURES_EXP);
@@ -69,9 +67,8 @@ static void test_lengths(void **state)
     tape_free(t);
 }
 
-static void test_each_layer_has_its_own(void **state)
+TEST(test_each_layer_has_its_own)
 {
-    (void)state;
     struct tape *t, *u;
     struct mat w = projection(&t, "layer1.w", FEATURES_EXP), same = projection(&u, "layer1.w", FEATURES_EXP);
     assert_memory_equal(w.data, same.data, (size_t)mat_bytes(w));
@@ -218,9 +215,8 @@ static void three_close(struct three *t)
 
 /* The figures of docs/models.md: relative distances of outputs, for queries and keys uniform on +-0.5 and on
  * +-sqrt 3. */
-static void test_distances(void **state)
+TEST(test_distances)
 {
-    (void)state;
     static const struct {
         double size, exponential, rectified, between; /* the distances, within 10 % */
     } list[] = {{0.5, 0.075, 0.17, 0.14}, {1.7320508, 0.79, 0.70, 0.26}};
@@ -239,9 +235,8 @@ static void test_distances(void **state)
 
 /* More features of the softmax come closer to softmax attention as the root of their number; rectified ones
  * do not. */
-static void test_more_features(void **state)
+TEST(test_more_features)
 {
-    (void)state;
     struct three few, many;
     three_open(&few, 1, PERFORMER_FEATURES);
     three_open(&many, 1, 16 * PERFORMER_FEATURES);
@@ -254,9 +249,8 @@ static void test_more_features(void **state)
 }
 
 /* Far from the origin every feature is eps, and the output the mean of the values. */
-static void test_large_operands(void **state)
+TEST(test_large_operands)
 {
-    (void)state;
     struct head exact;
     head_open(&exact, F64, 1e4);
     attend_linearly(&exact, &backend_ref, FEATURES_EXP, PERFORMER_FEATURES);
@@ -288,9 +282,8 @@ static struct model_config model(enum attention_kind attention)
 }
 
 /* 4 d i + d of each layer: 65,600 for d = 64 and i = 256. */
-static void test_parameters(void **state)
+TEST(test_parameters)
 {
-    (void)state;
     struct model_config c = model(ATTENTION_PERFORMER);
     int64_t d = 64, beside = 17 * d + d + 1 + 5 * (4 * d + 2 * d * 128 + 128 + d);
     assert_int_equal(model_parameters(&c) - beside, 5 * 65600);
@@ -317,9 +310,8 @@ static int64_t planned(const struct model_config *c, enum program_kind kind, int
 }
 
 /* Linear, and without the 2 N H m features of each layer, which would be most of it. */
-static void test_memory_is_linear(void **state)
+TEST(test_memory_is_linear)
 {
-    (void)state;
     struct model_config c = model(ATTENTION_PERFORMER);
     for (enum program_kind kind = 0; kind < MODEL_PROGRAMS; kind++) {
         int64_t n = 100000, small = planned(&c, kind, n), twice = planned(&c, kind, 2 * n),
@@ -328,19 +320,4 @@ static void test_memory_is_linear(void **state)
         assert_true(fabs((double)(large - twice) / (2 * slope * (double)n) - 1) < 1e-3);
         assert_true(slope < (double)(c.layers * 2 * c.heads * PERFORMER_FEATURES * 4));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows_are_orthogonal),
-        cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_each_layer_has_its_own),
-        cmocka_unit_test(test_distances),
-        cmocka_unit_test(test_more_features),
-        cmocka_unit_test(test_large_operands),
-        cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_memory_is_linear),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

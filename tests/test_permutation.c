@@ -5,9 +5,8 @@
 #include "tests/test.h"
 
 /* Every image occurs once: all sizes around several powers of two, with two keys. */
-static void permutation_is_a_bijection(void **state)
+TEST(permutation_is_a_bijection)
 {
-    (void)state;
     enum { MOST = 5000 };
     for (uint64_t size = 1; size <= MOST; size += size < 300 ? 1 : size - 299)
         for (uint64_t key = 0; key < 2; key++) {
@@ -23,9 +22,8 @@ static void permutation_is_a_bijection(void **state)
 }
 
 /* Samples from a domain of 2^61: all within it, spread over it, and distinct. */
-static void permutation_serves_the_largest_domain(void **state)
+TEST(permutation_serves_the_largest_domain)
 {
-    (void)state;
     enum { DRAWS = 3000 };
     uint64_t size = (UINT64_C(1) << 61) + 12345, image[DRAWS];
     int count[16] = {0};
@@ -41,9 +39,8 @@ static void permutation_serves_the_largest_domain(void **state)
         assert_between(count[part], DRAWS / 16 - 50, DRAWS / 16 + 50);
 }
 
-static void pairs_are_numbered_in_order(void **state)
+TEST(pairs_are_numbered_in_order)
 {
-    (void)state;
     uint64_t index = 0;
     for (int64_t high = 1; high < 400; high++)
         for (int64_t low = 0; low < high; low++) {
@@ -53,9 +50,8 @@ static void pairs_are_numbered_in_order(void **state)
 }
 
 /* The start and the end of the row of `high`, up to the last pair of the largest graph. */
-static void pairs_are_exact_at_the_largest_sizes(void **state)
+TEST(pairs_are_exact_at_the_largest_sizes)
 {
-    (void)state;
     for (int64_t step = 0; step < 20000; step++) {
         int64_t high = CSR_MAX_NODES - 1 - step * (step < 10000 ? 1 : 90001);
         uint64_t begin = (uint64_t)high * (uint64_t)(high - 1) / 2;
@@ -67,13 +63,4 @@ static void pairs_are_exact_at_the_largest_sizes(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(permutation_is_a_bijection),
-        cmocka_unit_test(permutation_serves_the_largest_domain),
-        cmocka_unit_test(pairs_are_numbered_in_order),
-        cmocka_unit_test(pairs_are_exact_at_the_largest_sizes),
-    };
-    return cmocka_run_group_tests_name("permutation", tests, NULL, NULL);
-}
+GROUP("permutation", NULL, NULL)

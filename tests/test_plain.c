@@ -24,9 +24,8 @@ static void assert_shown(const char *text, const char *wanted)
     free(shown);
 }
 
-static void test_characters(void **state)
+TEST(test_characters)
 {
-    (void)state;
     assert_shown("", "");
     assert_shown("a b\xc3\xbc\xe2\x82\xac~", "a b\xc3\xbc\xe2\x82\xac~");
     assert_shown("\n\r\t\033[0m\x7f", "????[0m?");
@@ -84,9 +83,8 @@ static void check_tool(const char *program, const char *words, const char *const
     house_teardown(&h);
 }
 
-static void test_tools(void **state)
+TEST(test_tools)
 {
-    (void)state;
     const char *const *both = MORE(HOSTILE "a.json", HOSTILE "b.json");
     check_tool("compare", "", both, 0);
     check_tool("compare", "--format md", both, 0);
@@ -98,7 +96,7 @@ static void test_tools(void **state)
 }
 
 /* The name of the result file, of its charts and of the graph. */
-static void test_benchmark(void **state)
+TEST(test_benchmark)
 {
     struct house *h = *state;
     static const char tiny[] =
@@ -119,12 +117,4 @@ static void test_benchmark(void **state)
     assert_prints_plain(h, tiny, MORE("--graph", "file:" HOSTILE ".txt", "--dry-run"), 0, "");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_characters),
-        cmocka_unit_test(test_tools),
-        cmocka_unit_test(test_benchmark),
-    };
-    return cmocka_run_group_tests(tests, house_setup, house_teardown);
-}
+GROUP("tests", house_setup, house_teardown)

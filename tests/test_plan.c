@@ -84,9 +84,8 @@ static int collisions(const struct tape *t, const struct program *program)
     return found;
 }
 
-static void test_no_live_storages_overlap(void **state)
+TEST(test_no_live_storages_overlap)
 {
-    (void)state;
     for (enum program_kind kind = 0; kind < MODEL_PROGRAMS; kind++)
         for (int i = 0; i < 4; i++) {
             struct batch b;
@@ -104,9 +103,8 @@ static void test_no_live_storages_overlap(void **state)
 }
 
 /* The check above can fail: it detects a storage moved onto another one. */
-static void test_planted_overlap_is_found(void **state)
+TEST(test_planted_overlap_is_found)
 {
-    (void)state;
     struct batch b;
     struct recording r = record_small(PROGRAM_STEP, &b, on_cpu(false, 1), 37);
     tape_plan(r.tape);
@@ -150,23 +148,20 @@ static void assert_same_training(struct tape_config first, struct tape_config se
     batch_free(&c);
 }
 
-static void test_reuse_changes_no_bit(void **state)
+TEST(test_reuse_changes_no_bit)
 {
-    (void)state;
     assert_same_training(on_cpu(false, 2), on_cpu(true, 2));
 }
 
-static void test_threads_change_no_bit(void **state)
+TEST(test_threads_change_no_bit)
 {
-    (void)state;
     assert_same_training(on_cpu(false, 1), on_cpu(false, 2));
     assert_same_training(on_cpu(false, 1), on_cpu(false, 3));
 }
 
 /* x -> a -> b -> c of 64 bytes each: at most two are live, so three storages need the memory of two. */
-static void test_peak_of_a_chain(void **state)
+TEST(test_peak_of_a_chain)
 {
-    (void)state;
     struct tape_config config = {.backend = &backend_ref, .dtype = F32, .threads = 1};
     struct tape *t = tape_new(&config);
     struct mat x = input_uniform(t, "x", all_rows(4), 4);
@@ -189,9 +184,8 @@ static void test_peak_of_a_chain(void **state)
 }
 
 /* Scratch raises the peak, but not the operands, by which the roofline chooses a level of memory. */
-static void test_operands_have_no_workspace(void **state)
+TEST(test_operands_have_no_workspace)
 {
-    (void)state;
     enum { SIZE = 64 * 64 * sizeof(float) };
     int64_t peak[2];
     for (int i = 0; i < 2; i++) {
@@ -210,9 +204,8 @@ static void test_operands_have_no_workspace(void **state)
 }
 
 /* Parameters and gradients are dense and in the same order: the optimizer sees each as one vector. */
-static void test_optimizer_sees_one_vector(void **state)
+TEST(test_optimizer_sees_one_vector)
 {
-    (void)state;
     struct batch b;
     struct recording r = record_small(PROGRAM_STEP, &b, on_cpu(false, 1), 20);
     assert_true(tape_layout(r.tape));
@@ -235,9 +228,8 @@ static void test_optimizer_sees_one_vector(void **state)
 }
 
 /* Sizes beyond 63 bits, of one storage or in total, are reported as such. */
-static void test_beyond_63_bits(void **state)
+TEST(test_beyond_63_bits)
 {
-    (void)state;
     static const int64_t rows[] = {INT64_C(1) << 31, INT64_C(1) << 30};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct tape_config config = on_cpu(i == 1, 1);
@@ -251,15 +243,4 @@ static void test_beyond_63_bits(void **state)
         assert_int_equal(plan->at_peak[MEMORY_GRAPH], i == 0 ? BYTES_MOST : INT64_C(1) << 62);
         tape_free(t);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_live_storages_overlap),  cmocka_unit_test(test_planted_overlap_is_found),
-        cmocka_unit_test(test_reuse_changes_no_bit),      cmocka_unit_test(test_threads_change_no_bit),
-        cmocka_unit_test(test_peak_of_a_chain),           cmocka_unit_test(test_operands_have_no_workspace),
-        cmocka_unit_test(test_optimizer_sees_one_vector), cmocka_unit_test(test_beyond_63_bits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -222,9 +222,8 @@ static const char *spectral(const char *pe)
     return dense_available() ? pe : "none";
 }
 
-static void test_sound_rows_are_ok(void **state)
+TEST(test_sound_rows_are_ok)
 {
-    (void)state;
     for (int f = 0; f < family_count(); f++)
         for (int w = 0; w < 2; w++) {
             expect_ok(families[f], "none", ways[w]);
@@ -238,9 +237,8 @@ static void test_sound_rows_are_ok(void **state)
     expect_ok("er", spectral("lap:9"), "--batch 6 --task node --norm graph");
 }
 
-static void test_walks(void **state)
+TEST(test_walks)
 {
-    (void)state;
     for (int f = 0; f < family_count(); f++) {
         bool odd_cycles = strcmp(families[f], "grid") != 0; /* else odd powers are 0 */
         for (int w = 0; w < 2 && odd_cycles; w++)
@@ -254,9 +252,8 @@ static void test_walks(void **state)
 }
 
 /* On a directed graph, by full powers. */
-static void test_full_powers(void **state)
+TEST(test_full_powers)
 {
-    (void)state;
     char path[] = "/tmp/gtmark-planted-edges-XXXXXX", graph[64];
     int file = mkstemp(path);
     FILE *out = fdopen(file, "w");
@@ -270,9 +267,8 @@ static void test_full_powers(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
-static void test_adamw(void **state)
+TEST(test_adamw)
 {
-    (void)state;
     for (int f = 0; f < family_count(); f++)
         for (int w = 0; w < 2; w++) {
             const char *pe = f % 2 ? "rwse:4" : f ? spectral("lap:4") : "none";
@@ -286,9 +282,8 @@ static void test_adamw(void **state)
     expect_wrong(LAST_ENTRIES, "er", "none", ways[0], "adamw: p of entry 30 of head.weight is ");
 }
 
-static void test_initialisation(void **state)
+TEST(test_initialisation)
 {
-    (void)state;
     for (int f = 0; f < family_count(); f++)
         for (int w = 0; w < 2; w++) {
             const char *pe = f % 2 ? "rwse:4" : f ? spectral("lap:4") : "none";
@@ -301,9 +296,8 @@ static void test_initialisation(void **state)
 }
 
 /* test_lappe_check.c plants more of them. */
-static void test_skipped_pairs(void **state)
+TEST(test_skipped_pairs)
 {
-    (void)state;
     static const char *const connected[] = {"grid", "ba", "er:giant", "rmat:giant"};
     needs_lapack();
     for (int f = 0; f < (env_set("GTMARK_SMALL") ? 2 : 4); f++) {
@@ -315,14 +309,4 @@ static void test_skipped_pairs(void **state)
     }
     assert_string_equal(run(NONE, "er", "lap:8", "--no-check").encoding,
                         "residuals in double; completeness unchecked: --no-check");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sound_rows_are_ok), cmocka_unit_test(test_walks),
-        cmocka_unit_test(test_full_powers),       cmocka_unit_test(test_adamw),
-        cmocka_unit_test(test_initialisation),    cmocka_unit_test(test_skipped_pairs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

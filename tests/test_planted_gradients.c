@@ -226,9 +226,8 @@ static void expect_found(const char *model, enum op op, const struct operand *gr
                       gradient->name, op_info(op)->name, fault_names[fault], row.status, row.reason);
 }
 
-static void test_faults(void **state)
+TEST(test_faults)
 {
-    (void)state;
     static bool done[OPS][OPERANDS_MAX];
     static struct tally tally[FAULTS][KINDS];
     const char *const budgets[] = {LONG, SHORT};
@@ -270,9 +269,8 @@ static void test_faults(void **state)
 }
 
 /* The first linear layers that a step goes back through, those of the head, have no activation. */
-static void test_activated_layers(void **state)
+TEST(test_activated_layers)
 {
-    (void)state;
     struct tally tally = {0};
     plan.activated = true;
     for (int p = 0; p < KINDS; p++)
@@ -280,11 +278,4 @@ static void test_activated_layers(void **state)
                      &tally);
     plan.activated = false;
     assert_true(tally.planted == KINDS && tally.found == KINDS);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_faults),
-                                       cmocka_unit_test(test_activated_layers)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

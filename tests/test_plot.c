@@ -45,9 +45,8 @@ static void test_strange_names(const struct house *h)
     assert_int_equal(system(line), 0);
 }
 
-static void test_plot(void **state)
+TEST(test_plot)
 {
-    (void)state;
     void *h;
     house_of(&h, "plot");
     save_kernels(h);
@@ -70,9 +69,8 @@ static void test_plot(void **state)
     house_teardown(&h);
 }
 
-static void test_findings(void **state)
+TEST(test_findings)
 {
-    (void)state;
     void *h;
     house_of(&h, "findings");
     save_kernels(h);
@@ -92,13 +90,4 @@ static void test_findings(void **state)
     assert_ends(h, "", 2, "", "usage: findings ");
     assert_ends(h, "nothing.json", 2, "", "nothing.json: ");
     house_teardown(&h);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plot),
-        cmocka_unit_test(test_findings),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

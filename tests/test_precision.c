@@ -77,9 +77,8 @@ static void expect_training(enum attention_kind attention, enum norm_kind norm, 
     batch_free(&b);
 }
 
-static void test_training(void **state)
+TEST(test_training)
 {
-    (void)state;
     static const int64_t nodes[] = {137, 500, 2000};
     for (size_t n = 0; n < (env_set("GTMARK_SOAK") ? 3 : 1); n++)
         for (enum norm_kind norm = 0; norm < NORM_KINDS; norm++)
@@ -118,9 +117,8 @@ static void expect_right(const struct model_config *c, const struct batch *b, en
     tape_free(oracle.tape);
 }
 
-static void test_models(void **state)
+TEST(test_models)
 {
-    (void)state;
     struct batch b = batch_er(37, 3);
     for (enum precision p = PRECISION_TF32; p < PRECISIONS; p++)
         for (int i = 0; models[i].name; i++) {
@@ -196,9 +194,8 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Programs of all parts, sizes and numbers of graphs; of every EACH-th, or in a long test of every third. */
-static void test_slopes(void **state)
+TEST(test_slopes)
 {
-    (void)state;
     enum { EACH = 330 };
     static const int64_t nodes[] = {5, 20, 60, 200};
     struct slopes all[PRECISIONS] = {{0}};
@@ -235,9 +232,8 @@ static void test_slopes(void **state)
 }
 
 /* A step of every kind of loss, pooling and norm runs, and its results are finite. */
-static void test_parts(void **state)
+TEST(test_parts)
 {
-    (void)state;
     struct batch b = batch_er(37, 3);
     for (int i = 0; i < NORM_KINDS * TASK_KINDS * POOL_KINDS; i++) {
         struct model_config c = parts_of(ATTENTION_DENSE, MPNN_GINE, (enum norm_kind)(i % NORM_KINDS));
@@ -256,9 +252,8 @@ static void test_parts(void **state)
 }
 
 /* In training a parameter has 18 bytes: itself, its gradient, AdamW's two and the copy. */
-static void test_memory(void **state)
+TEST(test_memory)
 {
-    (void)state;
     struct batch b = batch_er(500, 1);
     struct model_config c = parts_of(ATTENTION_DENSE, MPNN_GIN, NORM_LAYER);
     c.hidden = 256, c.ffn = 512, c.heads = 8, c.layers = 6;
@@ -283,9 +278,8 @@ static void test_memory(void **state)
 
 /* In inference a parameter has 2 bytes, and no scratch of initialisation makes the arena larger than in F32.
  */
-static void test_memory_of_inference(void **state)
+TEST(test_memory_of_inference)
 {
-    (void)state;
     struct batch b = batch_er(100, 1);
     struct model_config c = parts_of(ATTENTION_DENSE, MPNN_GIN, NORM_LAYER);
     c.hidden = 256, c.ffn = 512, c.heads = 8, c.layers = 6;
@@ -327,9 +321,8 @@ static void expect_periodic(struct mat m)
 }
 
 /* Rows that are alike stay so, wherever they are converted. */
-static void test_blocks(void **state)
+TEST(test_blocks)
 {
-    (void)state;
     const struct kernel *add_norm = backend_kernel(backend_cpu(), OP_add_layer_norm, BF16, NULL);
     struct mat a = filled(ROWS, COLS, BF16), b = filled(ROWS, COLS, BF16), gain = filled(1, COLS, BF16);
     struct mat y = filled(ROWS + 1, COLS, BF16), sum = filled(ROWS + 1, COLS, BF16);
@@ -361,9 +354,8 @@ static void test_blocks(void **state)
 }
 
 /* Rounding can take a uniform value past its bound: 1 / sqrt(40) rounds up, 1 / sqrt(72) down. */
-static void test_initial_values(void **state)
+TEST(test_initial_values)
 {
-    (void)state;
     struct batch b = batch_er(67, 1);
     for (int width = 40; width <= 72; width += 32) {
         struct model_config c = parts_of(ATTENTION_DENSE, MPNN_GIN, NORM_LAYER);
@@ -378,15 +370,4 @@ static void test_initial_values(void **state)
         tape_free(r.tape);
     }
     batch_free(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_models), cmocka_unit_test(test_slopes),
-        cmocka_unit_test(test_parts),  cmocka_unit_test(test_training),
-        cmocka_unit_test(test_memory), cmocka_unit_test(test_memory_of_inference),
-        cmocka_unit_test(test_blocks), cmocka_unit_test(test_initial_values),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

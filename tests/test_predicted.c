@@ -87,7 +87,7 @@ static void check_plan(const struct row *row, size_t kind)
     profile_free(&p);
 }
 
-static void test_row(void **state)
+TEST(test_row)
 {
     struct record *record = run_json(*state, PLAN RATES "--pe lap:4,rwse:4", 0);
     for (size_t i = 0; i < 2; i++) {
@@ -103,7 +103,7 @@ static void test_row(void **state)
 }
 
 /* Products of bf16 and tf32 have rates of their own, if these are given; what is no product has the peak. */
-static void test_precision(void **state)
+TEST(test_precision)
 {
     enum { PLAIN, GIVEN, WAYS };
     static const char *const rates[WAYS] = {"", ",tf32=200GFLOP/s,bf16=400GFLOP/s"};
@@ -129,7 +129,7 @@ static void test_precision(void **state)
 }
 
 /* Where a solver iterates, FLOPs have no bound, and the table says why. */
-static void test_iterating_solver(void **state)
+TEST(test_iterating_solver)
 {
     static const char *const words = "--device meta --nodes 300 --hidden 32 --heads 2 --layers 1 --pe lap:4";
     void *h;
@@ -151,7 +151,7 @@ static void test_iterating_solver(void **state)
 }
 
 /* Without ceilings everything but predictions is there; other benchmarks have it on request. */
-static void test_without_ceilings(void **state)
+TEST(test_without_ceilings)
 {
     void *h;
     struct record *record = run_json(*state, PLAN, 0);
@@ -186,7 +186,7 @@ static double shares_of(const char *text, const char *title)
     return sum;
 }
 
-static void test_tables(void **state)
+TEST(test_tables)
 {
     static const char *const titles[] = {"\nop ", "\nlayer  ", "\nphase ", "\nintensity ", "\nbound "};
     static const char *const texts[] = {"plan of step at 64 nodes, not run: predicted ",
@@ -210,7 +210,7 @@ static void test_tables(void **state)
 }
 
 /* The table of a sweep shows what is planned, and no table of each row. */
-static void test_sweep(void **state)
+TEST(test_sweep)
 {
     static const char *const paths[] = {"step.flops.analytic", "step.bytes",           "step.memory.planned",
                                         "step.predicted.time", "encoding.bound.flops", "encoding.storage"};
@@ -263,7 +263,7 @@ static void save_file(const struct house *h, const char *name, bool malformed)
 }
 
 /* The ceilings for the row's threads, or without --threads those for the most. */
-static void test_file(void **state)
+TEST(test_file)
 {
     static const char *const words[][2] = {
         {"", "200 GFLOP/s, DRAM 10.0 GB/s; Another CPU, 8 threads, "},
@@ -282,7 +282,7 @@ static void test_file(void **state)
 
 /* A plan for a GPU is that for the CPU, and launches; beside its memory is that of libraries. Without the
  * CUDA library the scratch of its kernels is not known. */
-static void test_for_a_gpu(void **state)
+TEST(test_for_a_gpu)
 {
     struct record *host = run_json(*state, PLAN RATES, 0),
                   *gpu = run_json(*state, PLAN RATES "--plan-for cuda", 0);
@@ -315,7 +315,7 @@ static void test_for_a_gpu(void **state)
 }
 
 /* What libraries take is not left for programs. */
-static void test_what_fits_a_gpu(void **state)
+TEST(test_what_fits_a_gpu)
 {
     enum { LIMIT = 300 << 20 };
     static const char words[] =
@@ -335,7 +335,7 @@ static void test_what_fits_a_gpu(void **state)
 
 /* What is added is what an H100 shows: no entry of the committed results took less, and the shortest not
  * twice as much; and no program had less memory beside it. */
-static void test_as_measured(void **state)
+TEST(test_as_measured)
 {
     char error[MESSAGE_SIZE];
     struct record *record = record_load("results/h100-80gb/bench_node_scaling.jsonl", error);
@@ -377,7 +377,7 @@ static void assert_bounds(struct rows *rows, const char *says)
 }
 
 /* How many times what is predicted measured times are: least and most, of rows that have both. */
-static void test_beside_measured(void **state)
+TEST(test_beside_measured)
 {
     struct rows *rows = rows_new();
     (void)state;
@@ -399,7 +399,7 @@ static void test_beside_measured(void **state)
 }
 
 /* It is said of a plan from the rows of the file that has its ceilings. */
-static void test_file_with_rows(void **state)
+TEST(test_file_with_rows)
 {
     char path[PATH_MAX], error[MESSAGE_SIZE];
     struct value *list = value_new_array();
@@ -422,7 +422,7 @@ static void test_file_with_rows(void **state)
     ended_free(&e);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
     static const char *const bad[] = {"peak=50GFLOP/s",
                                       "peak=50,dram=10GB/s",
@@ -457,22 +457,4 @@ static void test_refused(void **state)
     refuses(h, "--nodes 8 " RATES, NULL, "--peaks", "only with --device meta");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_row),
-        cmocka_unit_test(test_precision),
-        cmocka_unit_test(test_without_ceilings),
-        cmocka_unit_test(test_iterating_solver),
-        cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_sweep),
-        cmocka_unit_test(test_file),
-        cmocka_unit_test(test_for_a_gpu),
-        cmocka_unit_test(test_what_fits_a_gpu),
-        cmocka_unit_test(test_as_measured),
-        cmocka_unit_test(test_beside_measured),
-        cmocka_unit_test(test_file_with_rows),
-        cmocka_unit_test(test_refused),
-    };
-    return cmocka_run_group_tests(tests, setup, house_teardown);
-}
+GROUP("tests", setup, house_teardown)

@@ -68,9 +68,8 @@ static int64_t encoding_parameters(const struct encoding_config *pe)
     return pe->kind == ENCODING_RWSE ? 2 * k + k * p + p : pe->kind == ENCODING_LAP ? 2 * p * p + 7 * p : 0;
 }
 
-static void test_parameters(void **state)
+TEST(test_parameters)
 {
-    (void)state;
     int listed = 0;
     for (int i = 0; i < PUBLISHED; i++) {
         const struct parts *want = &published[i];
@@ -93,9 +92,8 @@ static void test_parameters(void **state)
 }
 
 /* The batch that runs is the published one or a part of it, and all can be combined. */
-static void test_table(void **state)
+TEST(test_table)
 {
-    (void)state;
     for (int i = 1; preset_choice(i); i++) {
         const struct preset *p = preset_at(i);
         struct config c = config_of(p);
@@ -124,9 +122,8 @@ static void assert_changes(const struct bench *b, const char *words, const char 
     options_free(&o);
 }
 
-static void test_flags_change_presets(void **state)
+TEST(test_flags_change_presets)
 {
-    (void)state;
     struct config c;
     assert_changes(&bench, "--threads 1 --checkpoint 2", "", &c);
     assert_int_equal(c.parts.layers, 10);
@@ -148,9 +145,8 @@ static void test_flags_change_presets(void **state)
     assert_changes(&one, "--preset zinc", "", &c);
 }
 
-static void test_all(void **state)
+TEST(test_all)
 {
-    (void)state;
     struct options o = options_of(&bench, "--preset all");
     int64_t count = 0;
     while (presets[count].name)
@@ -163,9 +159,8 @@ static void test_all(void **state)
 /* --- runs */
 
 /* One layer of each, which are alike; all layers only with GTMARK_SOAK. */
-static void test_runs(void **state)
+TEST(test_runs)
 {
-    (void)state;
     void *h;
     house_of(&h, "bench_presets");
     bool whole = env_set("GTMARK_SOAK");
@@ -195,16 +190,4 @@ static void test_runs(void **state)
     record_free(record);
     *state = h;
     house_teardown(state);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_flags_change_presets),
-        cmocka_unit_test(test_all),
-        cmocka_unit_test(test_runs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,9 +45,8 @@ static struct row *row_with(const struct profile *p)
     return row;
 }
 
-static void test_row(void **state)
+TEST(test_row)
 {
-    (void)state;
     for (int ceilings = 0; ceilings < 2; ceilings++) {
         struct profile in = made_up(ceilings), out, none;
         struct row *row = row_with(&in);
@@ -73,9 +72,8 @@ static void test_row(void **state)
 }
 
 /* Lists of different lengths, and a list that must not be null. */
-static void test_malformed(void **state)
+TEST(test_malformed)
 {
-    (void)state;
     struct profile in = made_up(true), out;
     struct row *row = row_with(&in);
     row->step.profile.least = row_keep_items(row, (double[]){1, 2}, 2, FIELD_REALS);
@@ -89,9 +87,8 @@ static void test_malformed(void **state)
     row_free(row);
 }
 
-static void test_groups(void **state)
+TEST(test_groups)
 {
-    (void)state;
     struct profile p = made_up(true);
     size_t n;
     struct profile_group total = profile_total(&p), *g = profile_groups(&p, PROFILE_OP, PROFILE_LONGEST, &n);
@@ -122,9 +119,8 @@ static void test_groups(void **state)
     assert_true(isnan(profile_total(&p).least));
 }
 
-static void test_csv(void **state)
+TEST(test_csv)
 {
-    (void)state;
     struct profile p = made_up(false);
     struct row *row = row_with(&p);
     char *text = NULL;
@@ -176,9 +172,8 @@ static char *compared(struct rows *before, struct rows *after)
 }
 
 /* The op that changed is named, if the program's verdict says that it is faster or slower, and only then. */
-static void test_compared(void **state)
+TEST(test_compared)
 {
-    (void)state;
     char *slower = compared(step_of(2, true), step_of(3, true)),
          *same = compared(step_of(2, true), step_of(2, true)),
          *without = compared(step_of(2, false), step_of(3, true));
@@ -208,9 +203,8 @@ static void check_totals(const struct row *row, size_t kind)
 }
 
 /* A profile without measured times is read, but is no basis for a finding. */
-static void test_planned(void **state)
+TEST(test_planned)
 {
-    (void)state;
     struct rows *rows = step_of(2, true);
     struct row *row = rows_at(rows, 0);
     char span[] = "layer1";
@@ -250,7 +244,7 @@ static double check_covered(const struct row *row)
 }
 
 /* That the entries cover the time of the row holds on an idle machine. */
-static void test_covered(void **state)
+TEST(test_covered)
 {
     struct record *record = run_json(*state, LONGER, 0);
     double covered = check_covered(row_at(record, 0));
@@ -273,7 +267,7 @@ static void check_phase(const struct row *row, const char *group)
     assert_absent(row, path);
 }
 
-static void test_phases(void **state)
+TEST(test_phases)
 {
     struct record *record = run_json(*state, TINY "--repetitions 2", 0);
     check_phase(row_at(record, 0), "step.backward.time");
@@ -281,7 +275,7 @@ static void test_phases(void **state)
     record_free(record);
 }
 
-static void test_totals(void **state)
+TEST(test_totals)
 {
     struct record *record = run_json(*state, TINY "--profile", 0);
     struct profile p;
@@ -304,7 +298,7 @@ static void test_totals(void **state)
 }
 
 /* A line for each entry of both programs; the flag asks for the profile by itself. */
-static void test_format(void **state)
+TEST(test_format)
 {
     struct ended e = run_words(*state, TINY "--format csv-profile", 0);
     struct record *record = record_in(*state, "work/x.json");
@@ -324,9 +318,8 @@ static void test_format(void **state)
 
 /* The time of an entry is the median over the runs: neither the least, nor the mean, nor that of another
  * entry. */
-static void test_medians(void **state)
+TEST(test_medians)
 {
-    (void)state;
     static const double times[] = {1, 70, 9, 10, 2, 20, 3, 30, 4, 40}; /* five runs of two entries */
     double *medians = profile_medians(times, 5, 2);
     assert_true(medians[0] == 3 && medians[1] == 30);
@@ -336,13 +329,4 @@ static void test_medians(void **state)
     free(medians);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_medians), cmocka_unit_test(test_row),      cmocka_unit_test(test_malformed),
-        cmocka_unit_test(test_groups),  cmocka_unit_test(test_csv),      cmocka_unit_test(test_totals),
-        cmocka_unit_test(test_format),  cmocka_unit_test(test_compared), cmocka_unit_test(test_planned),
-        cmocka_unit_test(test_covered), cmocka_unit_test(test_phases),
-    };
-    return cmocka_run_group_tests(tests, house_setup, house_teardown);
-}
+GROUP("tests", house_setup, house_teardown)

@@ -2,9 +2,8 @@
 #include "bench/base/quantity.h"
 #include "tests/test.h"
 
-static void test_reading(void **state)
+TEST(test_reading)
 {
-    (void)state;
     static const struct {
         const char *text;
         enum quantity_kind quantity;
@@ -37,9 +36,8 @@ static void test_reading(void **state)
     }
 }
 
-static void test_refusing(void **state)
+TEST(test_refusing)
 {
-    (void)state;
     static const char *const never[] = {"",   "s",    "B",     "-1s", "0s",   "0B",  "1e999s", "nan",
                                         "ms", "1 ms", "1 GiB", "/s",  "-1/s", "inf", "0x10B",  "1sB"};
     for (size_t i = 0; i < sizeof never / sizeof *never; i++)
@@ -56,9 +54,8 @@ static void test_refusing(void **state)
     assert_false(quantity_parse("400Gb/s", QUANTITY_BYTES_PER_SECOND, &value));
 }
 
-static void test_writing(void **state)
+TEST(test_writing)
 {
-    (void)state;
     char text[QUANTITY_TEXT];
     quantity_format(text, 0x1p31, QUANTITY_BYTES);
     assert_string_equal(text, "2.00 GiB");
@@ -66,14 +63,4 @@ static void test_writing(void **state)
     assert_string_equal(text, "100 ms");
     quantity_format(text, 1e-4, QUANTITY_RATIO);
     assert_string_equal(text, "0.0001");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reading),
-        cmocka_unit_test(test_refusing),
-        cmocka_unit_test(test_writing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

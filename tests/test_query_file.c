@@ -17,7 +17,7 @@ static int setup(void **state)
 }
 
 /* A plan has the same numbers each time. */
-static void test_same(void **state)
+TEST(test_same)
 {
     static const char *const formats[] = {"table", "md", "csv", "csv-full", "csv-profile", "json", "jsonl"};
     void *h;
@@ -106,7 +106,7 @@ static void assert_close(double value, double wanted)
     assert_true(fabs(value / wanted - 1) < 1e-12);
 }
 
-static void test_tracked(void **state)
+TEST(test_tracked)
 {
     save_rows(*state);
     struct record *record = record_in(*state, "work/rows.jsonl");
@@ -171,7 +171,7 @@ static struct value *names_of(const char *words)
 }
 
 /* A row has one name, whatever else its sweep has; of defaults the name says nothing but the nodes. */
-static void test_names(void **state)
+TEST(test_names)
 {
     static const char *const names[] = {
         "bench_node_scaling: step, 500 nodes", "bench_node_scaling: step, bf16 precision, 500 nodes",
@@ -190,7 +190,7 @@ static void test_names(void **state)
     value_free(other);
 }
 
-static void test_limits(void **state)
+TEST(test_limits)
 {
     static const struct {
         const char *words;
@@ -220,13 +220,4 @@ static void test_limits(void **state)
     refuses(*state, "rows.jsonl rows.jsonl", NULL, "rows.jsonl", "one FILE.jsonl");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same),
-        cmocka_unit_test(test_tracked),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_limits),
-    };
-    return cmocka_run_group_tests(tests, setup, house_teardown);
-}
+GROUP("tests", setup, house_teardown)

@@ -84,9 +84,8 @@ static double most_false(const struct machine *m)
     return m->load > 0 || m->states > 1 ? 0.0101 : 0.0025;
 }
 
-static void test_equal_programs(void **state)
+TEST(test_equal_programs)
 {
-    (void)state;
     for (size_t i = 0; i < MACHINES; i++)
         for (size_t k = 0; k < 3; k++) {
             const struct machine *m = &machines[i];
@@ -101,9 +100,8 @@ static void test_equal_programs(void **state)
         }
 }
 
-static void test_differences(void **state)
+TEST(test_differences)
 {
-    (void)state;
     for (size_t i = 0; i < MACHINES; i++)
         for (size_t k = 1; k < 3; k++) {
             const struct machine *m = &machines[i];
@@ -114,13 +112,4 @@ static void test_differences(void **state)
             assert_true(m->states > 1 || m->load > 0 || fifth.directed > 0.95);
             assert_true(five.directed > 0.5);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_equal_programs),
-        cmocka_unit_test(test_differences),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,9 +53,8 @@ static struct rows *pair(struct row *a, struct row *b)
     return rows;
 }
 
-static void test_shares(void **state)
+TEST(test_shares)
 {
-    (void)state;
     struct rows *rows = pair(measured(4, 500, 8, 0.1, 0, 0.02), measured(1, 500, 8, 0.3, 0, 0));
     struct rank_bars b = rank_bars_of(rows, TIMED_STEP, false);
     assert_int_equal(b.count, 2);
@@ -90,7 +89,7 @@ static void test_shares(void **state)
 }
 
 /* An interval far beyond all bars is cut, and its end is a number. */
-static void test_wide_interval(void **state)
+TEST_BETWEEN(test_wide_interval, make_directory, remove_directory)
 {
     struct chart_directory *p = *state;
     char message[MESSAGE_SIZE];
@@ -107,7 +106,7 @@ static void test_wide_interval(void **state)
     record_free(record);
 }
 
-static void test_drawn(void **state)
+TEST_BETWEEN(test_drawn, make_directory, remove_directory)
 {
     struct chart_directory *p = *state;
     char message[MESSAGE_SIZE] = "?";
@@ -140,7 +139,7 @@ static void test_drawn(void **state)
 }
 
 /* The memory of two ranks is that of the largest, not of rank 0: of the step. */
-static void test_memory(void **state)
+TEST_BETWEEN(test_memory, make_directory, remove_directory)
 {
     struct chart_directory *p = *state;
     char message[MESSAGE_SIZE];
@@ -159,15 +158,4 @@ static void test_memory(void **state)
     assert_in(script, "\n1 3000 3000 3000 0\nEND");
     free(script);
     record_free(record);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shares),
-        cmocka_unit_test_setup_teardown(test_wide_interval, make_directory, remove_directory),
-        cmocka_unit_test_setup_teardown(test_memory, make_directory, remove_directory),
-        cmocka_unit_test_setup_teardown(test_drawn, make_directory, remove_directory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

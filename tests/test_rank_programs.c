@@ -30,9 +30,8 @@ static struct batch made(int64_t nodes, double degree, int64_t graphs, const str
 }
 
 /* The stream from a position on is the stream of the whole. */
-static void test_stream(void **state)
+TEST(test_stream)
 {
-    (void)state;
     uint64_t key = rng_key(3, "x");
     for (uint64_t n = 0; n < 100; n++)
         assert_true(rng_bits(rng_from(key, 1000), n) == rng_bits(key, 1000 + n));
@@ -187,9 +186,8 @@ static void check_trial(struct trial *c, int kind, int ranks)
 }
 
 /* With degree 1 some nodes have no edges; with fewer graphs than ranks a rank has no nodes. */
-static void test_programs(void **state)
+TEST(test_programs)
 {
-    (void)state;
     static const int64_t counts[] = {1, 3, 10};
     for (int kind = 0; kind < 5; kind++)
         for (enum task_kind task = 0; task < TASK_KINDS; task++)
@@ -221,17 +219,15 @@ static void check_divided(int kind, bool ring)
             }
 }
 
-static void test_divided_programs(void **state)
+TEST(test_divided_programs)
 {
-    (void)state;
     for (int kind = 0; kind < 4; kind++)
         check_divided(kind, false);
 }
 
 /* Maxima that nodes of several ranks share: all have one type, and those without edges are equal. */
-static void test_shared_maxima(void **state)
+TEST(test_shared_maxima)
 {
-    (void)state;
     for (int way = 0; way < 8; way++) {
         int ranks = 1 + way % 4;
         struct trial c = trial_of(2, TASK_GRAPH, 2);
@@ -246,9 +242,8 @@ static void test_shared_maxima(void **state)
 }
 
 /* Dense attention whose keys and values go around, of fewer heads than ranks. */
-static void test_ring(void **state)
+TEST(test_ring)
 {
-    (void)state;
     check_divided(0, true);
     check_divided(3, true);
 }
@@ -257,9 +252,8 @@ static void test_ring(void **state)
  * Norms over rows of several ranks, in training and in inference: of whole graphs and of divided nodes, with
  * a rank without any, with segments that are computed again.
  */
-static void test_norms(void **state)
+TEST(test_norms)
 {
-    (void)state;
     static const int64_t graphs[] = {2, 3, 5}, nodes[] = {30, 1, 9};
     for (int divided = 0; divided < 2; divided++)
         for (enum norm_kind norm = NORM_BATCH; norm <= NORM_GRAPH; norm++)
@@ -283,9 +277,8 @@ static void test_norms(void **state)
 /* In BF16, with all that ranks exchange: dense and sparse attention, halo nodes, heads, the ring, norms,
  * maxima.
  */
-static void test_bf16(void **state)
+TEST(test_bf16)
 {
-    (void)state;
     for (int kind = 0; kind < 4; kind++)
         for (int way = 0; way < 3; way++)
             for (int ranks = 2; ranks <= 4; ranks += 2) {
@@ -300,9 +293,8 @@ static void test_bf16(void **state)
 }
 
 /* With nodes of several graphs on each rank, in an order of their own, and a rank without any. */
-static void test_partitioned_programs(void **state)
+TEST(test_partitioned_programs)
 {
-    (void)state;
     static const int32_t part[] = {2, 0, 0, 2, 1, 0, 2, 2, 1, 1, 0, 2, 0, 1, 1, 0, 2, 0, 1, 2,
                                    0, 0, 1, 2, 0, 2, 1, 1, 0, 2, 2, 0, 1, 0, 2, 1, 0, 2, 1, 1};
     struct partition p;
@@ -330,9 +322,8 @@ static void sum_nothing(const void *args)
     (void)args;
 }
 
-static void test_no_sum(void **state)
+TEST(test_no_sum)
 {
-    (void)state;
     struct kernel skipped = *backend_kernel(backend_cpu(), OP_all_reduce, F32, NULL);
     skipped.run = sum_nothing;
     struct backend spoiled = {.name = "spoiled", .kernels = &skipped, .count = 1, .base = backend_cpu()};
@@ -345,9 +336,8 @@ static void test_no_sum(void **state)
 }
 
 /* Rows of halo nodes that are not sent, or whose gradients do not come back, are noticed. */
-static void test_no_halo(void **state)
+TEST(test_no_halo)
 {
-    (void)state;
     static const enum op ops[] = {OP_halo, OP_halo_backward, OP_scatter_heads, OP_ring_wait};
     for (int i = 0; i < 4; i++) {
         struct kernel skipped = *backend_kernel(backend_cpu(), ops[i], F32, NULL);
@@ -395,9 +385,8 @@ static void sum_rows(const struct ranks *r, void *context)
 }
 
 /* Between strided rows nothing changes. BF16 is summed in F32: MPI has no such type. */
-static void test_sums(void **state)
+TEST(test_sums)
 {
-    (void)state;
     for (int way = 0; way < 4; way++) {
         struct sums s = {.dtype = way < 2 ? F32 : BF16, .ld = 3 + way % 2};
         rank_threads_run(3, sum_rows, &s);
@@ -409,20 +398,4 @@ static void test_sums(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stream),
-        cmocka_unit_test(test_programs),
-        cmocka_unit_test(test_divided_programs),
-        cmocka_unit_test(test_shared_maxima),
-        cmocka_unit_test(test_ring),
-        cmocka_unit_test(test_norms),
-        cmocka_unit_test(test_bf16),
-        cmocka_unit_test(test_partitioned_programs),
-        cmocka_unit_test(test_no_sum),
-        cmocka_unit_test(test_no_halo),
-        cmocka_unit_test(test_sums),
-    };
-    return cmocka_run_group_tests_name("ranks", tests, NULL, NULL);
-}
+GROUP("ranks", NULL, NULL)

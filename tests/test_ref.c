@@ -30,9 +30,8 @@ static void expect_near(const double *got, const double *want, int count, double
             fail_msg("entry %d is %.17g, not %.17g", i, got[i], want[i]);
 }
 
-static void test_activations(void **state)
+TEST(test_activations)
 {
-    (void)state;
     /* 0.5 x erfc(-x / sqrt 2), and the tanh form, evaluated separately */
     static const double want[ACT_KINDS][3] = {
         [ACT_NONE] = {1, -2, 0.5},
@@ -48,9 +47,8 @@ static void test_activations(void **state)
     }
 }
 
-static void test_linear(void **state)
+TEST(test_linear)
 {
-    (void)state;
     double x[] = {1, 2, 3, 4}, w[] = {1, 0, 0, 1, 10, 100}, b[] = {-2, -1, 0}, y[6], pre[6];
     struct linear_args a = {.y = dense(y, 2, 3),
                             .pre = dense(pre, 2, 3),
@@ -63,9 +61,8 @@ static void test_linear(void **state)
     expect_near(y, (double[]){0, 1, 210, 1, 3, 430}, 6, 0);
 }
 
-static void test_layer_norm(void **state)
+TEST(test_layer_norm)
 {
-    (void)state;
     double x[] = {1, 2, 3, 4, 1001, 1002, 1003, 1004}, gain[] = {1, 1, 2, 1}, bias[] = {0, 0, 0, 10};
     double y[8], stats[4], r = 1 / sqrt(1.25);
     struct layer_norm_args a = {.y = dense(y, 2, 4),
@@ -83,9 +80,8 @@ static void test_layer_norm(void **state)
 }
 
 /* Three nodes in two graphs, two heads of one column. */
-static void test_attention(void **state)
+TEST(test_attention)
 {
-    (void)state;
     double q[] = {1, 0, 2, 1, 9, 9}, k[] = {1, 5, 0, 5, 7, 7}, v[] = {4, 1, 8, 3, -1, -2}, y[6], lse[6];
     int64_t at[] = {0, 2, 3};
     struct attention_args a = {.y = dense(y, 3, 2),
@@ -114,9 +110,8 @@ static struct edges edges_of(int64_t *row, int64_t nodes, int32_t *col, int64_t 
 }
 
 /* Node 0 has two loops, which count as one, and two edges from node 1, which both count. */
-static void test_gcn(void **state)
+TEST(test_gcn)
 {
-    (void)state;
     int64_t row[] = {0, 4, 5, 5};
     int32_t col[] = {0, 0, 1, 1, 0};
     double x[] = {1, 10, 100}, w[6], y[3];
@@ -129,9 +124,8 @@ static void test_gcn(void **state)
 }
 
 /* Node 0 receives from node 1, node 1 from itself, twice. */
-static void test_gatv2(void **state)
+TEST(test_gatv2)
 {
-    (void)state;
     int64_t row[] = {0, 1, 3};
     int32_t col[] = {1, 1, 1};
     double l[] = {2, -4}, r[] = {1, 1}, att[] = {1}, b[] = {7}, y[2], lse[2];
@@ -152,9 +146,8 @@ static void test_gatv2(void **state)
 
 /* Node 0 receives from nodes 1, 2 and 2, whose messages are the largest; node 1 from node 0, node 2 nothing.
  */
-static void test_pna(void **state)
+TEST(test_pna)
 {
-    (void)state;
     int64_t row[] = {0, 3, 4, 4}, out_row[] = {0, 1, 2, 4};
     int32_t col[] = {1, 2, 2, 0}, out_col[] = {1, 0, 0, 0};
     double a[] = {10, 1, 1}, b[] = {-8, 5, 5}, mean[3], max[3], sum[3], top[3], da[3], db[3];
@@ -187,9 +180,8 @@ static void test_pna(void **state)
     expect_near(db, (double[]){3, 4, 8}, 3, 1e-14);
 }
 
-static void test_pooling_and_loss(void **state)
+TEST(test_pooling_and_loss)
 {
-    (void)state;
     double x[] = {1, 10, 3, 20, 5, 60, 7, 8}, y[4], target[] = {1, 2, 3, 4}, loss[1];
     int64_t at[] = {0, 3, 4};
     struct mean_pool_args a = {.y = dense(y, 2, 2), .x = dense(x, 4, 2)};
@@ -215,9 +207,8 @@ static void test_pooling_and_loss(void **state)
 }
 
 /* exp(-|y|) if the label is right, |y| if it is wrong, within a relative exp(-30). */
-static void test_loss_of_large_logits(void **state)
+TEST(test_loss_of_large_logits)
 {
-    (void)state;
     for (int size = 30; size <= 90; size += 15)
         for (int side = 0; side < 4; side++) {
             int64_t label[] = {side % 2};
@@ -231,9 +222,8 @@ static void test_loss_of_large_logits(void **state)
         }
 }
 
-static void test_elementwise(void **state)
+TEST(test_elementwise)
 {
-    (void)state;
     double x[] = {1, 2, 3, 4}, z[] = {10, 20, 30, 40}, y[4];
     struct add_args a = {.y = dense(y, 2, 2), .a = dense(x, 2, 2), .b = dense(z, 2, 2)};
     run(OP_add, &a);
@@ -254,9 +244,8 @@ static void test_elementwise(void **state)
  * With constant gradients both corrected moments are g and g^2 at every step, so p moves by lr g / (|g| +
  * eps) after decaying by 1 - lr decay.
  */
-static void test_adamw(void **state)
+TEST(test_adamw)
 {
-    (void)state;
     double p[] = {1, -3}, m[2] = {0}, v[2] = {0}, g[] = {0.5, -2}, schedule[] = {0, 0.01}, want[] = {1, -3};
     struct adamw_args a = {.p = dense(p, 1, 2),
                            .m = dense(m, 1, 2),
@@ -280,17 +269,15 @@ static void test_adamw(void **state)
 }
 
 /* The first output of SplitMix64 from state 0, according to its authors' code. */
-static void test_random_bits(void **state)
+TEST(test_random_bits)
 {
-    (void)state;
     assert_true(rng_bits(0, 0) == UINT64_C(0xe220a8397b1dcdaf));
     assert_true(rng_bits(0, 1) == UINT64_C(0x6e789e6aa1b965f4));
     assert_true(rng_key(1, "a") != rng_key(2, "a") && rng_key(1, "a") != rng_key(1, "b"));
 }
 
-static void test_uniform(void **state)
+TEST(test_uniform)
 {
-    (void)state;
     enum { ROWS = 1000, COLS = 100, COUNT = ROWS * COLS };
     double *y = malloc(COUNT * sizeof *y), mean = 0, square = 0, bound = 0.1;
     float *z = malloc(COUNT * sizeof *z);
@@ -310,24 +297,4 @@ static void test_uniform(void **state)
     assert_true(fabs(square - bound * bound / 3) < 5 * bound * bound * sqrt(4 / 45.0 / COUNT));
     free(y);
     free(z);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_activations),
-        cmocka_unit_test(test_linear),
-        cmocka_unit_test(test_loss_of_large_logits),
-        cmocka_unit_test(test_layer_norm),
-        cmocka_unit_test(test_attention),
-        cmocka_unit_test(test_gcn),
-        cmocka_unit_test(test_gatv2),
-        cmocka_unit_test(test_pna),
-        cmocka_unit_test(test_pooling_and_loss),
-        cmocka_unit_test(test_elementwise),
-        cmocka_unit_test(test_adamw),
-        cmocka_unit_test(test_random_bits),
-        cmocka_unit_test(test_uniform),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -144,9 +144,8 @@ static void assert_written(void write(FILE *out, const char *text), const char *
     free(result);
 }
 
-static void test_texts(void **state)
+TEST(test_texts)
 {
-    (void)state;
     assert_written(html_text, "a<b>&\"c'", "a&lt;b&gt;&amp;&quot;c&#39;");
     assert_written(html_text, "two\nlines\tand\r", "two lines and ");
     assert_written(html_text, "µ – 𝛼", "µ – 𝛼");
@@ -178,9 +177,8 @@ static void put_all_conversions(FILE *out, const char *text)
     html(out, "<%s %d %zu %lld %.1f %g %%>", text, -1, (size_t)2, 1LL << 40, 0.25, 1e6);
 }
 
-static void test_formats(void **state)
+TEST(test_formats)
 {
-    (void)state;
     assert_written(put_all_conversions, "<b>", "<&lt;b&gt; -1 2 1099511627776 0.2 1e+06 %>");
     assert_written(html_powers, "7 ms N^2 + N^1.5 N^ <", "7 ms N<sup>2</sup> + N<sup>1.5</sup> N^ &lt;");
     assert_written(html_powers, "N^-1.", "N<sup>-1</sup>.");
@@ -192,9 +190,8 @@ static void put_svg(FILE *out, const char *svg)
 }
 
 /* gnuplot's text becomes XML without a script, whatever stands in its texts. */
-static void test_svg(void **state)
+TEST(test_svg)
 {
-    (void)state;
     assert_written(put_svg,
                    "<?xml?>\n<svg \n width=\"9\" xmlns:xlink=\"http://x\">\n<title>f</title><desc>g</desc>",
                    "<svg \n width=\"9\">\n");
@@ -250,9 +247,8 @@ static void set_roofline(struct row *row)
 }
 
 /* Each section is there with the data, and absent without. */
-static void test_sections(void **state)
+TEST(test_sections)
 {
-    (void)state;
     static const char *const sections[] = {"Profile of step, ", "data-v=\"500\""};
     struct row *rows[] = {good_row(100), good_row(500), profiled_row(2000, "layer1.attention")};
     set_roofline(rows[1]);
@@ -294,9 +290,8 @@ static void test_sections(void **state)
 }
 
 /* Files of one benchmark, and machines whose processors have one name, can be told apart. */
-static void test_names(void **state)
+TEST(test_names)
 {
-    (void)state;
     static const char *const paths[] = {"results/zen4/run.json", "results/zen5/run.json"};
     static const char *const said[] = {", several machines</p>", "<h3>model 17, AMD EPYC</h3>",
                                        "<h3>model 2, AMD EPYC</h3>", ">zen4/run</a>", ">zen5/run</a>"};
@@ -316,9 +311,8 @@ static void test_names(void **state)
 }
 
 /* Every kind of remark that a row shows. */
-static void test_warnings(void **state)
+TEST(test_warnings)
 {
-    (void)state;
     struct row *row = good_row(500);
     double samples[20];
     for (int i = 0; i < 20; i++)
@@ -351,9 +345,8 @@ static void test_warnings(void **state)
     record_free(record);
 }
 
-static void test_hostile(void **state)
+TEST(test_hostile)
 {
-    (void)state;
     static const char *const texts[] = {"model",
                                         "op",
                                         "variant",
@@ -401,9 +394,8 @@ static void test_hostile(void **state)
 }
 
 /* Numbers that no machine has neither stop the page nor make it malformed. */
-static void test_extremes(void **state)
+TEST(test_extremes)
 {
-    (void)state;
     static const double numbers[] = {1e-300, 1e300, 5e-324};
     struct row *rows[3];
     for (int i = 0; i < 3; i++) {
@@ -438,9 +430,8 @@ static void test_extremes(void **state)
     record_free(record);
 }
 
-static void test_size(void **state)
+TEST(test_size)
 {
-    (void)state;
     struct record *records[FILES];
     char work[32];
     int rows = getenv("GTMARK_SMALL") ? 20 : 105; /* the page shows 101 of each file */
@@ -481,9 +472,8 @@ static void assert_shell(const struct house *h, const char *command)
         fail_msg("%s", line);
 }
 
-static void test_program(void **state)
+TEST(test_program)
 {
-    (void)state;
     void *h;
     house_of(&h, "report");
     save_record(h, "a.json");
@@ -513,9 +503,8 @@ static void test_program(void **state)
 }
 
 /* Broken files: a line each, and nothing is written. */
-static void test_broken(void **state)
+TEST(test_broken)
 {
-    (void)state;
     void *h;
     char path[PATH_MAX], error[MESSAGE_SIZE];
     house_of(&h, "report");
@@ -542,15 +531,4 @@ static void test_broken(void **state)
     assert_shell(h, "! test -e x.html");
     free(text);
     house_teardown(&h);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_texts),    cmocka_unit_test(test_formats), cmocka_unit_test(test_sections),
-        cmocka_unit_test(test_warnings), cmocka_unit_test(test_hostile), cmocka_unit_test(test_extremes),
-        cmocka_unit_test(test_size),     cmocka_unit_test(test_program), cmocka_unit_test(test_svg),
-        cmocka_unit_test(test_broken),   cmocka_unit_test(test_names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,7 +64,7 @@ static void assert_costs_of_the_tape(const struct row *row)
     batch_free(&b);
 }
 
-static void test_counts_are_exact(void **state)
+TEST(test_counts_are_exact)
 {
     struct record *record = run_json(*state, TINY "--nodes 29 --ffn 40", 0);
     const struct row *row = row_at(record, 0);
@@ -75,7 +75,7 @@ static void test_counts_are_exact(void **state)
     record_free(record);
 }
 
-static void test_meta(void **state)
+TEST(test_meta)
 {
     char *before = house_list(*state);
     struct record *record = run_json(*state, "--device meta --nodes 100-10M*10", 0);
@@ -97,7 +97,7 @@ static void test_meta(void **state)
 }
 
 /* Threads do not change the work: the same hash, FLOPs and, up to rounding, loss. */
-static void test_threads(void **state)
+TEST(test_threads)
 {
     struct record *record = run_json(*state, TINY "--nodes 16 --threads 1,2", 0);
     const struct row *one = row_at(record, 0), *two = row_at(record, 1);
@@ -109,7 +109,7 @@ static void test_threads(void **state)
 }
 
 /* GPU-only fields are null without a GPU, with a reason. */
-static void test_no_gpu(void **state)
+TEST(test_no_gpu)
 {
     struct record *record = run_json(*state, TINY "--nodes 8", 0);
     assert_absent(row_at(record, 0), "step.gpu.energy_per_graph");
@@ -129,7 +129,7 @@ static double loss_of(const struct house *h, const char *words)
     return loss;
 }
 
-static void test_runs_in_turns(void **state)
+TEST(test_runs_in_turns)
 {
     struct record *record =
         run_json(*state, "--nodes 8,16 --hidden 16 --heads 2 --layers 1 --runs 7 --repetitions 3", 0);
@@ -140,7 +140,7 @@ static void test_runs_in_turns(void **state)
     record_free(record);
 }
 
-static void test_seed_and_device(void **state)
+TEST(test_seed_and_device)
 {
     double loss = loss_of(*state, "--seed 7");
     assert_true(loss == loss_of(*state, "--seed 7 --warmup 0"));
@@ -150,7 +150,7 @@ static void test_seed_and_device(void **state)
     assert_true(fabs(loss_of(*state, "--seed 7 --impl linear=ref --impl attention=ref") / loss - 1) < 1e-5);
 }
 
-static void test_out_of_memory(void **state)
+TEST(test_out_of_memory)
 {
     struct record *record = run_json(*state, TINY "--nodes 8,16 --mem-limit 1KiB", 1);
     assert_int_equal(row_count(record), 2);
@@ -170,7 +170,7 @@ static void test_out_of_memory(void **state)
  * Attention that stores its scores does not fit where the others do; all do the same work or report that they
  * do not.
  */
-static void test_kinds_of_attention(void **state)
+TEST(test_kinds_of_attention)
 {
     struct record *record = run_json(
         *state, TINY "--nodes 400 --phase step --attention dense,sparse,unfused --mem-limit 2MiB", 1);
@@ -189,7 +189,7 @@ static void test_kinds_of_attention(void **state)
 }
 
 /* Rows of every kind of message passing pass all checks, those of the initial state among them. */
-static void test_kinds_of_message_passing(void **state)
+TEST(test_kinds_of_message_passing)
 {
     static const char *const kinds[] = {"gin",        "gcn",      "gatv2", "pna",
                                         "gatv2-edge", "pna-edge", "gine",  "gatedgcn"};
@@ -206,7 +206,7 @@ static void test_kinds_of_message_passing(void **state)
 }
 
 /* A table begins with the swept axes, whatever they are; of ranks, see test_mpi.sh. */
-static void test_table_of_every_axis(void **state)
+TEST(test_table_of_every_axis)
 {
     for (enum axis a = 0; a < AXES; a++) {
         char words[256], sweep[SWEEP_WORDS];
@@ -227,7 +227,7 @@ static void test_table_of_every_axis(void **state)
 }
 
 /* Fields of a row for a ragged batch, and all families run. */
-static void test_batches_and_families(void **state)
+TEST(test_batches_and_families)
 {
     struct record *record =
         run_json(*state, TINY "--batch 5 --nodes 12 --model gps_sparse --graph er,grid,ba,rmat", 0);
@@ -249,7 +249,7 @@ static void test_batches_and_families(void **state)
 }
 
 /* A complete sweep ends with its fits: below the table, not in other formats, and always in the file. */
-static void test_fits(void **state)
+TEST(test_fits)
 {
     static const char *const formats[] = {"table", "md", "csv", "json", "jsonl"};
     for (int f = 0; f < 5; f++) {
@@ -274,7 +274,7 @@ static void test_fits(void **state)
 }
 
 /* Without --output: in the checkout that contains the program, regardless of the working directory. */
-static void test_default_place(void **state)
+TEST(test_default_place)
 {
     struct ended e = run_words(*state, "--nodes 8 --hidden 16 --layers 1 --runs 1 --warmup 0", 0);
     struct record *file = record_in(*state, "results/local/bench_node_scaling.jsonl");
@@ -286,9 +286,8 @@ static void test_default_place(void **state)
 
 /* Elsewhere: in the current directory; a directory of that name above the program is not taken for a
  * checkout's. */
-static void test_place_elsewhere(void **state)
+TEST(test_place_elsewhere)
 {
-    (void)state;
     void *house;
     char path[PATH_MAX];
     house_of(&house, "bench_node_scaling");
@@ -302,9 +301,8 @@ static void test_place_elsewhere(void **state)
     house_teardown(&house);
 }
 
-static void test_no_place(void **state)
+TEST(test_no_place)
 {
-    (void)state;
     void *house;
     char path[PATH_MAX];
     house_of(&house, "bench_node_scaling");
@@ -316,7 +314,7 @@ static void test_no_place(void **state)
     house_teardown(&house);
 }
 
-static void test_no_temporary_directory(void **state)
+TEST(test_no_temporary_directory)
 {
     const struct house *h = *state;
     char old[PATH_MAX] = "";
@@ -334,7 +332,7 @@ static void test_no_temporary_directory(void **state)
 }
 
 /* Failing to print results is an error, however short they are. */
-static void test_full_disk(void **state)
+TEST(test_full_disk)
 {
     static const char *const formats[] = {"table", "md", "csv", "csv-full", "csv-profile", "json", "jsonl"};
     int full = open("/dev/full", O_WRONLY), null = open("/dev/null", O_WRONLY);
@@ -357,7 +355,7 @@ static void test_full_disk(void **state)
  * A killed sweep has its finished rows in the file, which is a whole document at all times. A row is saved
  * before it is printed; the pipe, which holds fewer rows than the sweep has, keeps the sweep from finishing.
  */
-static void test_killed(void **state)
+TEST(test_killed)
 {
     int reader, writer, null = open("/dev/null", O_WRONLY);
     small_pipe(&reader, &writer);
@@ -389,27 +387,4 @@ static void test_killed(void **state)
     fclose(in);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts_are_exact),
-        cmocka_unit_test(test_meta),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_runs_in_turns),
-        cmocka_unit_test(test_seed_and_device),
-        cmocka_unit_test(test_no_gpu),
-        cmocka_unit_test(test_out_of_memory),
-        cmocka_unit_test(test_fits),
-        cmocka_unit_test(test_default_place),
-        cmocka_unit_test(test_place_elsewhere),
-        cmocka_unit_test(test_no_place),
-        cmocka_unit_test(test_no_temporary_directory),
-        cmocka_unit_test(test_full_disk),
-        cmocka_unit_test(test_killed),
-        cmocka_unit_test(test_table_of_every_axis),
-        cmocka_unit_test(test_kinds_of_attention),
-        cmocka_unit_test(test_kinds_of_message_passing),
-        cmocka_unit_test(test_batches_and_families),
-    };
-    return cmocka_run_group_tests(tests, house_setup, house_teardown);
-}
+GROUP("tests", house_setup, house_teardown)

@@ -170,7 +170,7 @@ static void check_signal(const struct house *h, int number, const char *name)
     saved_free(&rows);
 }
 
-static void test_signals(void **state)
+TEST(test_signals)
 {
     check_signal(*state, SIGINT, "SIGINT");
     check_signal(*state, SIGTERM, "SIGTERM");
@@ -185,7 +185,7 @@ static size_t turns_of(const struct row *row)
 }
 
 /* A sweep that ended between its turns goes on with those that are missing; a complete one is left alone. */
-static void test_missing_turns(void **state)
+TEST(test_missing_turns)
 {
     static const char *const line = "--hidden 16 --heads 2 --layers 1 --phase step --threads 1 --no-charts "
                                     "--output x.json --nodes 8-11+1 --runs %d --repetitions %d --resume";
@@ -225,7 +225,7 @@ static void test_missing_turns(void **state)
 }
 
 /* After a random number of new rows each time; the file is whole after each kill, and only grows. */
-static void test_kill_9(void **state)
+TEST(test_kill_9)
 {
     enum { MOST = 4 };
     int rounds = getenv("GTMARK_SOAK") ? 100 : 5;
@@ -254,7 +254,7 @@ static void test_kill_9(void **state)
 }
 
 /* A file size limit simulates a full disk. */
-static void test_full_disk(void **state)
+TEST(test_full_disk)
 {
     struct saved rows;
     struct rlimit old, limit;
@@ -295,7 +295,7 @@ static void plant(const struct house *h, size_t index, const char *status)
  * oom rows are kept; failed, wrong and skipped ones are measured again; rows outside the sweep are kept,
  * before the others.
  */
-static void test_what_is_kept(void **state)
+TEST(test_what_is_kept)
 {
     static const char *const statuses[] = {"oom", "failed", "wrong", "skipped"};
     struct saved before, after;
@@ -324,7 +324,7 @@ static void test_what_is_kept(void **state)
 }
 
 /* Configurations that turn out to be equal have one row each. */
-static void test_same_twice(void **state)
+TEST(test_same_twice)
 {
     remove_files(*state);
     struct ended e = run_words(*state, TINY "--nodes 8 --ffn 0,32", 0);
@@ -340,7 +340,7 @@ static void test_same_twice(void **state)
 }
 
 /* The file of a different run is not modified, and the difference is named. */
-static void test_heads_that_disagree(void **state)
+TEST(test_heads_that_disagree)
 {
     static const char *const fields[] = {"commit", "benchmark", "compiler", "flags"};
     char path[PATH_MAX], error[MESSAGE_SIZE], says[64];
@@ -378,9 +378,8 @@ static void test_heads_that_disagree(void **state)
 }
 
 /* CPU time per run is that of all turns, of the file and new. */
-static void test_cpu_time(void **state)
+TEST(test_cpu_time)
 {
-    (void)state;
     static const double seconds[] = {1, 1, 1, 1};
     struct row *row = row_new();
     struct samples all, turn = {0};
@@ -402,7 +401,7 @@ static void test_cpu_time(void **state)
 }
 
 /* Without --resume the file starts over, and the old one is kept as x.json~. */
-static void test_replaced_file_is_kept(void **state)
+TEST(test_replaced_file_is_kept)
 {
     remove_files(*state);
     struct ended e = run_words(*state, TINY "--nodes 8", 0);
@@ -417,18 +416,4 @@ static void test_replaced_file_is_kept(void **state)
     free(before);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_signals),
-        cmocka_unit_test(test_missing_turns),
-        cmocka_unit_test(test_kill_9),
-        cmocka_unit_test(test_full_disk),
-        cmocka_unit_test(test_what_is_kept),
-        cmocka_unit_test(test_same_twice),
-        cmocka_unit_test(test_heads_that_disagree),
-        cmocka_unit_test(test_cpu_time),
-        cmocka_unit_test(test_replaced_file_is_kept),
-    };
-    return cmocka_run_group_tests(tests, house_setup, house_teardown);
-}
+GROUP("tests", house_setup, house_teardown)

@@ -31,9 +31,8 @@ static struct run random_run(uint64_t key, uint64_t counter)
     return (struct run){first, first + 1 + (int64_t)((bits >> 32) % (uint64_t)most)};
 }
 
-static void test_as_marks(void **state)
+TEST(test_as_marks)
 {
-    (void)state;
     for (uint64_t round = 0; round < ROUNDS; round++) {
         struct arena *arena = arena_new();
         struct runs s = {0};
@@ -55,9 +54,8 @@ static void test_as_marks(void **state)
 /*
  * Attention that stores its probabilities, with 4 10^14 pairs per head: planning takes no longer than usual.
  */
-static void test_many_pairs_are_planned(void **state)
+TEST(test_many_pairs_are_planned)
 {
-    (void)state;
     struct graph_config g = {.family = "er", .nodes = 20000000, .degree = 5, .graphs = 1, .seed = 1};
     struct model_config c = {.layers = 2,
                              .hidden = 64,
@@ -75,13 +73,4 @@ static void test_many_pairs_are_planned(void **state)
     assert_true(tape_plan(r.tape)->peak > c.layers * probabilities);
     tape_free(r.tape);
     batch_free(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_as_marks),
-        cmocka_unit_test(test_many_pairs_are_planned),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

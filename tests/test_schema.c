@@ -32,9 +32,8 @@ static int write_schema(void **state)
 }
 
 /* Rows are written and cleared in one pass over the fields. */
-static void test_groups_stand_together(void **state)
+TEST(test_groups_stand_together)
 {
-    (void)state;
     for (size_t i = 0; i < schema_fields_count; i++)
         for (const char *dot = schema_fields[i].path; (dot = strchr(dot, '.')) != NULL; dot++) {
             size_t length = (size_t)(dot - schema_fields[i].path), k = i + 1;
@@ -63,7 +62,7 @@ static int validate(const struct house *h, const char *files)
     return WEXITSTATUS(status);
 }
 
-static void test_results_of_the_repository(void **state)
+TEST(test_results_of_the_repository)
 {
     const struct house *h = *state;
     if (env_set("GTMARK_SMALL"))
@@ -81,7 +80,7 @@ static void test_results_of_the_repository(void **state)
 
 /* The result file, and what --format jsonl prints: the same lines, but without those of the head's members.
  */
-static void test_results_of_runs(void **state)
+TEST(test_results_of_runs)
 {
     static const char *const runs[][2] = {
         {"ok", "--nodes 8,12,16,20,24"},
@@ -109,7 +108,7 @@ static void test_results_of_runs(void **state)
 }
 
 /* Lines with one change each, none of which the validator may accept. */
-static void test_what_is_not_valid(void **state)
+TEST(test_what_is_not_valid)
 {
     static const char *const changes[][3] = {
         {"\"kind\":\"row\"", "\"nodes\":8,", "\"nodes\":8.5,"},
@@ -147,13 +146,4 @@ static void test_what_is_not_valid(void **state)
     assert_int_equal(validate(h, path), NONE_VALID);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_groups_stand_together),
-        cmocka_unit_test(test_results_of_the_repository),
-        cmocka_unit_test(test_results_of_runs),
-        cmocka_unit_test(test_what_is_not_valid),
-    };
-    return cmocka_run_group_tests(tests, write_schema, house_teardown);
-}
+GROUP("tests", write_schema, house_teardown)

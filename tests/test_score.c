@@ -48,9 +48,8 @@ static struct score score_and_free(struct record *record)
     return s;
 }
 
-static void test_constants_are_100(void **state)
+TEST(test_constants_are_100)
 {
-    (void)state;
     struct score s = score_and_free(measured(-1, 1, 0.01));
     assert_string_equal(s.why, "");
     assert_true(fabs(s.all - 100) < 0.01);
@@ -58,9 +57,8 @@ static void test_constants_are_100(void **state)
         assert_true(fabs(s.of[c] - 100) < 0.01);
 }
 
-static void test_mean_of_classes(void **state)
+TEST(test_mean_of_classes)
 {
-    (void)state;
     for (int c = 0; c < SCORE_CLASSES; c++) {
         struct score s = score_and_free(measured(c, 8, 0.01));
         assert_true(fabs(s.all - 200) < 0.02);
@@ -83,9 +81,8 @@ static void assert_no_score(struct record *record, const char *why)
     struct row *row = rows_at(record_rows(record), WORKS - 1);                                               \
     statement
 
-static void test_rows_that_are_not_sound(void **state)
+TEST(test_rows_that_are_not_sound)
 {
-    (void)state;
     {
         CHANGED(row_set_text(row, "work", "0000000000000000"));
         assert_no_score(record, "no row of 100,000 nodes");
@@ -121,18 +118,16 @@ static void test_rows_that_are_not_sound(void **state)
 }
 
 /* The score's range: of the longest and of the shortest times. */
-static void test_range(void **state)
+TEST(test_range)
 {
-    (void)state;
     struct score narrow = score_and_free(measured(-1, 1, 0.01)), wide = score_and_free(measured(-1, 1, 0.5));
     assert_true(narrow.low > 97 && narrow.low < 100 && narrow.high > 100 && narrow.high < 103);
     assert_true(wide.low < 91 && wide.low > 80 && wide.high > 110 && wide.high < 120 &&
                 fabs(wide.all - 100) < 0.01);
 }
 
-static void test_builds_that_are_not_sound(void **state)
+TEST(test_builds_that_are_not_sound)
 {
-    (void)state;
     struct value *impl = value_new_object(), *settings = value_new_object();
     struct record *record = measured(-1, 1, 0.01);
     value_set_text(record_head(record), "commit", "0123456789ab-dirty");
@@ -149,12 +144,4 @@ static void test_builds_that_are_not_sound(void **state)
     record_free(two[1]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_constants_are_100),         cmocka_unit_test(test_mean_of_classes),
-        cmocka_unit_test(test_rows_that_are_not_sound),   cmocka_unit_test(test_range),
-        cmocka_unit_test(test_builds_that_are_not_sound),
-    };
-    return cmocka_run_group_tests_name("score", tests, NULL, NULL);
-}
+GROUP("score", NULL, NULL)

@@ -50,18 +50,16 @@ static void check_widths(size_t i, const char *more)
     house_teardown(&h);
 }
 
-static void test_tables(void **state)
+TEST(test_tables)
 {
-    (void)state;
     for (size_t i = 0; i < BENCHMARKS; i++) {
         check_widths(i, "");
         check_widths(i, "--repetitions 1");
     }
 }
 
-static void test_other_outputs(void **state)
+TEST(test_other_outputs)
 {
-    (void)state;
     check_widths(0, "--profile --count valgrind");
     check_widths(0, "--dry-run");
     check_widths(1, "--device meta");
@@ -146,9 +144,8 @@ static char *planted_table(size_t i, const char *more)
     return table;
 }
 
-static void test_planted_tables(void **state)
+TEST(test_planted_tables)
 {
-    (void)state;
     static const struct {
         size_t benchmark;
         const char *more, *expected;
@@ -218,14 +215,4 @@ static void test_planted_tables(void **state)
         assert_string_equal(text, tables[i].expected);
         free(text);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_planted_tables),
-        cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_other_outputs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,9 +26,8 @@ static void report(struct sections *s, enum plugin_report what, const char *name
 }
 
 /* Reports take no time of the sections around them; in each call sections begin at the time that it is. */
-static void test_reports(void **state)
+TEST(test_reports)
 {
-    (void)state;
     struct sections s;
     sections_begin(&s, NULL);
     for (int call = 0; call < 2; call++) {
@@ -49,10 +48,4 @@ static void test_reports(void **state)
     }
     assert_string_equal(s.fault.text, "");
     sections_end(&s, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reports)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

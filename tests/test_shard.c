@@ -42,9 +42,8 @@ static void check_division(const double *cost, int count, int of)
     assert_true(most <= (all / of + largest * (of - 1) / of) * (1 + 1e-12));
 }
 
-static void test_division(void **state)
+TEST(test_division)
 {
-    (void)state;
     double cost[COSTS];
     for (uint64_t round = 0; round < 50; round++)
         for (int of = 1; of <= 7; of++) {
@@ -58,9 +57,8 @@ static void test_division(void **state)
 
 /* By hand, the unknown one being 17/5: 5 | 4 | 17/5, then 3 to the third, 3 to the second and 2 to the first.
  */
-static void test_known_division(void **state)
+TEST(test_known_division)
 {
-    (void)state;
     static const double cost[] = {3, NAN, 5, 4, 2, 3};
     static const int wanted[] = {2, 2, 0, 1, 0, 1};
     int part[6];
@@ -70,9 +68,8 @@ static void test_known_division(void **state)
 }
 
 /* Rows that cost nothing are shared out too. */
-static void test_nothing(void **state)
+TEST(test_nothing)
 {
-    (void)state;
     static const double cost[5] = {0};
     check_division(cost, 5, 5);
     check_division(cost, 5, 2);
@@ -91,9 +88,8 @@ static double cost_of(const char *words)
 
 /* That of the encoding is the row's cost without its programs; what exceeds 63 bits is no small number; and
  * memory does not matter. */
-static void test_costs(void **state)
+TEST(test_costs)
 {
-    (void)state;
     struct options o = options_of(&bench, "--pe lap:4 --nodes 50 --hidden 32 --heads 2");
     struct config c = o.plan.list[0];
     struct estimate e = estimate_row(&o, &c, NULL);
@@ -130,9 +126,8 @@ static double unlikeliness(const struct options *o, const struct config *c)
 }
 
 /* Encodings cost about what they are taken to cost, and none of the published models' fills a part. */
-static void test_encodings(void **state)
+TEST(test_encodings)
 {
-    (void)state;
     needs_lapack();
     static const struct bench published = {.name = "bench", .doc = "", .axis = AXIS_PRESET, .values = "zinc"};
     static const char *const words[] = {"--graph er:giant --nodes 600 --pe lap:16:4",
@@ -178,9 +173,8 @@ static void hash_of(const char *words, char hash[17])
     options_free(&o);
 }
 
-static void test_hash(void **state)
+TEST(test_hash)
 {
-    (void)state;
     char a[17], b[17], other[17];
     hash_of("--nodes 10,20 --shard 1/2", a);
     hash_of("--nodes 10,20 --shard 2/2", b);
@@ -203,9 +197,8 @@ static unsigned rows_of(const char *words)
 }
 
 /* The parts do not depend on the device, the threads or the memory. */
-static void test_same_everywhere(void **state)
+TEST(test_same_everywhere)
 {
-    (void)state;
     static const char *const places[] = {"--device meta", "--device cpu --threads 3", "--device ref",
                                          "--mem-limit 1MiB"};
     unsigned all = 0;
@@ -226,7 +219,7 @@ static void test_same_everywhere(void **state)
     assert_int_equal(all, (1u << ROWS) - 1);
 }
 
-static void test_refused(void **state)
+TEST_BETWEEN(test_refused, house_setup, house_teardown)
 {
     static const char *const bad[] = {"0/3", "4/3",   "x",    "1",     "1/", "/3",
                                       "1/0", "1.5/3", "-1/3", "1/3/3", "3/1"};
@@ -257,7 +250,7 @@ static void write_parts(const struct house *h)
 }
 
 /* A part is continued by its own command alone. */
-static void test_resume(void **state)
+TEST_BETWEEN(test_resume, house_setup, house_teardown)
 {
     write_parts(*state);
     assert_ends(*state, PLAN "--output 1.json --shard 1/3 --resume", 0, "kept", "");
@@ -268,7 +261,7 @@ static void test_resume(void **state)
 }
 
 /* A part that is killed and continued is the part. */
-static void test_kill(void **state)
+TEST_BETWEEN(test_kill, house_setup, house_teardown)
 {
     const struct house *h = *state;
     struct record *whole, *continued;
@@ -292,21 +285,4 @@ static void test_kill(void **state)
     }
     record_free(whole);
     record_free(continued);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_division),
-        cmocka_unit_test(test_known_division),
-        cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_costs),
-        cmocka_unit_test(test_encodings),
-        cmocka_unit_test(test_hash),
-        cmocka_unit_test(test_same_everywhere),
-        cmocka_unit_test_setup_teardown(test_refused, house_setup, house_teardown),
-        cmocka_unit_test_setup_teardown(test_resume, house_setup, house_teardown),
-        cmocka_unit_test_setup_teardown(test_kill, house_setup, house_teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

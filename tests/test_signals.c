@@ -37,7 +37,7 @@ static void check_signal_in_a_row(const struct house *h, const char *words)
 }
 
 /* It waits only for one op or, in encodings that are a single op, for a block of it. */
-static void test_signal_in_a_row(void **state)
+TEST(test_signal_in_a_row)
 {
     check_signal_in_a_row(*state, "--device ref --nodes 2000 --layers 1000 --hidden 16 --heads 2 "
                                   "--phase forward --threads 1 --no-check --output y.json");
@@ -48,9 +48,8 @@ static void test_signal_in_a_row(void **state)
 }
 
 /* A second signal does not wait for the row, which is a single op of minutes. */
-static void test_second_signal(void **state)
+TEST(test_second_signal)
 {
-    (void)state;
     void *h;
     int terminal, status;
     house_of(&h, "bench_kernels");
@@ -66,11 +65,4 @@ static void test_second_signal(void **state)
     house_teardown(&h);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_signal_in_a_row),
-        cmocka_unit_test(test_second_signal),
-    };
-    return cmocka_run_group_tests(tests, house_setup, house_teardown);
-}
+GROUP("tests", house_setup, house_teardown)

@@ -261,84 +261,59 @@ static void check_both(enum op op, struct scores s, double limit, double backwar
         free(all[i]);
 }
 
-static void test_hub_sums(void **state)
+TEST(test_hub_sums)
 {
-    (void)state;
     check_both(OP_spmm, (struct scores){.size = 1}, 1e-5, 1e-5);
 }
 
-static void test_hub_attention(void **state)
+TEST(test_hub_attention)
 {
-    (void)state;
     check_both(OP_sparse_attention, (struct scores){.size = 1}, 1e-5, 1e-4);
 }
 
 /* With one head, vectors hold the numbers of several edges; with many, groups have few edges. */
-static void test_hub_attention_of_one_head_and_many(void **state)
+TEST(test_hub_attention_of_one_head_and_many)
 {
-    (void)state;
     for (int heads = 1; heads <= D; heads += D - 1) {
         check_both(OP_sparse_attention, (struct scores){.size = 1, .heads = heads}, 1e-5, 1e-4);
         check_both(OP_gatv2, (struct scores){.size = 1, .heads = heads}, 1e-5, 1e-4);
     }
 }
 
-static void test_hub_convolution(void **state)
+TEST(test_hub_convolution)
 {
-    (void)state;
     check_both(OP_spmm, (struct scores){.size = 1, .options = 1}, 1e-5, 1e-5);
 }
 
-static void test_hub_statistics(void **state)
+TEST(test_hub_statistics)
 {
-    (void)state;
     check_both(OP_pna_pool, (struct scores){.size = 1}, 1e-5, 1e-5);
     check_both(OP_edge_pool, (struct scores){.size = 1}, 1e-5, 1e-5);
     check_both(OP_edge_mean, (struct scores){.size = 1}, 1e-5, 1e-5);
 }
 
 /* Scores within about 10, and within about 500. */
-static void test_hub_gatv2(void **state)
+TEST(test_hub_gatv2)
 {
-    (void)state;
     check_both(OP_gatv2, (struct scores){.size = 1}, 1e-5, 1e-4);
     check_both(OP_gatv2, (struct scores){.size = 50}, 1e-3, 1e-2);
     check_both(OP_gatv2, (struct scores){.size = 1, .options = 1}, 1e-5, 1e-4);
 }
 
 /* From about 10 to about 200. */
-static void test_hub_attention_of_large_scores(void **state)
+TEST(test_hub_attention_of_large_scores)
 {
-    (void)state;
     check_both(OP_sparse_attention, (struct scores){.size = 3, .growth = 12}, 1e-3, 1e-2);
 }
 
 /* About 1e4, where exp overflows and rounding alone changes scores by 1e-3. */
-static void test_hub_attention_of_huge_scores(void **state)
+TEST(test_hub_attention_of_huge_scores)
 {
-    (void)state;
     check_both(OP_sparse_attention, (struct scores){.size = 60, .growth = 3}, 1e-1, INFINITY);
 }
 
 /* About 1e9, where rounding alone changes scores by hundreds. */
-static void test_hub_attention_of_immense_scores(void **state)
+TEST(test_hub_attention_of_immense_scores)
 {
-    (void)state;
     check_both(OP_sparse_attention, (struct scores){.size = 1e4, .growth = 3}, INFINITY, INFINITY);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hub_sums),
-        cmocka_unit_test(test_hub_attention),
-        cmocka_unit_test(test_hub_attention_of_one_head_and_many),
-        cmocka_unit_test(test_hub_convolution),
-        cmocka_unit_test(test_hub_statistics),
-        cmocka_unit_test(test_hub_gatv2),
-        cmocka_unit_test(test_hub_attention_of_large_scores),
-        cmocka_unit_test(test_hub_attention_of_huge_scores),
-        cmocka_unit_test(test_hub_attention_of_immense_scores),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

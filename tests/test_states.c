@@ -20,9 +20,8 @@ static void scatter(double *x, size_t n, double center, double sigma, uint64_t s
         x[i] *= center;
 }
 
-static void test_two_states(void **state)
+TEST(test_two_states)
 {
-    (void)state;
     double x[40];
     scatter(x, 25, 0.13e-6, 0.05, 1);
     scatter(x + 25, 15, 0.57e-6, 0.05, 2);
@@ -33,9 +32,8 @@ static void test_two_states(void **state)
     assert_int_equal(borders_locate(&b, 0.6e-6), 1);
 }
 
-static void test_three_states(void **state)
+TEST(test_three_states)
 {
-    (void)state;
     double x[60];
     scatter(x, 20, 0.03e-6, 0.05, 1);
     scatter(x + 20, 20, 0.14e-6, 0.05, 2);
@@ -46,9 +44,8 @@ static void test_three_states(void **state)
 }
 
 /* One state stays one, however wide it scatters; few values and outliers make none. */
-static void test_one_state(void **state)
+TEST(test_one_state)
 {
-    (void)state;
     static const double sigmas[] = {0.005, 0.05, 0.2};
     int split = 0;
     for (uint64_t seed = 0; seed < 300; seed++) {
@@ -85,9 +82,8 @@ static struct reported report(const double (*list)[3], size_t n)
     return reported_choose(&t, &s);
 }
 
-static void test_best_filled_state(void **state)
+TEST(test_best_filled_state)
 {
-    (void)state;
     static const double list[][3] = {{1, 0, 10},     {5, 0, 19},   {1.01, 0, 10.1}, {1.02, 0, 10.2},
                                      {5.1, 0, 19.2}, {1, 5, 14},   {1, 0, 9.9},     {5.2, 0, 19.1},
                                      {1.01, 0, 10},  {1, 0, 10.1}, {1, 0, 10.05}};
@@ -106,9 +102,8 @@ static void test_best_filled_state(void **state)
 }
 
 /* A program that takes the same time in both states is not divided. */
-static void test_the_same_in_every_state(void **state)
+TEST(test_the_same_in_every_state)
 {
-    (void)state;
     static const double list[][3] = {{1, 0, 10},     {5, 0, 10.1},   {1.01, 0, 10.2},
                                      {1.02, 0, 9.9}, {5.1, 0, 10},   {1, 0, 10.3},
                                      {5.2, 0, 10.1}, {5.05, 0, 9.8}, {1.01, 0, 10}};
@@ -120,9 +115,8 @@ static void test_the_same_in_every_state(void **state)
 }
 
 /* Probes that were given up are in no state. */
-static void test_disturbed(void **state)
+TEST(test_disturbed)
 {
-    (void)state;
     static const double some[][3] = {{1, 0, 10},        {1, GIVEN_UP, 30}, {1.1, 0, 10},
                                      {GIVEN_UP, 0, 40}, {1, 0, 10},        {1, 0, 10},
                                      {1, 0, 10},        {1, 0, 10},        {1, 0, 10}};
@@ -148,9 +142,8 @@ static size_t shared_turns(struct turn *turns, const double (*list)[2], size_t n
 
 /* Both probes of a turn are slow if the cores were shared; a single one was interrupted. The larger part of
  * the turns is reported. */
-static void test_shared_cores(void **state)
+TEST(test_shared_cores)
 {
-    (void)state;
     static const double list[][2] = {{13.61, 13.62}, {13.62, 14.7},  {13.63, 13.61}, {15.1, 13.62},
                                      {13.8, 13.75},  {13.61, 13.61}, {14.1, 14.0},   {13.64, 13.62},
                                      {13.62, 13.63}, {13.9, 13.8}};
@@ -169,9 +162,8 @@ static void test_shared_cores(void **state)
 
 /* Multiply-adds that merely scatter are those of shared cores in next to no turn; in small clusters, in few.
  */
-static void test_scatter_is_no_sharing(void **state)
+TEST(test_scatter_is_no_sharing)
 {
-    (void)state;
     static const double sigmas[] = {0.0003, 0.003, 0.03};
     size_t shared[2] = {0}, all[2] = {0};
     for (uint64_t seed = 0; seed < 300; seed++) {
@@ -191,9 +183,8 @@ static void test_scatter_is_no_sharing(void **state)
     assert_true(12 * shared[1] < all[1]);
 }
 
-static void test_without_probes(void **state)
+TEST(test_without_probes)
 {
-    (void)state;
     static const double list[][3] = {{NAN, 0, 3}, {NAN, 0, 1}, {NAN, 0, 2}};
     struct reported r = report(list, 3);
     assert_int_equal(r.turns, 3);
@@ -203,9 +194,8 @@ static void test_without_probes(void **state)
 }
 
 /* Blocks of several samples count once; values are gathered from reported turns only. */
-static void test_blocks(void **state)
+TEST(test_blocks)
 {
-    (void)state;
     struct turn turns[3] = {
         {3, {{NAN, NAN}}, {{NAN, NAN}}}, {1, {{NAN, NAN}}, {{NAN, NAN}}}, {2, {{NAN, NAN}}, {{NAN, NAN}}}};
     double samples[] = {1, 9, 2, 4, 5, 7};
@@ -245,31 +235,12 @@ static double cover(size_t turns, double noise, double drift)
  * Turns that differ by 2 % and runs by half as much: docs/validation/time.md has the measured figures. Where
  * runs differ as much as turns, no interval of one run can hold.
  */
-static void test_interval_of_a_run(void **state)
+TEST(test_interval_of_a_run)
 {
-    (void)state;
     assert_true(cover(10, 0.02, 0) > 0.99);
     assert_true(cover(7, 0.02, 0) > 0.97);
     assert_true(cover(10, 0.02, 0.01) > 0.95);
     assert_true(cover(20, 0.02, 0.01) < 0.93); /* more turns say nothing of other runs */
     assert_true(cover(10, 0.02, 0.02) < 0.9);
     assert_true(cover(5, 0.02, 0) == 0); /* no interval */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_states),
-        cmocka_unit_test(test_three_states),
-        cmocka_unit_test(test_one_state),
-        cmocka_unit_test(test_best_filled_state),
-        cmocka_unit_test(test_the_same_in_every_state),
-        cmocka_unit_test(test_disturbed),
-        cmocka_unit_test(test_shared_cores),
-        cmocka_unit_test(test_scatter_is_no_sharing),
-        cmocka_unit_test(test_without_probes),
-        cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_interval_of_a_run),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,9 +155,8 @@ static void expect_well_formed(const struct tape *t)
     free(all);
 }
 
-static void test_conflicts_are_ordered(void **state)
+TEST(test_conflicts_are_ordered)
 {
-    (void)state;
     for (int i = 0; i < SUBJECTS; i++)
         for (enum program_kind kind = 0; kind < MODEL_PROGRAMS; kind++) {
             struct machine m;
@@ -174,9 +173,8 @@ static void test_conflicts_are_ordered(void **state)
 }
 
 /* Each event but the one with which the second stream ends orders entries that nothing else does. */
-static void test_a_missing_event_is_found(void **state)
+TEST(test_a_missing_event_is_found)
 {
-    (void)state;
     for (int i = 0; i < SUBJECTS; i++) {
         struct machine m;
         struct recording r = record(&m, i, PROGRAM_STEP);
@@ -199,9 +197,8 @@ static void test_a_missing_event_is_found(void **state)
 }
 
 /* A matrix that a long branch reads late is not written before by a short one. */
-static void test_a_late_reader(void **state)
+TEST(test_a_late_reader)
 {
-    (void)state;
     struct tape_config config = {.backend = &backend_fake, .dtype = F32, .threads = 1};
     struct tape *t = tape_new(&config);
     struct mat x = input_uniform(t, "x", all_rows(4), 4), a = tape_matrix(t, 4, 4), more = a;
@@ -220,9 +217,8 @@ static void test_a_late_reader(void **state)
 }
 
 /* Memory that was planned for one stream would be shared by entries that run at the same time. */
-static void test_a_plan_for_one_stream_is_found(void **state)
+TEST(test_a_plan_for_one_stream_is_found)
 {
-    (void)state;
     struct machine m;
     struct recording r = record(&m, 0, PROGRAM_STEP);
     tape_plan(r.tape);
@@ -282,9 +278,8 @@ static void *trained(int subject, int ahead, size_t *bytes)
     return copy;
 }
 
-static void test_streams_change_no_bit(void **state)
+TEST(test_streams_change_no_bit)
 {
-    (void)state;
     for (int i = 0; i < SUBJECTS; i++) {
         size_t bytes;
         void *one = trained(i, -1, &bytes);
@@ -298,9 +293,8 @@ static void test_streams_change_no_bit(void **state)
 }
 
 /* A capture puts the entries where the plan has them, and waits for every event. */
-static void test_capture(void **state)
+TEST(test_capture)
 {
-    (void)state;
     struct machine m;
     struct recording r = record(&m, 0, PROGRAM_STEP);
     int events = 0;
@@ -315,14 +309,4 @@ static void test_capture(void **state)
     assert_int_equal(m.fake.beside, on_second(r.tape));
     assert_int_equal(m.fake.awaited, events);
     discard(&m, r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conflicts_are_ordered), cmocka_unit_test(test_a_missing_event_is_found),
-        cmocka_unit_test(test_a_late_reader),         cmocka_unit_test(test_a_plan_for_one_stream_is_found),
-        cmocka_unit_test(test_streams_change_no_bit), cmocka_unit_test(test_capture),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,9 +53,8 @@ static void assert_neighbours(const char *family, int64_t nodes, const char *edg
     batch_free(&b);
 }
 
-static void test_closed_forms(void **state)
+TEST(test_closed_forms)
 {
-    (void)state;
     const char *one[] = {"path", "cycle", "star", "complete", "tree", "molecule", "peptide", "sbm", "grid3d"};
     for (size_t i = 0; i < LENGTH(one); i++)
         assert_neighbours(one[i], 1, "");
@@ -72,9 +71,8 @@ static void test_closed_forms(void **state)
 }
 
 /* The lattice itself: node v is joined to v + 1 and v + 2, and the first nodes to v + 3 too. */
-static void test_ring_lattice(void **state)
+TEST(test_ring_lattice)
 {
-    (void)state;
     enum { NODES = 41, MORE = 10 };
     struct batch b = graph_generated("ws:beta=0", NODES, 4 + 2.0 * MORE / NODES, 1, 3);
     for (int64_t v = 0; v < NODES; v++)
@@ -85,9 +83,8 @@ static void test_ring_lattice(void **state)
 }
 
 /* No rewired edge is a loop, or repeats another or one of the lattice. */
-static void test_rewired_edges_differ(void **state)
+TEST(test_rewired_edges_differ)
 {
-    (void)state;
     for (int64_t nodes = 1; nodes <= 40; nodes++)
         for (double degree = 1; degree < 12; degree += 1.7) {
             struct batch b = graph_generated("ws:beta=0.5", nodes, degree, 1, 5);
@@ -100,9 +97,8 @@ static void test_rewired_edges_differ(void **state)
  * A lattice of degree K has the clustering C = 3 (K - 2) / (4 (K - 1)), and with a share beta of the edges
  * rewired about C (1 - beta)^3 (Barrat and Weigt, 2000). Each node keeps the K / 2 edges that begin at it.
  */
-static void test_small_worlds(void **state)
+TEST(test_small_worlds)
 {
-    (void)state;
     static const double betas[] = {0, 0.1, 0.5, 1};
     enum { NODES = 5000, K = 10 };
     for (size_t i = 0; i < LENGTH(betas); i++) {
@@ -130,9 +126,8 @@ static int64_t block_of(int64_t v, int64_t nodes, int64_t blocks)
 
 /* With all pairs within blocks or all between them, the graph is known; with shares, the two numbers of
  * edges. */
-static void test_blocks(void **state)
+TEST(test_blocks)
 {
-    (void)state;
     for (int64_t nodes = 1; nodes <= 23; nodes++)
         for (int blocks = 1; blocks <= 9; blocks++)
             for (int within = 0; within <= 1; within++) {
@@ -158,9 +153,8 @@ static void test_blocks(void **state)
 }
 
 /* Sparse ones, dense ones as complements, and those that need most switches. */
-static void test_regular(void **state)
+TEST(test_regular)
 {
-    (void)state;
     for (int64_t nodes = 1; nodes <= 24; nodes++)
         for (int64_t degree = 0; degree < nodes; degree++)
             for (uint64_t seed = 0; seed < 5; seed++) {
@@ -178,9 +172,8 @@ static void test_regular(void **state)
 }
 
 /* Each of the 15 perfect matchings of 6 nodes, and of the 70 graphs of degree 2, occurs equally often. */
-static void test_regular_is_uniform(void **state)
+TEST(test_regular_is_uniform)
 {
-    (void)state;
     static const struct {
         double degree;
         int graphs;
@@ -264,9 +257,8 @@ static void check_superpixel(int64_t nodes, double degree, uint64_t seed)
     batch_free(&b);
 }
 
-static void test_superpixels(void **state)
+TEST(test_superpixels)
 {
-    (void)state;
     static const int64_t nodes[] = {2, 3, 4, 9, 33, 150, 400};
     static const double degrees[] = {0.5, 1, 2.5, 5.654, 8, 31};
     for (size_t n = 0; n < LENGTH(nodes); n++)
@@ -315,9 +307,8 @@ static void check_molecule(const char *family, int64_t nodes, int64_t rings, int
     }
 }
 
-static void test_molecules(void **state)
+TEST(test_molecules)
 {
-    (void)state;
     for (int64_t nodes = 1; nodes < 60; nodes++) {
         check_molecule("molecule:rings=0", nodes, 0, 4);
         check_molecule("molecule:rings=0.16", nodes,
@@ -328,20 +319,4 @@ static void test_molecules(void **state)
     }
     check_molecule("molecule", 3000, 330, 4);
     check_molecule("peptide", 3000, 75, 3);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_closed_forms),
-        cmocka_unit_test(test_ring_lattice),
-        cmocka_unit_test(test_rewired_edges_differ),
-        cmocka_unit_test(test_small_worlds),
-        cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_regular),
-        cmocka_unit_test(test_regular_is_uniform),
-        cmocka_unit_test(test_superpixels),
-        cmocka_unit_test(test_molecules),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@
     "--no-charts "
 
 /* The reader of stdout exits before the first row, as `head` may: the rows are still written to the file. */
-static void test_reader_is_gone(void **state)
+TEST(test_reader_is_gone)
 {
     int ends[2], null = open("/dev/null", O_WRONLY);
     signal(SIGPIPE, SIG_DFL);
@@ -34,7 +34,7 @@ static void test_reader_is_gone(void **state)
 }
 
 /* However the two paths are written. */
-static void test_trace_over_the_rows(void **state)
+TEST(test_trace_over_the_rows)
 {
     static const char *const lines[] = {"--output t.json --trace t.json",
                                         "--output t.json --trace ../work/./t.json"};
@@ -53,7 +53,7 @@ static void test_trace_over_the_rows(void **state)
 
 /* Progress that exceeds a narrow terminal would leave lines behind, because only the last line is erased. A
  * terminal that can erase none gets no progress. */
-static void test_terminals(void **state)
+TEST(test_terminals)
 {
     enum { COLUMNS = 40 };
     static const char begin[] = "\r\033[K[", *const kinds[] = {"xterm", "dumb"};
@@ -78,9 +78,8 @@ static void test_terminals(void **state)
 /*
  * File names may contain any bytes, and texts may be truncated within a character; neither may cost the row.
  */
-static void test_texts_are_utf8(void **state)
+TEST(test_texts_are_utf8)
 {
-    (void)state;
     static const char *const texts[][2] = {{"gr\xc3\xbc\xc3\x9f"
                                             "e",
                                             "gr\xc3\xbc\xc3\x9f"
@@ -100,13 +99,4 @@ static void test_texts_are_utf8(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reader_is_gone),
-        cmocka_unit_test(test_trace_over_the_rows),
-        cmocka_unit_test(test_terminals),
-        cmocka_unit_test(test_texts_are_utf8),
-    };
-    return cmocka_run_group_tests(tests, house_setup, house_teardown);
-}
+GROUP("tests", house_setup, house_teardown)

@@ -35,9 +35,8 @@ static char *terminal_table(const struct rows *rows)
     return printed(TABLE_TERMINAL, SCREEN, rows, NULL, false);
 }
 
-static void test_terminal_table(void **state)
+TEST(test_terminal_table)
 {
-    (void)state;
     struct rows *rows = rows_of(good_row(100), good_row(2000), failed_row(5000, "oom", "needs 17 GiB"));
     char *text = terminal_table(rows), *rest = text, *line;
     size_t status_at = 0, lines = 0;
@@ -58,9 +57,8 @@ static void test_terminal_table(void **state)
 }
 
 /* A single sample has no interval, rather than one of width 0. */
-static void test_table_of_single_samples(void **state)
+TEST(test_table_of_single_samples)
 {
-    (void)state;
     const double seconds = 0.39786;
     struct rows *rows = rows_of(good_row(100), NULL, NULL);
     struct row *row = rows_at(rows, 0);
@@ -77,9 +75,8 @@ static void test_table_of_single_samples(void **state)
     rows_free(rows);
 }
 
-static void test_markdown_table(void **state)
+TEST(test_markdown_table)
 {
-    (void)state;
     struct rows *rows = rows_of(good_row(100), failed_row(5000, "failed", "a | b\nc"), NULL);
     char *text = printed(TABLE_MARKDOWN, SCREEN, rows, NULL, false), *rest = text, *line;
     size_t lines = 0;
@@ -125,7 +122,7 @@ static struct rows *known_rows(void)
 
 /* Columns give way where the screen is narrow, and what does not fit into a cell is said below, in lines that
  * fit. */
-static void test_table_on_a_screen(void **state)
+TEST(test_table_on_a_screen)
 {
     static const struct {
         int width;
@@ -174,9 +171,8 @@ static void test_table_on_a_screen(void **state)
 }
 
 /* Why a rate is above the ceiling is said below the table, once. */
-static void test_rate_above_the_ceiling(void **state)
+TEST(test_rate_above_the_ceiling)
 {
-    (void)state;
     static const char *const columns[] = {"kernel.roofline.percent", "kernel.cold.percent",
                                           "step.roofline.percent", NULL};
     struct rows *rows = rows_of(good_row(100), good_row(2000), NULL);
@@ -196,9 +192,8 @@ static void test_rate_above_the_ceiling(void **state)
 }
 
 /* What a cell has no room for is said below the table, once. */
-static void test_notes(void **state)
+TEST(test_notes)
 {
-    (void)state;
     static const char *const columns[] = {"step", "step.flops", "forward.flops", NULL};
     struct rows *rows = rows_of(good_row(100), good_row(2000), NULL);
     for (size_t i = 0; i < 2; i++) {
@@ -219,9 +214,8 @@ static void test_notes(void **state)
 
 /* A roof that is absent says why, below the table; not where it was not asked for, nor of a row without
  * times. */
-static void test_no_roof(void **state)
+TEST(test_no_roof)
 {
-    (void)state;
     static const char *const columns[] = {"step", "step.roofline.percent", NULL};
     struct rows *rows = rows_of(good_row(100), good_row(2000), failed_row(5000, "oom", "needs 17.2 GiB"));
     for (size_t i = 0; i < 3; i++)
@@ -240,9 +234,8 @@ static void test_no_roof(void **state)
 }
 
 /* Any field of the schema can be a column, with its unit; those asked for are shown even if empty. */
-static void test_any_column(void **state)
+TEST(test_any_column)
 {
-    (void)state;
     struct rows *rows = rows_of(good_row(100), good_row(2000), NULL);
     for (size_t i = 0; i < schema_fields_count; i++) {
         const char *columns[] = {schema_fields[i].path, NULL};
@@ -283,9 +276,8 @@ static char *line_of(const struct row *row)
 }
 
 /* Noisy times are marked, and one line says why; another one how many turns were left out. */
-static void test_noisy_times(void **state)
+TEST(test_noisy_times)
 {
-    (void)state;
     double samples[10];
     struct turn turns[10];
     struct row *row = good_row(500);
@@ -359,9 +351,8 @@ static char *kernel_table(const struct rows *rows, const char *blas)
 }
 
 /* 30 ops, each with two kernels: what is worth a look, and why. */
-static void test_kernels_worth_a_look(void **state)
+TEST(test_kernels_worth_a_look)
 {
-    (void)state;
     struct rows *rows = rows_of(NULL, NULL, NULL);
     for (int i = 0; i < 30; i++) {
         char op[16];
@@ -409,9 +400,8 @@ static void test_kernels_worth_a_look(void **state)
 
 /* Few kernels are all shown, and so are those without a share; a note says what kernels of the BLAS are for.
  */
-static void test_few_kernels(void **state)
+TEST(test_few_kernels)
 {
-    (void)state;
     struct rows *rows =
         rows_of(timed_kernel("linear", "simd", 1e-3, 50), timed_kernel("linear", "blas", 1e-4, 90), NULL);
     char *text = kernel_table(rows, "chosen for Prescott");
@@ -426,22 +416,4 @@ static void test_few_kernels(void **state)
     assert_int_equal(lines_of(text), 1 + 32);
     free(text);
     rows_free(rows);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_noisy_times),
-        cmocka_unit_test(test_terminal_table),
-        cmocka_unit_test(test_table_of_single_samples),
-        cmocka_unit_test(test_markdown_table),
-        cmocka_unit_test(test_table_on_a_screen),
-        cmocka_unit_test(test_notes),
-        cmocka_unit_test(test_no_roof),
-        cmocka_unit_test(test_kernels_worth_a_look),
-        cmocka_unit_test(test_few_kernels),
-        cmocka_unit_test(test_rate_above_the_ceiling),
-        cmocka_unit_test(test_any_column),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

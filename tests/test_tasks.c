@@ -53,24 +53,21 @@ static int run_all(struct work *w, int late_thread)
     return atomic_load(&wrong) + atomic_load(&w->strange);
 }
 
-static void test_tasks_of_a_late_thread(void **state)
+TEST(test_tasks_of_a_late_thread)
 {
-    (void)state;
     for (int thread = 0; thread < THREADS; thread++)
         assert_int_equal(run_all(&(struct work){.late = -1}, thread), 0);
 }
 
-static void test_a_late_task(void **state)
+TEST(test_a_late_task)
 {
-    (void)state;
     for (int task = 0; task < TASKS; task += TASKS / THREADS)
         assert_int_equal(run_all(&(struct work){.late = task}, -1), 0);
 }
 
 /* In each round one thread is late; none passes before it has arrived. */
-static void test_barrier(void **state)
+TEST(test_barrier)
 {
-    (void)state;
     struct barrier barrier = {0};
     atomic_int arrived[THREADS] = {0}, passed[THREADS] = {0}, wrong = 0;
 #pragma omp parallel num_threads(THREADS)
@@ -85,14 +82,4 @@ static void test_barrier(void **state)
         }
     }
     assert_int_equal(atomic_load(&wrong), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tasks_of_a_late_thread),
-        cmocka_unit_test(test_a_late_task),
-        cmocka_unit_test(test_barrier),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static void assert_terms(const struct record *record, const char *axis, const ch
 }
 
 /* Edges in proportion to the nodes; with odd sizes they are rounded, and a batch's sizes are random. */
-static void test_terms(void **state)
+TEST(test_terms)
 {
     static const struct {
         const char *axis, *words, *flops, *bytes; /* of a step */
@@ -49,8 +49,4 @@ static void test_terms(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_terms)};
-    return cmocka_run_group_tests(tests, house_setup, house_teardown);
-}
+GROUP("tests", house_setup, house_teardown)

@@ -53,7 +53,7 @@ static void refused_with(const struct house *h, const char *name, const char *va
     unsetenv(name);
 }
 
-static void test_bound(void **state)
+TEST(test_bound)
 {
     char one[16], more[16]; /* than there are */
     snprintf(one, sizeof one, "%d", last_processor());
@@ -70,7 +70,7 @@ static void test_bound(void **state)
                      "--threads 2: OpenMP binds them to 1 of ");
 }
 
-static void test_limited(void **state)
+TEST(test_limited)
 {
     static const char two[] = SMALL "--threads 2", refusal[] = "--threads 2: OpenMP runs 1 ";
     refused_with(*state, "OMP_THREAD_LIMIT", "1", two, refusal);
@@ -81,7 +81,7 @@ static void test_limited(void **state)
 }
 
 /* With OMP_DYNAMIC the library takes no more threads than processors that are idle. */
-static void test_dynamic(void **state)
+TEST(test_dynamic)
 {
     int64_t more = processors() + 1;
     char words[128];
@@ -91,7 +91,7 @@ static void test_dynamic(void **state)
 }
 
 /* --threads 0 is what OMP_NUM_THREADS says, but at most the cores. */
-static void test_number(void **state)
+TEST(test_number)
 {
     static const char plan[] = "--device meta " SMALL, zero[] = "--device meta --threads 0 " SMALL;
     unsetenv("OMP_NUM_THREADS");
@@ -124,7 +124,7 @@ static void expect_waiting(const struct house *h, const char *name, const char *
 }
 
 /* With libgomp a program starts itself again, once, unless the user chose. */
-static void test_waiting(void **state)
+TEST(test_waiting)
 {
     char *set_here = getenv("OMP_WAIT_POLICY"), *before = set_here ? strdup(set_here) : NULL;
     unsetenv("OMP_WAIT_POLICY");
@@ -144,11 +144,4 @@ static void test_waiting(void **state)
     free(before);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bound),  cmocka_unit_test(test_limited), cmocka_unit_test(test_dynamic),
-        cmocka_unit_test(test_number), cmocka_unit_test(test_waiting),
-    };
-    return cmocka_run_group_tests(tests, house_setup, house_teardown);
-}
+GROUP("tests", house_setup, house_teardown)

@@ -12,9 +12,8 @@
 
 enum { IDLE = 0x01, POWER_CAP = 0x04, SLOWDOWN = 0x08, THERMAL = 0x20, HOT = 0x40, BRAKE = 0x80 };
 
-static void test_judge(void **state)
+TEST(test_judge)
 {
-    (void)state;
     static const struct {
         uint64_t reasons;
         int discards;
@@ -43,9 +42,8 @@ static void test_judge(void **state)
                          cases[i].fate);
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
-    (void)state;
     char text[THROTTLE_TEXT];
     throttle_text(IDLE, text);
     assert_string_equal(text, "none");
@@ -110,9 +108,8 @@ static void fixture_close(struct throttle_fixture *b)
     ((struct played_answers){.answers = {__VA_ARGS__}, .count = sizeof((int[]){__VA_ARGS__}) / sizeof(int)})
 
 /* The second and third of six runs are spoiled. */
-static void test_spoiled_samples_are_taken_again(void **state)
+TEST(test_spoiled_samples_are_taken_again)
 {
-    (void)state;
     struct throttle_fixture b = fixture_open("whole");
     b.player.played->reasons = PLAY(0, THERMAL, POWER_CAP | SLOWDOWN, POWER_CAP, IDLE, 0);
     b.player.played->clock = PLAY(1000, 1100, 1200, 1300, 1400, 1500);
@@ -134,9 +131,8 @@ static void test_spoiled_samples_are_taken_again(void **state)
 }
 
 /* The watched value is that of the first run, even if its sample is discarded. */
-static void test_first_run(void **state)
+TEST(test_first_run)
 {
-    (void)state;
     struct throttle_fixture b = fixture_open("whole");
     b.player.played->reasons = PLAY(HOT, 0);
     b.rule.runs = 1;
@@ -148,9 +144,8 @@ static void test_first_run(void **state)
 }
 
 /* Samples between two polls are kept or discarded together. */
-static void test_samples_wait_for_a_look(void **state)
+TEST(test_samples_wait_for_a_look)
 {
-    (void)state;
     struct throttle_fixture b = fixture_open("whole");
     b.player.played->reasons = PLAY(BRAKE, 0);
     b.rule.runs = 5;
@@ -164,9 +159,8 @@ static void test_samples_wait_for_a_look(void **state)
 }
 
 /* If discards do not end, samples are kept after a while, with a message. */
-static void test_discards_end(void **state)
+TEST(test_discards_end)
 {
-    (void)state;
     struct throttle_fixture b = fixture_open("old");
     b.player.played->reasons = PLAY(THERMAL);
     b.rule.runs = 3;
@@ -178,9 +172,8 @@ static void test_discards_end(void **state)
     fixture_close(&b);
 }
 
-static void test_no_time_to_discard(void **state)
+TEST(test_no_time_to_discard)
 {
-    (void)state;
     struct throttle_fixture b = fixture_open("whole");
     b.player.played->reasons = PLAY(THERMAL);
     b.rule.most = 10;
@@ -192,9 +185,8 @@ static void test_no_time_to_discard(void **state)
     fixture_close(&b);
 }
 
-static void test_what_is_not_told(void **state)
+TEST(test_what_is_not_told)
 {
-    (void)state;
     struct throttle_fixture b = fixture_open("whole");
     b.player.played->error = 3;
     b.rule.runs = 2;
@@ -211,9 +203,8 @@ static void test_what_is_not_told(void **state)
     fixture_close(&b);
 }
 
-static void test_turns_are_joined(void **state)
+TEST(test_turns_are_joined)
 {
-    (void)state;
     struct throttle_fixture b = fixture_open("whole");
     b.player.played->reasons = PLAY(THERMAL, 0, 0, POWER_CAP, BRAKE, 0);
     b.player.played->clock = PLAY(1, 2, 3, 4, 5, 6);
@@ -234,9 +225,8 @@ static void test_turns_are_joined(void **state)
     fixture_close(&b);
 }
 
-static void test_doubts_of_energy(void **state)
+TEST(test_doubts_of_energy)
 {
-    (void)state;
     assert_null(energy_doubt(&(struct ticks){.looks = 500, .ticks = 20}));
     assert_non_null(strstr(energy_doubt(&(struct ticks){.looks = 500, .ticks = 19}), "too seldom"));
     assert_null(energy_doubt(&(struct ticks){.looks = 1, .ticks = 1})); /* one long run */
@@ -245,9 +235,8 @@ static void test_doubts_of_energy(void **state)
 }
 
 /* A counter that advances with every run gives each run its energy. */
-static void test_energy_of_a_run(void **state)
+TEST(test_energy_of_a_run)
 {
-    (void)state;
     struct throttle_fixture b = fixture_open("whole");
     b.player.played->energy = 5000000;
     b.player.played->kernels_busy = 98;
@@ -268,9 +257,8 @@ static void test_energy_of_a_run(void **state)
 
 /* The pass ends with the 20th tick after the first, and at once where their rate says that they come too
  * late. */
-static void test_energy_takes_no_longer(void **state)
+TEST(test_energy_takes_no_longer)
 {
-    (void)state;
     static const struct {
         int every, asked; /* readings of the counter: one before all */
     } cases[] = {{1, 22}, {2, 42}};
@@ -313,9 +301,8 @@ static void assert_no_energy(const char *kind, struct played p, const char *miss
     fixture_close(&b);
 }
 
-static void test_energy_that_is_none(void **state)
+TEST(test_energy_that_is_none)
 {
-    (void)state;
     static const char still[] = "the energy counter does not change",
                       none[] = "the GPU has no energy counter", unknown[] = "unknown to NVML";
     assert_no_energy("whole", (struct played){.energy = 1000}, still, NULL);
@@ -323,24 +310,4 @@ static void test_energy_that_is_none(void **state)
     assert_no_energy("whole", (struct played){.error = 3}, none, unknown);
     assert_no_energy("whole", (struct played){.divided = 1, .energy_every = 1, .energy_step = 1000},
                      "the GPU is divided (MIG), so its energy is not that of this program alone", NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_judge),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_spoiled_samples_are_taken_again),
-        cmocka_unit_test(test_first_run),
-        cmocka_unit_test(test_samples_wait_for_a_look),
-        cmocka_unit_test(test_discards_end),
-        cmocka_unit_test(test_no_time_to_discard),
-        cmocka_unit_test(test_what_is_not_told),
-        cmocka_unit_test(test_turns_are_joined),
-        cmocka_unit_test(test_doubts_of_energy),
-        cmocka_unit_test(test_energy_of_a_run),
-        cmocka_unit_test(test_energy_takes_no_longer),
-        cmocka_unit_test(test_energy_that_is_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,7 +100,7 @@ static void path_of(const struct event *open, int depth, char path[256])
 }
 
 /* In order, the events of a lane either follow or contain one another; an op is nested in its span. */
-static void test_events_nest(void **state)
+TEST(test_events_nest)
 {
     const struct program_fixture *p = *state;
     for (int lane = LANE_PHASES; lane <= LANE_PROGRAM; lane++) {
@@ -130,7 +130,7 @@ static void test_events_nest(void **state)
 }
 
 /* Every entry occurs once and in order, with the tape's data; together they fill the replay. */
-static void test_entries(void **state)
+TEST(test_entries)
 {
     const struct program_fixture *p = *state;
     const struct tape *t = p->recording.tape;
@@ -161,7 +161,7 @@ static void test_entries(void **state)
     assert_true(sum > 0 && sum <= replay.end && last == replay.end);
 }
 
-static void test_phases(void **state)
+TEST(test_phases)
 {
     const struct program_fixture *p = *state;
     const struct tape *t = p->recording.tape;
@@ -182,7 +182,7 @@ static void test_phases(void **state)
 }
 
 /* The counter has the plan's live bytes from the start of each entry, and 0 at the end. */
-static void test_live_memory(void **state)
+TEST(test_live_memory)
 {
     const struct program_fixture *p = *state;
     const struct tape *t = p->recording.tape;
@@ -198,9 +198,8 @@ static void test_live_memory(void **state)
     assert_int_equal(entry, tape_entry_count(t) + 1);
 }
 
-static void test_in_a_binary(void **state)
+TEST(test_in_a_binary)
 {
-    (void)state;
     void *house;
     house_setup(&house);
     struct ended e = run_words(
@@ -221,11 +220,4 @@ static void test_in_a_binary(void **state)
     house_teardown(&house);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_events_nest), cmocka_unit_test(test_entries),     cmocka_unit_test(test_phases),
-        cmocka_unit_test(test_live_memory), cmocka_unit_test(test_in_a_binary),
-    };
-    return cmocka_run_group_tests(tests, program_setup, program_teardown);
-}
+GROUP("tests", program_setup, program_teardown)

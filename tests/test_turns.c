@@ -20,9 +20,8 @@ static int take(struct timing *s, const struct sampling_options *o, double call,
     return s->turns;
 }
 
-static void test_short_runs(void **state)
+TEST(test_short_runs)
 {
-    (void)state;
     struct sampling_options o = {.turns = 10, .warmup = -1};
     struct timing s = {.is_wanted = true, .share = 2, .block = 0.2};
     assert_true(timing_plan(&s, &o, 0, false).seconds == 0.2);
@@ -32,9 +31,8 @@ static void test_short_runs(void **state)
 }
 
 /* Once no time is left, only the least number of turns is taken. */
-static void test_no_time(void **state)
+TEST(test_no_time)
 {
-    (void)state;
     struct sampling_options o = {.turns = 10, .warmup = -1};
     struct timing five = {.is_wanted = true, .share = 2}, none = five;
     assert_int_equal(take(&five, &o, 0.01, false, 5), 5);
@@ -42,9 +40,8 @@ static void test_no_time(void **state)
 }
 
 /* Runs that exceed their part take fewer turns, spread over the sweep, but not fewer than the least. */
-static void test_long_runs(void **state)
+TEST(test_long_runs)
 {
-    (void)state;
     struct sampling_options o = {.turns = 10, .warmup = -1};
     struct timing s = {.is_wanted = true, .share = 10};
     assert_int_equal(take(&s, &o, 2, false, 10), 5);
@@ -57,9 +54,8 @@ static void test_long_runs(void **state)
 }
 
 /* Seven runs in three turns are 3, 2 and 2; two in three turns are 1 and 1. */
-static void test_given_runs(void **state)
+TEST(test_given_runs)
 {
-    (void)state;
     struct sampling_options o = {.turns = 3, .runs = 7};
     struct timing s = {.is_wanted = true};
     int runs[3] = {0};
@@ -75,9 +71,8 @@ static void test_given_runs(void **state)
     assert_false(timing_plan(&s, &o, 0, false).wanted); /* of a row that is complete */
 }
 
-static void test_more_turns(void **state)
+TEST(test_more_turns)
 {
-    (void)state;
     struct sampling_options o = {.turns = 10};
     struct timing s = {.is_wanted = true, .call = 1, .turns = 10, .reported = 5};
     assert_true(timing_lacks_turns(&s, &o, 4));
@@ -91,14 +86,4 @@ static void test_more_turns(void **state)
     assert_false(timing_lacks_turns(&s, &o, 100));
     o = (struct sampling_options){.turns = 10, .runs = 5};
     assert_false(timing_lacks_turns(&s, &o, 100));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_short_runs), cmocka_unit_test(test_no_time),
-        cmocka_unit_test(test_long_runs),  cmocka_unit_test(test_given_runs),
-        cmocka_unit_test(test_more_turns),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

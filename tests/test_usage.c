@@ -43,7 +43,7 @@ static void refuses_lines(const struct house *h, const char *context, const stru
     }
 }
 
-static void test_values(void **state)
+TEST(test_values)
 {
     static const struct line lines[] = {
         {"--nodes --runs", "a whole number", NULL},
@@ -87,7 +87,7 @@ static void test_values(void **state)
 }
 
 /* Names of the version before: each is said once; messages have those of today. */
-static void test_names_before(void **state)
+TEST(test_names_before)
 {
     static const char said[] = "--turns: now called --repetitions\n",
                       ceilings[] = "--ceilings: now called --peaks\n";
@@ -103,7 +103,7 @@ static void test_names_before(void **state)
     refuses(*state, TINY "--turn 2", NULL, "--turn: no such flag", NULL);
 }
 
-static void test_files(void **state)
+TEST(test_files)
 {
     static const struct line lines[] = {
         {"--output no-such-directory/x.json", "No such file or directory", NULL},
@@ -122,7 +122,7 @@ static void test_files(void **state)
 }
 
 /* Flags that are valid alone but not together: the message names them. */
-static void test_combinations(void **state)
+TEST(test_combinations)
 {
     static const struct line lines[] = {
         {"--model gin --mpnn none", "a layer needs attention or message passing",
@@ -173,7 +173,7 @@ static void test_combinations(void **state)
     refuses_lines(*state, BARE, lines);
 }
 
-static void test_flags_of_other_benchmarks(void **state)
+TEST(test_flags_of_other_benchmarks)
 {
     static const struct line lines[] = {
         {"--phase step", "times ops, not programs", "--phase: "},
@@ -190,7 +190,7 @@ static void test_flags_of_other_benchmarks(void **state)
 }
 
 /* Encodings and solvers for which the build lacks a library. */
-static void test_solvers_of_the_build(void **state)
+TEST(test_solvers_of_the_build)
 {
     static const struct line lapack[] = {{"--pe lap:4", "this build has no LAPACK; rwse:K needs none", NULL},
                                          {"--pe lap-pyg:4", "this build has no LAPACK; rwse:K needs none",
@@ -206,7 +206,7 @@ static void test_solvers_of_the_build(void **state)
     refuses_lines(*state, TINY, HAVE_LAPACK ? arpack : lapack);
 }
 
-static void test_not_flags(void **state)
+TEST(test_not_flags)
 {
     static const struct line lines[] = {{"--nope", "--help", NULL},
                                         {"--nope=3", "--help", "--nope: "},
@@ -220,7 +220,7 @@ static void test_not_flags(void **state)
 }
 
 /* Values are shown as given, but can neither break the line nor send control sequences to the terminal. */
-static void test_strange_values(void **state)
+TEST(test_strange_values)
 {
     static const struct line lines[] = {{"--nodes 8\n16", "a whole number", "--nodes 8?16: "},
                                         {"--runs \033[2J", "a whole number", "--runs ?[2J: "},
@@ -231,7 +231,7 @@ static void test_strange_values(void **state)
 }
 
 /* However long a value is, the message says what is allowed. */
-static void test_long_values(void **state)
+TEST(test_long_values)
 {
     static const char *const lines[][2] = {
         {"--impl linear=", "--list ops"},
@@ -254,7 +254,7 @@ static void test_long_values(void **state)
 }
 
 /* For an unknown name the nearest existing one is suggested, unless none is close. */
-static void test_did_you_mean(void **state)
+TEST(test_did_you_mean)
 {
     static const struct line lines[] = {
         {"--model gsp", "did you mean gps?", NULL},
@@ -276,19 +276,4 @@ static void test_did_you_mean(void **state)
     ended_free(&e);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_names_before),
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_combinations),
-        cmocka_unit_test(test_flags_of_other_benchmarks),
-        cmocka_unit_test(test_solvers_of_the_build),
-        cmocka_unit_test(test_not_flags),
-        cmocka_unit_test(test_strange_values),
-        cmocka_unit_test(test_long_values),
-        cmocka_unit_test(test_did_you_mean),
-    };
-    return cmocka_run_group_tests(tests, setup_with_result, house_teardown);
-}
+GROUP("tests", setup_with_result, house_teardown)

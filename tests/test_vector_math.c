@@ -43,9 +43,8 @@ static void expect_below(const char *what, double worst, float at, double bound)
         fail_msg("%s is off by %g at %.9g, allowed %g", what, worst, (double)at, bound);
 }
 
-static void test_exp(void **state)
+TEST(test_exp)
 {
-    (void)state;
     double worst = 0;
     float at = 0;
     for (int i = 0; i < POINTS; i++) {
@@ -72,9 +71,8 @@ static float exp2_of(float x)
     return vm_exp2(x - (vm_vec){0})[VM_LANES - 1];
 }
 
-static void test_exp2(void **state)
+TEST(test_exp2)
 {
-    (void)state;
     double worst = 0;
     float at = 0;
     for (int i = 0; i < POINTS; i++) {
@@ -94,9 +92,8 @@ static void test_exp2(void **state)
     assert_true(isnan(exp2_of(NAN)));
 }
 
-static void test_half_exp2(void **state)
+TEST(test_half_exp2)
 {
-    (void)state;
     double worst = 0;
     float at = 0;
     for (int i = 0; i < POINTS; i++) {
@@ -112,9 +109,8 @@ static void test_half_exp2(void **state)
 }
 
 /* Lengths with and without a remainder; sums of small integers are exact. */
-static void test_dot(void **state)
+TEST(test_dot)
 {
-    (void)state;
     float x[3 * VM_LANES], y[3 * VM_LANES];
     for (int i = 0; i < 3 * VM_LANES; i++) {
         x[i] = (float)(i + 1);
@@ -127,9 +123,8 @@ static void test_dot(void **state)
     }
 }
 
-static void test_normal_cdf(void **state)
+TEST(test_normal_cdf)
 {
-    (void)state;
     double worst = 0, relative = 0;
     float at = 0, relative_at = 0;
     for (int i = 0; i < POINTS; i++) {
@@ -147,9 +142,8 @@ static void test_normal_cdf(void **state)
     assert_true(vm_normal_cdf(-INFINITY) < 1e-22f);
 }
 
-static void test_normal_density(void **state)
+TEST(test_normal_density)
 {
-    (void)state;
     double worst = 0;
     float at = 0;
     for (int i = 0; i < POINTS; i++) {
@@ -162,9 +156,8 @@ static void test_normal_density(void **state)
     assert_true(vm_normal_density(1e4f) == 0);
 }
 
-static void test_log(void **state)
+TEST(test_log)
 {
-    (void)state;
     double far = 0, near = 0;
     float far_at = 0, near_at = 0;
     for (int i = 0; i < POINTS; i++) {
@@ -182,9 +175,8 @@ static void test_log(void **state)
     assert_true(isnan(vm_log(NAN)) && isnan(vm_log(INFINITY)));
 }
 
-static void test_logistic(void **state)
+TEST(test_logistic)
 {
-    (void)state;
     double worst = 0;
     float at = 0;
     for (int i = 0; i < POINTS; i++) {
@@ -232,9 +224,8 @@ static double norm_error(int act, int derivative, double exact(double x))
     return sqrt(difference / size);
 }
 
-static void test_activations(void **state)
+TEST(test_activations)
 {
-    (void)state;
     expect_below("gelu, in norm,", norm_error(ACT_GELU, 0, exact_gelu), 0, 1e-7);
     expect_below("gelu', in norm,", norm_error(ACT_GELU, 1, exact_gelu_slope), 0, 1e-7);
     expect_below("gelu_tanh, in norm,", norm_error(ACT_GELU_TANH, 0, exact_gelu_tanh), 0, 1e-7);
@@ -244,16 +235,4 @@ static void test_activations(void **state)
         assert_true(act == ACT_NONE || fabsf(activation(act, -50)) < 1e-20f);
     }
     assert_true(activation(ACT_RELU, 0) == 0 && activation_backward(ACT_RELU, 0, 1) == 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exp),        cmocka_unit_test(test_exp2),
-        cmocka_unit_test(test_half_exp2),  cmocka_unit_test(test_dot),
-        cmocka_unit_test(test_normal_cdf), cmocka_unit_test(test_normal_density),
-        cmocka_unit_test(test_logistic),   cmocka_unit_test(test_activations),
-        cmocka_unit_test(test_log),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

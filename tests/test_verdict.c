@@ -43,9 +43,8 @@ static struct verdict judge_steady(double ratio, size_t n, size_t m, struct verd
     return verdict_samples(base, n, samples, m, limits);
 }
 
-static void test_planted_differences(void **state)
+TEST(test_planted_differences)
 {
-    (void)state;
     struct verdict_limits limits = verdict_within;
     struct verdict slower = judge_steady(1.1, 10, 10, limits), faster = judge_steady(0.9, 10, 20, limits);
     assert_int_equal(slower.kind, VERDICT_SLOWER);
@@ -58,9 +57,8 @@ static void test_planted_differences(void **state)
 }
 
 /* A difference can be significant and yet too small; or large, and yet within the caller's margin. */
-static void test_limits(void **state)
+TEST(test_limits)
 {
-    (void)state;
     struct verdict_limits fine = {.margin = 0.001, .same = 0.01}, coarse = {.margin = 0.2, .same = 0.2};
     double base[MOST], samples[MOST];
     make_series(base, MOST, 1e-4, 0, 1);
@@ -80,9 +78,8 @@ static void assert_inconclusive(struct verdict v, const char *reason)
         fail_msg("the reason is '%s', not '%s'", v.reason, reason);
 }
 
-static void test_what_cannot_be_judged(void **state)
+TEST(test_what_cannot_be_judged)
 {
-    (void)state;
     struct verdict_limits limits = verdict_within;
     struct verdict one = judge_steady(2, 1, 30, limits);
     assert_inconclusive(
@@ -98,9 +95,8 @@ static void test_what_cannot_be_judged(void **state)
 }
 
 /* Swapping the baseline does not change the result. */
-static void test_symmetry(void **state)
+TEST(test_symmetry)
 {
-    (void)state;
     static const enum verdict_kind mirror[] = {VERDICT_INCONCLUSIVE, VERDICT_SAME, VERDICT_SLOWER,
                                                VERDICT_FASTER};
     for (uint64_t seed = 1; seed < 100; seed++) {
@@ -116,9 +112,8 @@ static void test_symmetry(void **state)
     }
 }
 
-static void test_rows(void **state)
+TEST(test_rows)
 {
-    (void)state;
     double slow[10];
     struct row *base = good_row(100), *same = good_row(100), *slower = good_row(100);
     struct row *gone = failed_row(100, "oom", "needs 17 GiB");
@@ -184,9 +179,8 @@ enum { SIZES = sizeof sizes / sizeof *sizes };
 
 /* docs/validation/compare.md has the share over 2000 pairs. The correlation of ten samples cannot be
  * estimated well: beyond 0.6 there are too many false verdicts. */
-static void test_false_verdicts_are_rare(void **state)
+TEST(test_false_verdicts_are_rare)
 {
-    (void)state;
     static const double correlations[] = {0, 0.3, 0.6};
     for (size_t k = 0; k < 3; k++) {
         double wrong = 0, holds = 1;
@@ -202,9 +196,8 @@ static void test_false_verdicts_are_rare(void **state)
     }
 }
 
-static void test_ten_percent_are_found(void **state)
+TEST(test_ten_percent_are_found)
 {
-    (void)state;
     for (size_t i = 0; i < SIZES; i++) {
         struct rates slower = rates_of(sizes[i][0], sizes[i][1], 0.02, 0, 1.1);
         struct rates faster = rates_of(sizes[i][0], sizes[i][1], 0.02, 0.6, 0.9);
@@ -261,9 +254,8 @@ static struct verdict judge_pings(double ratio, double base_ping, double ping)
 }
 
 /* A difference between two states of the machine is no difference of the programs; no difference is one. */
-static void test_states(void **state)
+TEST(test_states)
 {
-    (void)state;
     assert_int_equal(judge_pings(1.5, 1.3e-7, 1.4e-7).kind, VERDICT_SLOWER);
     assert_inconclusive(judge_pings(1.5, 1.3e-7, 5.7e-7), "different states of the machine");
     assert_int_equal(judge_pings(5, 1.3e-7, 5.7e-7).kind, VERDICT_SLOWER); /* more than any state explains */
@@ -298,9 +290,8 @@ static struct verdict judge_clocks(double ratio, double clock, struct verdict_li
 }
 
 /* A difference is one of the programs if it is one both as measured and at equal clock. */
-static void test_clocks(void **state)
+TEST(test_clocks)
 {
-    (void)state;
     struct verdict_limits limits = verdict_within, gate = {.margin = 0.05, .same = 0.05};
     assert_int_equal(judge_clocks(1.1, 1, limits).kind, VERDICT_SLOWER);
     assert_int_equal(judge_clocks(1.1, 1.04, limits).kind, VERDICT_SLOWER);
@@ -329,9 +320,8 @@ static void test_clocks(void **state)
 }
 
 /* Likewise if data takes longer from thread to thread. */
-static void test_exchanges(void **state)
+TEST(test_exchanges)
 {
-    (void)state;
     struct verdict_limits limits = verdict_within;
     assert_int_equal(judge_drifts(1.1, 1, 1.04, limits).kind, VERDICT_SLOWER);
     assert_int_equal(judge_drifts(1.1, 1, 0.85, limits).kind, VERDICT_SLOWER);
@@ -348,9 +338,8 @@ static void test_exchanges(void **state)
 }
 
 /* Clocks of one machine with as many threads compare, others are a difference of the machines. */
-static void test_clock_ratio(void **state)
+TEST(test_clock_ratio)
 {
-    (void)state;
     double times[10], pings[10];
     steady(times, 10, 1);
     steady(pings, 10, 1.3e-7);
@@ -369,9 +358,8 @@ static void test_clock_ratio(void **state)
 }
 
 /* Turns in several states, or few of them, are judged by their extremes. */
-static void test_extremes(void **state)
+TEST(test_extremes)
 {
-    (void)state;
     const double pings[] = {1e-7, 5e-7, 1.02e-7, 5.1e-7, 1.01e-7, 5.2e-7, 1.03e-7, 5e-7, 1.04e-7, 5.1e-7};
     const double times[] = {1, 2, 1, 2.1, 1.01, 2, 1.02, 2.1, 1, 2};
     double base[10], other[10];
@@ -387,23 +375,4 @@ static void test_extremes(void **state)
     row_free(a);
     row_free(mixed);
     row_free(few);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_states),
-        cmocka_unit_test(test_clocks),
-        cmocka_unit_test(test_exchanges),
-        cmocka_unit_test(test_clock_ratio),
-        cmocka_unit_test(test_extremes),
-        cmocka_unit_test(test_planted_differences),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_what_cannot_be_judged),
-        cmocka_unit_test(test_symmetry),
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_false_verdicts_are_rare),
-        cmocka_unit_test(test_ten_percent_are_found),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,9 +24,8 @@ static struct verdict judge_files(const double *base, size_t n, const double *sa
 }
 
 /* Files are judged by what they know: ten turns, the extremes of few, several runs. */
-static void test_files(void **state)
+TEST(test_files)
 {
-    (void)state;
     const double one[] = {1}, two[] = {2, 2.1, 1.9}, six[] = {0.98, 1, 1, 1, 1, 1.02},
                  near[] = {1.2, 1.25, 1.15, 1.2, 1.2, 1.2},
                  runs[] = {1.1, 1.15, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1};
@@ -55,9 +54,8 @@ static void test_files(void **state)
 
 /* Rows of a version that took no turns are judged by groups of their samples: one that is slow is no range.
  */
-static void test_files_without_turns(void **state)
+TEST(test_files_without_turns)
 {
-    (void)state;
     double samples[15];
     for (size_t i = 0; i < 15; i++)
         samples[i] = i == 7 ? 9 : 1;
@@ -97,9 +95,8 @@ static double wrong_of_files(size_t n, size_t m, size_t runs)
     return (double)wrong / PAIRS;
 }
 
-static void test_equal_files(void **state)
+TEST(test_equal_files)
 {
-    (void)state;
     static const size_t turns[][3] = {{10, 10, 1}, {20, 7, 1}, {6, 6, 1}, {5, 8, 1}, {3, 15, 1},
                                       {1, 10, 1},  {2, 2, 4},  {4, 4, 5}, {4, 4, 2}};
     for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
@@ -112,9 +109,8 @@ static void test_equal_files(void **state)
 
 /* What a few turns lost to other programs, the next run may have: while they were taken, or, where that is
  * not known, before the row. */
-static void test_lost_time(void **state)
+TEST(test_lost_time)
 {
-    (void)state;
     static const struct {
         double before, during;
         enum verdict_kind kind;
@@ -145,9 +141,8 @@ static void test_lost_time(void **state)
 }
 
 /* Noise within 20 % hides no factor of two. */
-static void test_twice_as_slow(void **state)
+TEST(test_twice_as_slow)
 {
-    (void)state;
     static const size_t turns[][2] = {{10, 10}, {6, 6}, {5, 8}, {3, 20}};
     for (uint64_t pair = 0; pair < 1000; pair++) {
         const size_t *n = turns[pair % 4];
@@ -160,14 +155,4 @@ static void test_twice_as_slow(void **state)
         assert_int_equal(judge_files(x[0], n[0], x[1], n[1], 1).kind, VERDICT_SLOWER);
         assert_int_equal(judge_files(x[1], n[1], x[0], n[0], 1).kind, VERDICT_FASTER);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files),         cmocka_unit_test(test_files_without_turns),
-        cmocka_unit_test(test_lost_time),     cmocka_unit_test(test_equal_files),
-        cmocka_unit_test(test_twice_as_slow),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,9 +65,8 @@ static struct rows *two_ways(const double data[3], const double ulysses[3])
 
 #define UNKNOWN "; the error of predicted exchanges is not known, since no row was measured.\n"
 
-static void test_best(void **state)
+TEST(test_best)
 {
-    (void)state;
     assert_ways(
         two_ways((const double[]){10, 9, 8}, (const double[]){9, 5, 3}),
         "- A training step is predicted to be fastest with ulysses on 2 to 8 ranks (3.00 ms)" UNKNOWN);
@@ -85,9 +84,8 @@ static void test_best(void **state)
 }
 
 /* 8 and 9 ms with an error of up to 20 % may be 6.67 to 8 and 7.5 to 9; of 5 % they are apart. */
-static void test_known_error(void **state)
+TEST(test_known_error)
 {
-    (void)state;
     static const struct {
         double errors[2];
         const char *said;
@@ -112,9 +110,8 @@ static void test_known_error(void **state)
 }
 
 /* One way, one rank, other work, rows that are not ok, without times. */
-static void test_nothing(void **state)
+TEST(test_nothing)
 {
-    (void)state;
     assert_ways(two_ways((const double[]){8, 5, 3}, (const double[]){0, 0, 0}), "");
     struct rows *rows = rows_new();
     add(rows, 1, "data", 1, 1, 1);
@@ -136,9 +133,8 @@ static void test_nothing(void **state)
     assert_ways(rows, "");
 }
 
-static void test_several_works(void **state)
+TEST(test_several_works)
 {
-    (void)state;
     struct rows *rows = two_ways((const double[]){8, 5, 3}, (const double[]){9, 6, 4});
     for (int i = 0; i < 2; i++)
         add(rows, 4, i ? "data" : "ulysses", 1 + i, 1, 1);
@@ -153,9 +149,8 @@ static void test_several_works(void **state)
 static const struct bench bench = {.name = "test", .axis = AXIS_RANKS, .values = "1"};
 
 /* A sweep leaves out the ranks beyond the heads; alone they are refused, and so are tapes of them. */
-static void test_heads(void **state)
+TEST(test_heads)
 {
-    (void)state;
     static const struct {
         const char *words;
         const char *refused; /* null: possible */
@@ -200,9 +195,8 @@ static void test_heads(void **state)
 }
 
 /* With as many graphs for each rank, or as many nodes, a set is of one size for each. */
-static void test_weak_memory(void **state)
+TEST(test_weak_memory)
 {
-    (void)state;
     static const struct {
         const char *way, *size, *set;
     } grows[] = {{"data", "batch",
@@ -229,14 +223,4 @@ static void test_weak_memory(void **state)
         free(text);
         rows_free(rows);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_best),    cmocka_unit_test(test_known_error),
-        cmocka_unit_test(test_nothing), cmocka_unit_test(test_several_works),
-        cmocka_unit_test(test_heads),   cmocka_unit_test(test_weak_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,9 +47,8 @@ static void work_of(const struct bench *b, const char *words, char work[17])
     options_free(&o);
 }
 
-static void test_hashes(void **state)
+TEST(test_hashes)
 {
-    (void)state;
     char directory[] = "/tmp/gtmark-work-XXXXXX", work[17];
     assert_non_null(mkdtemp(directory));
     assert_int_equal(chdir(directory), 0);
@@ -71,9 +70,8 @@ static void test_hashes(void **state)
 }
 
 /* How the work is done does not change the hash. */
-static void test_same_work(void **state)
+TEST(test_same_work)
 {
-    (void)state;
     static const char *const same[] = {"--solver iterative --device meta",
                                        "--threads 7",
                                        "--ffn 512",
@@ -98,9 +96,8 @@ static void test_same_work(void **state)
 }
 
 /* Every axis changes the hash, except the threads and the solver, and no two change it alike. */
-static void test_every_axis(void **state)
+TEST(test_every_axis)
 {
-    (void)state;
     char work[AXES][17], first[17], words[SWEEP_WORDS];
     for (enum axis a = 0; a < AXES; a++) {
         axis_sweep(a, words);
@@ -117,9 +114,8 @@ static void test_every_axis(void **state)
 }
 
 /* The contents of a graph file, not its name, define the work. */
-static void test_work_of_files(void **state)
+TEST(test_work_of_files)
 {
-    (void)state;
     static const char *const texts[] = {"0 1\n", "0 1\n", "0 1\n1 0\n"};
     char work[3][17], path[] = "/tmp/gtmark-bench-XXXXXX", words[64];
     close(mkstemp(path));
@@ -136,9 +132,8 @@ static void test_work_of_files(void **state)
 }
 
 /* The same bytes are another graph in another format, and each file of a folder counts. */
-static void test_work_of_formats(void **state)
+TEST(test_work_of_formats)
 {
-    (void)state;
     static const char *const files[] = {"edges", "edges.graph", "edge.csv", "num-node-list.csv",
                                         "num-edge-list.csv"};
     static const char *const graphs[] = {"/edges", "/edges.graph", ""};
@@ -162,14 +157,4 @@ static void test_work_of_formats(void **state)
         unlink(path);
     }
     rmdir(root);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hashes),          cmocka_unit_test(test_same_work),
-        cmocka_unit_test(test_every_axis),      cmocka_unit_test(test_work_of_files),
-        cmocka_unit_test(test_work_of_formats),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
