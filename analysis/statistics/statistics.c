@@ -46,28 +46,15 @@ static void part_at_pivot(double *x, ptrdiff_t *first, ptrdiff_t *last)
     *last = j;
 }
 
-static void insert_all(double *x, size_t n)
+static int compare_doubles(const void *a, const void *b)
 {
-    for (size_t i = 1; i < n; i++) {
-        double value = x[i];
-        size_t k = i;
-        for (; k > 0 && x[k - 1] > value; k--)
-            x[k] = x[k - 1];
-        x[k] = value;
-    }
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
 
 void sort_doubles(double *x, size_t n)
 {
-    enum { FEW = 16 };
-    while (n > FEW) {
-        ptrdiff_t first = 0, last = (ptrdiff_t)n - 1;
-        part_at_pivot(x, &first, &last);
-        sort_doubles(x, (size_t)(last + 1));
-        x += first;
-        n -= (size_t)first;
-    }
-    insert_all(x, n);
+    qsort(x, n, sizeof *x, compare_doubles);
 }
 
 double quantile(const double *sorted, size_t n, double p)
