@@ -244,7 +244,7 @@ TEST(test_plan)
     static const char words[] =
         "--device meta --plan-for cuda --phase forward --nodes 8 --attention dense,sparse "
         "--profile --peaks H100";
-    gpus = 0;
+    gpus = most_open = 0;
     lacking = OP_sparse_attention;
     for (int i = 0; i < 2; i++) {
         char said[4096];
