@@ -23,7 +23,8 @@ static inline void buffer_put(struct buffer *b, const char *text, size_t size)
         if (!b->text)
             abort();
     }
-    memcpy(b->text + b->size, text, size);
+    if (size > 0)
+        memcpy(b->text + b->size, text, size);
     b->size += size;
 }
 
