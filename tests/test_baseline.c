@@ -235,6 +235,7 @@ static void plant(const struct house *h, double factor)
                 samples[i] = factor * measured.reals[i];
             snprintf(path, sizeof path, "%s.time", program_name(p));
             row_set_samples(row, path, samples, measured.count);
+            row_timed(row, p)->lost = 0; /* also where the machine's load is the test's */
         }
     }
     char path[160], error[MESSAGE_SIZE];

@@ -140,6 +140,21 @@ TEST(test_lost_time)
     }
 }
 
+/* A run that may have lost all of its time is no slower than it was; one to compare with says nothing then.
+ */
+TEST(test_wholly_lost)
+{
+    static const struct range quiet = {.median = 4, .low = 4, .high = 4, .turns = 6, .runs = 1},
+                              lost = {.median = 2, .low = 2, .high = 2, .turns = 6, .runs = 1, .lost = 1};
+    struct verdict v = verdict_of(&quiet, &lost, verdict_across);
+    assert_int_equal(v.kind, VERDICT_FASTER);
+    assert_true(v.low == 0 && v.high < 1 && v.ratio == 0.5);
+    assert_int_equal(verdict_of(&lost, &quiet, verdict_across).kind, VERDICT_INCONCLUSIVE);
+    static const struct range shorter = {
+        .median = 4.2, .low = 4.2, .high = 4.2, .turns = 6, .runs = 1, .lost = 1};
+    assert_int_equal(verdict_of(&quiet, &shorter, verdict_across).kind, VERDICT_INCONCLUSIVE);
+}
+
 /* Noise within 20 % hides no factor of two. */
 TEST(test_twice_as_slow)
 {

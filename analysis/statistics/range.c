@@ -167,7 +167,7 @@ struct verdict verdict_of(const struct range *base, const struct range *time, st
         v.not_slower = false;
         v.uncompared = true;
         leave_open(&v, "no time above 0");
-    } else if (!(v.low > 0) || !isfinite(v.high)) {
+    } else if (v.kind != VERDICT_FASTER && (!(v.low > 0) || !isfinite(v.high))) {
         v.low = v.high = NAN;
         leave_open(&v, "all of the time may have been lost to other programs");
     } else if (v.kind == VERDICT_INCONCLUSIVE) {
