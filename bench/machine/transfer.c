@@ -10,7 +10,7 @@
 
 #include "bench/base/clock.h"
 
-enum { BYTES = 64 << 20, LITTLE = 4, ROUNDS = 10 };
+enum { BYTES = 64 << 20, LITTLE = 4, ROUNDS = 4 };
 
 enum way { TO_DEVICE, FROM_DEVICE, WAYS };
 
