@@ -28,9 +28,6 @@ bool flags_are_possible(const struct options *o, struct message *error);
  * (config_is_skipped), unless it has no others; a sweep over presets may have none. */
 bool plan_is_possible(const struct options *o, struct message *error);
 
-/* Of the flags: whether tables have the one file that they belong to. */
-bool tables_are_possible(const struct options *o, struct message *error);
-
 /* Of the plan: whether files can be read, unless they are too large for the memory, which makes rows of its
  * own; and whether some model takes each table. */
 bool files_are_readable(const struct options *o, struct message *error);

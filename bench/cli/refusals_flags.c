@@ -85,6 +85,19 @@ static bool check_output(const struct options *o, struct message *error)
                     file, file);
 }
 
+/* Tables belong to the nodes and edges of one file. */
+static bool check_tables(const struct options *o, struct message *error)
+{
+    const struct graph_tables *t = &o->tables;
+    const struct axis_values *graphs = &o->axes[AXIS_GRAPH];
+    const char *kind = t->features ? "features" : t->edge_features ? "edge-features" : "labels";
+    const char *path = t->features ? t->features : t->edge_features ? t->edge_features : t->labels;
+    bool file = graphs->count == 1 && graph_is_file(axis_text(graphs, graphs->values[0]));
+    return !path || (file && !o->bench->kernels) ||
+           complain(error, "--data %s=%.300s: needs a graph from a file, --graph file:PATH, and no other",
+                    kind, path);
+}
+
 /* Flags that mean nothing beside others. */
 static bool check_combinations(const struct options *o, struct message *error)
 {
@@ -156,8 +169,8 @@ static bool check_scratch(const struct options *o, struct message *error)
 bool flags_are_possible(const struct options *o, struct message *error)
 {
     static bool (*const checks[])(const struct options *, struct message *) = {
-        check_find,         tables_are_possible, check_variants, check_output,
-        check_combinations, check_ceilings,      check_files,    check_scratch};
+        check_find,         check_tables,   check_variants, check_output,
+        check_combinations, check_ceilings, check_files,    check_scratch};
     bool good = true;
     for (size_t i = 0; i < sizeof checks / sizeof *checks && good; i++)
         good = checks[i](o, error);
@@ -165,19 +178,6 @@ bool flags_are_possible(const struct options *o, struct message *error)
 }
 
 /* Graphs from files, and the tables beside them (--data). */
-
-/* Tables belong to the nodes and edges of one file. */
-bool tables_are_possible(const struct options *o, struct message *error)
-{
-    const struct graph_tables *t = &o->tables;
-    const struct axis_values *graphs = &o->axes[AXIS_GRAPH];
-    const char *kind = t->features ? "features" : t->edge_features ? "edge-features" : "labels";
-    const char *path = t->features ? t->features : t->edge_features ? t->edge_features : t->labels;
-    bool file = graphs->count == 1 && graph_is_file(axis_text(graphs, graphs->values[0]));
-    return !path || (file && !o->bench->kernels) ||
-           complain(error, "--data %s=%.300s: needs a graph from a file, --graph file:PATH, and no other",
-                    kind, path);
-}
 
 /* A table that no model of the run takes is a mistake. */
 static bool check_taken(const struct options *o, const struct batch_inputs *in, struct message *error)

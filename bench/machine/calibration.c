@@ -45,7 +45,7 @@ struct calibration calibration_conditions(const struct peak *peak, int threads)
     return c;
 }
 
-bool calibration_same_conditions(const struct calibration *a, const struct calibration *b)
+static bool same_conditions(const struct calibration *a, const struct calibration *b)
 {
     return strcmp(a->cpu, b->cpu) == 0 && strcmp(a->isa, b->isa) == 0 && a->threads == b->threads &&
            a->memory == b->memory;
@@ -249,8 +249,7 @@ int calibration_load(const char *path, const struct calibration *conditions,
     int count = 0;
     for (struct walk w = value_walk(value_get(file, "calibrations"));
          count < CALIBRATION_STATES && walk_next(&w);)
-        count +=
-            calibration_read(w.value, &list[count]) && calibration_same_conditions(&list[count], conditions);
+        count += calibration_read(w.value, &list[count]) && same_conditions(&list[count], conditions);
     value_free(file);
     return count;
 }
@@ -260,7 +259,7 @@ bool calibration_save(const char *path, const struct calibration *list, int coun
     struct calibration other;
     struct value *old = load(path), *file = value_new_object(), *all = value_new_array();
     for (struct walk w = value_walk(value_get(old, "calibrations")); walk_next(&w);)
-        if (calibration_read(w.value, &other) && !calibration_same_conditions(&other, list))
+        if (calibration_read(w.value, &other) && !same_conditions(&other, list))
             value_append(all, value_copy(w.value));
     for (int i = 0; i < count; i++)
         value_append(all, calibration_json(&list[i]));

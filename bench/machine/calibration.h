@@ -49,8 +49,6 @@ void calibration_cpu(char *text, size_t size);
 /* The present conditions, without rates. */
 struct calibration calibration_conditions(const struct peak *peak, int threads);
 
-bool calibration_same_conditions(const struct calibration *a, const struct calibration *b);
-
 struct value *calibration_json(const struct calibration *c);
 
 /* "62.1 GFLOP/s, DRAM 21.0 GB/s; AMD EPYC, 2 threads, calibrated 2026-11-22T12:00:00Z"; rates alone if they

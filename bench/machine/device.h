@@ -73,12 +73,4 @@ void device_list(FILE *out);
  */
 struct value *transfer_json(const struct device_choice *d);
 
-/* --- variables of the environment that change what NVIDIA's libraries compute */
-
-/*
- * Removes them from the environment, before the libraries read it. Their names are written to `names`,
- * separated by ", "; it is empty if there were none.
- */
-void environment_clear(char *names, size_t size);
-
 #endif

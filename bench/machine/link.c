@@ -12,17 +12,8 @@
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/units.h"
 
-const char *link_kind_name(enum link_kind kind)
-{
-    static const char *const names[LINK_KINDS] = {"message", "exchange", "sum"};
-    return names[kind];
-}
-
-const char *link_verdict_name(enum link_verdict verdict)
-{
-    static const char *const names[] = {"inconclusive", "holds", "fails"};
-    return names[verdict];
-}
+static const char *const kinds[LINK_KINDS] = {"message", "exchange", "sum"};
+static const char *const verdicts[] = {"inconclusive", "holds", "fails"}; /* enum link_verdict */
 
 struct link_load link_load(enum link_kind kind, int ranks, double bytes)
 {
@@ -150,8 +141,8 @@ void link_text(const struct link *l, enum link_kind kind, struct message *text)
     units_format(beta, f->beta, UNITS_SI, "B/s");
     if (l->ranks)
         complain(text, "%s, %s of a%s %s on %d ranks of %d host%s, calibrated %s, %s", alpha, beta,
-                 kind == LINK_EXCHANGE ? "n" : "", link_kind_name(kind), l->ranks, l->hosts,
-                 l->hosts == 1 ? "" : "s", l->time,
+                 kind == LINK_EXCHANGE ? "n" : "", kinds[kind], l->ranks, l->hosts, l->hosts == 1 ? "" : "s",
+                 l->time,
                  f->verdict == LINK_HOLDS   ? "which holds for all sizes"
                  : f->verdict == LINK_FAILS ? "which fails for some sizes"
                                             : "which may hold");
@@ -180,7 +171,7 @@ static struct value *kind_json(const struct link *l, enum link_kind kind)
     value_set_real(json, "alpha", f->alpha);
     value_set_real(json, "beta", f->beta);
     value_set_real(json, "error", f->error);
-    value_set_text(json, "verdict", link_verdict_name(f->verdict));
+    value_set_text(json, "verdict", verdicts[f->verdict]);
     return json;
 }
 
@@ -193,7 +184,7 @@ struct value *link_json(const struct link *l)
     value_set_text(json, "time", l->time);
     value_set_real(json, "load", l->load);
     for (enum link_kind kind = 0; kind < LINK_KINDS; kind++)
-        value_set(json, link_kind_name(kind), kind_json(l, kind));
+        value_set(json, kinds[kind], kind_json(l, kind));
     return json;
 }
 
@@ -234,6 +225,6 @@ bool link_read(const struct value *json, struct link *l)
                 value_get_real(json, "load", &l->load);
     l->ranks = (int)ranks, l->hosts = (int)hosts;
     for (enum link_kind kind = 0; kind < LINK_KINDS && good; kind++)
-        good = read_kind(value_get(json, link_kind_name(kind)), kind, l);
+        good = read_kind(value_get(json, kinds[kind]), kind, l);
     return good;
 }

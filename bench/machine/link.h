@@ -23,9 +23,6 @@ struct ranks;
 
 enum link_kind { LINK_MESSAGE, LINK_EXCHANGE, LINK_SUM, LINK_KINDS };
 
-/* "message", "exchange", "sum". */
-const char *link_kind_name(enum link_kind kind);
-
 /* What a rank sends one after another for one of a kind: how many messages, and bytes of all. */
 struct link_load {
     double messages, bytes;
@@ -43,7 +40,6 @@ struct link_point {
 /* HOLDS: within LINK_MISS of all times, with their intervals; FAILS: a whole interval is beyond. */
 enum link_verdict { LINK_INCONCLUSIVE, LINK_HOLDS, LINK_FAILS };
 #define LINK_MISS 0.25
-const char *link_verdict_name(enum link_verdict verdict);
 
 struct link_fit {
     double alpha, beta; /* s, B/s; an infinite beta if time does not grow with the size */

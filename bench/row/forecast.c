@@ -59,7 +59,8 @@ static void add_exchange(struct timeline *l, const struct entry *e, int number, 
         l->step[l->count++] = (struct exchange_step){.request = step.request, .kind = step.kind};
 }
 
-struct timeline timeline_of(struct tape *t, const struct calibration *ceilings)
+/* Of a recorded program; to be freed. Ceilings: null for none. */
+static struct timeline timeline_of(struct tape *t, const struct calibration *ceilings)
 {
     tape_plan(t);
     struct profile p = profile_plan(t, ceilings);
@@ -74,12 +75,6 @@ struct timeline timeline_of(struct tape *t, const struct calibration *ceilings)
     }
     profile_free(&p);
     return l;
-}
-
-void timeline_free(struct timeline *l)
-{
-    free(l->step);
-    *l = (struct timeline){0};
 }
 
 /* Seconds of the exchange that begins in this step: those of the rank that sends most. */
@@ -224,7 +219,7 @@ struct forecast forecast_make(struct workload *w, enum program_kind kind, const 
     else if (!f.known)
         complain(&f.reason, "%s", links->no_links ? links->no_links : "not asked for (--peaks link=FILE)");
     for (int r = 0; r < ranks; r++)
-        timeline_free(&part[r]);
+        free(part[r].step);
     free(part);
     return f;
 }

@@ -39,10 +39,6 @@ struct forecast {
     struct message reason, link; /* why it is not known; what it assumes */
 };
 
-/* Of a recorded program. Ceilings: null for none. */
-struct timeline timeline_of(struct tape *t, const struct calibration *ceilings);
-void timeline_free(struct timeline *l);
-
 /* Of `ranks` parts of one program; a link of null: without times. */
 struct forecast forecast_of(const struct timeline *part, int ranks, const struct link *link);
 

@@ -106,6 +106,15 @@ static bool plan_batch(struct workload *w, struct message *error)
                           : batch_shape(&w->batch, c, error->text, sizeof error->text);
 }
 
+/* The batch to make, or this rank's part of it; of nodes that are ordered and then divided, all. */
+static struct graph_config parts_graph(const struct config *c)
+{
+    struct graph_config g = c->graph;
+    if (g.by_nodes && c->order)
+        g.rank = g.ranks = g.by_nodes = 0;
+    return g;
+}
+
 static bool generate_batch(struct workload *w, struct message *error)
 {
     const struct graph_config first = parts_graph(&w->config);
@@ -191,14 +200,6 @@ void workload_close(struct workload *w)
 bool parts_divided(const struct config *c)
 {
     return c->ranks > 1 && c->parallel != PARALLEL_DATA;
-}
-
-struct graph_config parts_graph(const struct config *c)
-{
-    struct graph_config g = c->graph;
-    if (g.by_nodes && c->order)
-        g.rank = g.ranks = g.by_nodes = 0;
-    return g;
 }
 
 /* The batch of all ranks, with its nodes in order. */

@@ -165,8 +165,6 @@ bool workload_alone(struct workload *alone, const struct workload *w);
  */
 bool workload_as_rank(struct workload *own, struct workload *w, int rank, struct message *error);
 
-/* Frees w->group.parts; all of the group. */
-void workload_drop_parts(struct workload *w);
 void workload_drop_group(struct workload *w);
 
 /* A rank's part of a program. */
@@ -182,9 +180,6 @@ bool workload_lay_out(const struct workload *w, const struct ranks *ranks, struc
 /* On rank 0: tells all other ranks. Does nothing where there are none. */
 void orders_tell(const struct options *o, struct group_order order);
 
-/* On all ranks: whether all are good; the same answer on all. facts: on rank 0, receives those of all. */
-bool orders_all_good(const struct ranks *r, struct rank_facts *facts, const struct rank_facts *own);
-
 /* On all ranks: all get the partition of rank 0. False, on all, if one has no memory for it. */
 bool orders_share(const struct ranks *r, struct rank_facts *facts, struct partition *p);
 
@@ -197,9 +192,6 @@ bool workload_load_together(const struct workload *w, enum program_kind kind, st
 
 /* Whether ranks divide the nodes, not the graphs. */
 bool parts_divided(const struct config *c);
-
-/* The batch to make, or this rank's part of it; of nodes that are ordered and then divided, all. */
-struct graph_config parts_graph(const struct config *c);
 
 /*
  * Makes the batch of all ranks, which METIS divides, and drops it. Sets the seconds that METIS took, and the

@@ -5,6 +5,17 @@
 #include "analysis/statistics/allocate.h"
 #include "bench/row/workload.h"
 
+/* On all ranks: whether all are good; the same answer on all. facts: on rank 0, receives those of all. */
+static bool orders_all_good(const struct ranks *r, struct rank_facts *facts, const struct rank_facts *own)
+{
+    bool good = true;
+    r->gather(r, r->rank == 0 ? facts : NULL, own, sizeof *own);
+    for (int p = 0; p < r->count && r->rank == 0; p++)
+        good = good && facts[p].good;
+    r->broadcast(r, &good, sizeof good);
+    return good;
+}
+
 void workload_take_part(struct workload *w, const struct ranks *ranks)
 {
     w->group.ranks = ranks;
@@ -13,7 +24,7 @@ void workload_take_part(struct workload *w, const struct ranks *ranks)
     w->config.graph.by_nodes = parts_divided(&w->config);
 }
 
-void workload_drop_parts(struct workload *w)
+static void drop_parts(struct workload *w)
 {
     for (int r = 0; w->group.parts && r < w->group.ranks->count; r++)
         batch_free(&w->group.parts[r]);
@@ -23,7 +34,7 @@ void workload_drop_parts(struct workload *w)
 
 void workload_drop_group(struct workload *w)
 {
-    workload_drop_parts(w);
+    drop_parts(w);
     batch_free(&w->group.whole);
     if (w->group.partition)
         partition_free(w->group.partition);
@@ -85,7 +96,7 @@ bool workload_as_rank(struct workload *own, struct workload *w, int rank, struct
     if (rank > 0 && !w->group.parts)
         w->group.parts = parts_shape(&w->config, &made, error);
     if (!made) {
-        workload_drop_parts(w);
+        drop_parts(w);
         return false;
     }
     *own = *w;
@@ -159,16 +170,6 @@ void orders_tell(const struct options *o, struct group_order order)
 {
     if (o->world)
         o->world->broadcast(o->world, &order, sizeof order);
-}
-
-bool orders_all_good(const struct ranks *r, struct rank_facts *facts, const struct rank_facts *own)
-{
-    bool good = true;
-    r->gather(r, r->rank == 0 ? facts : NULL, own, sizeof *own);
-    for (int p = 0; p < r->count && r->rank == 0; p++)
-        good = good && facts[p].good;
-    r->broadcast(r, &good, sizeof good);
-    return good;
 }
 
 bool orders_share(const struct ranks *r, struct rank_facts *facts, struct partition *p)

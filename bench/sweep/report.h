@@ -62,12 +62,6 @@ int take_steps(const struct options *o, const struct ceilings *ceilings, const s
 /* Completes the result file and the trace, and releases them. */
 bool report_close(struct report *r, struct message *error);
 
-/* The columns of a run's table and CSV, from the command line alone, since rows are printed as they finish.
- */
-
-/* Sets what rows can have, axes and columns: those of --columns, or the usual ones. */
-void columns_of_run(const struct options *o, struct printer *p);
-
 /* --- the table while its rows still take turns: on a terminal, refined in place */
 
 struct interim {
