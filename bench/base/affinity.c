@@ -92,16 +92,11 @@ void waiting_policy(char *text, size_t size)
     snprintf(text, size, "%s%s%s", value ? name : none, value ? "=" : "", value ? value : "");
 }
 
-static bool under_valgrind(void)
-{
-    const char *preloaded = getenv("LD_PRELOAD");
-    return preloaded && strstr(preloaded, "vgpreload");
-}
-
 void waiting_shorten(char *const *argv)
 {
     char self[PATH_MAX] = ""; /* not /proc/self/exe itself: `ps` would show "exe" */
-    if (!IS_LIBGOMP || getenv(own) || getenv(standard) || under_valgrind() ||
+    const char *preloaded = getenv("LD_PRELOAD");
+    if (!IS_LIBGOMP || getenv(own) || getenv(standard) || (preloaded && strstr(preloaded, "vgpreload")) ||
         readlink("/proc/self/exe", self, sizeof self - 1) < 0)
         return;
     cpu_set_t granted; /* a bound thread is on one processor, which the program would inherit */

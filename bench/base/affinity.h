@@ -25,7 +25,6 @@ struct team affinity_team(int threads);
  */
 bool affinity_spread(int threads, cpu_set_t *granted);
 
-/* Lets the threads run on all granted cores again. */
 void affinity_restore(int threads, const cpu_set_t *granted);
 
 /* --- how OpenMP's threads wait for work: they spin for a while, then sleep */

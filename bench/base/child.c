@@ -136,16 +136,10 @@ bool child_explain(const char *log, struct message *error)
     return *last ? complain(error, "%.200s: %s", what.text, last) : false;
 }
 
-/* Nothing in it is special to a shell. */
-static bool is_plain(const char *word)
-{
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=,.:/@%";
-    return *word && !word[strspn(word, plain)];
-}
-
 static void put_word(const char *word, FILE *out)
 {
-    if (is_plain(word)) {
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=,.:/@%";
+    if (*word && !word[strspn(word, plain)]) { /* nothing in it is special to a shell */
         fputs(word, out);
         return;
     }

@@ -21,13 +21,12 @@ bool child_start(pid_t *child, const char *const *arguments, const char *log, in
  * we caught ends the wait. */
 bool child_ended(pid_t child, int *status);
 
-/* Waits until the child ends; returns its status. */
 int child_wait(pid_t child);
 
-/* The same, and passes on a signal that we caught, for a child that may not end by itself. */
+/* Also passes on a signal that we caught, for a child that may not end by itself. */
 int child_attend(pid_t child);
 
-/* Kills the child and reaps it. */
+/* Reaps it too. */
 void child_kill(pid_t child);
 
 /* How a process ended that should not have: "ends by signal 11 (Segmentation fault)", "ends the process, with
@@ -49,7 +48,6 @@ char *command_text(int argc, char *const *argv);
 /* Creates an empty directory in $TMPDIR or /tmp. False with a message. */
 bool scratch_make(char path[PATH_MAX], struct message *error);
 
-/* Removes the directory and its files. */
 void scratch_remove(const char *path);
 
 /*

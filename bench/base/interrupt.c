@@ -12,34 +12,22 @@ enum { WATCHED = sizeof watched / sizeof *watched };
 
 static volatile sig_atomic_t caught;
 
-static void note_signal(int number);
-
-/* Restores the default action of a signal, unless it was ignored from the start. */
-static void release(int number)
-{
-    struct sigaction now;
-    if (sigaction(number, NULL, &now) == 0 && now.sa_handler == note_signal)
-        signal(number, SIG_DFL);
-}
-
+/* Restores the default action of all, unless it was ignored from the start. */
 static void note_signal(int number)
 {
+    struct sigaction now;
     caught = number;
     for (size_t i = 0; i < WATCHED; i++)
-        release(watched[i].number);
-}
-
-static void watch(int number)
-{
-    struct sigaction old, ours = {.sa_handler = note_signal, .sa_flags = SA_RESTART};
-    if (sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-        sigaction(number, &ours, NULL);
+        if (sigaction(watched[i].number, NULL, &now) == 0 && now.sa_handler == note_signal)
+            signal(watched[i].number, SIG_DFL);
 }
 
 void interrupt_watch(void)
 {
+    struct sigaction old, ours = {.sa_handler = note_signal, .sa_flags = SA_RESTART};
     for (size_t i = 0; i < WATCHED; i++)
-        watch(watched[i].number);
+        if (sigaction(watched[i].number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            sigaction(watched[i].number, &ours, NULL);
     signal(SIGXFSZ, SIG_IGN); /* exceeding `ulimit -f` then fails as a write to a full disk does */
 }
 

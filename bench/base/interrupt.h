@@ -9,7 +9,6 @@ void interrupt_watch(void);
 /* The signal that was caught; 0: none. */
 int interrupt_signal(void);
 
-/* Its name. */
-const char *interrupt_name(void);
+const char *interrupt_name(void); /* of it */
 
 #endif

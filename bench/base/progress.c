@@ -22,13 +22,6 @@ void progress_start(struct progress *p, int64_t rows)
     *p = (struct progress){.terminal = progress_terminal(STDERR_FILENO), .rows = rows, .began = clock_now()};
 }
 
-/* A longer line would wrap, and the wrapped part would never be cleared. */
-static int line_length(void)
-{
-    struct winsize w;
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 1 ? w.ws_col - 1 : 79;
-}
-
 /* Begins the line again, unless that was done less than a tenth of a second ago. */
 static bool begin_line(struct progress *p, bool at_once)
 {
@@ -41,9 +34,12 @@ static bool begin_line(struct progress *p, bool at_once)
 
 static void put_line(const struct progress *p, const char *text)
 {
+    struct winsize w;
     char line[LINE];
+    bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 1;
     snprintf(line, sizeof line, "[%lld/%lld] %s", (long long)p->row + 1, (long long)p->rows, text);
-    fprintf(stderr, "\r\033[K%.*s", line_length(), line);
+    /* a longer line would wrap, and the wrapped part would never be cleared */
+    fprintf(stderr, "\r\033[K%.*s", known ? w.ws_col - 1 : 79, line);
     fflush(stderr);
 }
 

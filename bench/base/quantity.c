@@ -16,17 +16,30 @@ struct unit {
 
 enum { UNITS_MAX = 6 };
 
-static const struct unit units[QUANTITIES][UNITS_MAX] = {
-    [QUANTITY_BYTES] = {{"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"B", 1}},
-    [QUANTITY_SECONDS] = {{"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {"min", 60}, {"s", 1}},
-    [QUANTITY_PER_SECOND] = {{"graphs/s", 1}, {"samples/s", 1}, {"/s", 1}},
-    [QUANTITY_NODES_PER_SECOND] = {{"nodes/s", 1}},
-    [QUANTITY_EDGES_PER_SECOND] = {{"edges/s", 1}},
-    [QUANTITY_FLOP] = {{"TFLOP", 1e12}, {"FLOP", 1}},
-    [QUANTITY_FLOP_PER_SECOND] = {{"TFLOP/s", 1e12}, {"FLOP/s", 1}},
-    [QUANTITY_BYTES_PER_SECOND] = {{"TB/s", 1e12}, {"B/s", 1}},
-    [QUANTITY_LINK_RATE] = {{"Tb/s", 1e12 / 8}, {"b/s", 1.0 / 8}, {"TB/s", 1e12}, {"B/s", 1}},
-    [QUANTITY_RATIO] = {{"", 1}},
+static const struct {
+    const char *name, *allowed; /* the unit without a prefix; what values are */
+    struct unit units[UNITS_MAX];
+} quantities[QUANTITIES] = {
+    [QUANTITY_BYTES] = {"B",
+                        "a number with B, KiB, MiB, GiB or TiB, as in 8GiB",
+                        {{"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"B", 1}}},
+    [QUANTITY_SECONDS] = {"s",
+                          "a number with ns, us, ms, s or min, as in 100ms",
+                          {{"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {"min", 60}, {"s", 1}}},
+    [QUANTITY_PER_SECOND] = {"/s",
+                             "a number with /s, graphs/s or samples/s, as in 1k/s",
+                             {{"graphs/s", 1}, {"samples/s", 1}, {"/s", 1}}},
+    [QUANTITY_NODES_PER_SECOND] = {"nodes/s", "a number with nodes/s, as in 50knodes/s", {{"nodes/s", 1}}},
+    [QUANTITY_EDGES_PER_SECOND] = {"edges/s", "a number with edges/s, as in 1Medges/s", {{"edges/s", 1}}},
+    [QUANTITY_FLOP] = {"FLOP", "a number with FLOP, as in 10GFLOP", {{"TFLOP", 1e12}, {"FLOP", 1}}},
+    [QUANTITY_FLOP_PER_SECOND] = {"FLOP/s",
+                                  "a number with FLOP/s, as in 60GFLOP/s",
+                                  {{"TFLOP/s", 1e12}, {"FLOP/s", 1}}},
+    [QUANTITY_BYTES_PER_SECOND] = {"B/s", "a number with B/s, as in 20GB/s", {{"TB/s", 1e12}, {"B/s", 1}}},
+    [QUANTITY_LINK_RATE] = {"B/s",
+                            "a number with b/s or B/s, as in 400Gb/s",
+                            {{"Tb/s", 1e12 / 8}, {"b/s", 1.0 / 8}, {"TB/s", 1e12}, {"B/s", 1}}},
+    [QUANTITY_RATIO] = {"", "a number, as in 1e-4", {{"", 1}}},
 };
 
 /* Reads a number, at least this, followed by exactly this suffix. */
@@ -46,7 +59,7 @@ static bool read_with(const char *text, const struct unit *u, double least, doub
 
 static bool read_from(const char *text, enum quantity_kind q, double least, double *value)
 {
-    for (const struct unit *u = units[q]; u < units[q] + UNITS_MAX && u->suffix; u++)
+    for (const struct unit *u = quantities[q].units; u < quantities[q].units + UNITS_MAX && u->suffix; u++)
         if (read_with(text, u, least, value))
             return true;
     return false;
@@ -64,29 +77,15 @@ bool quantity_parse_or_zero(const char *text, enum quantity_kind q, double *valu
 
 const char *quantity_allowed(enum quantity_kind q)
 {
-    static const char *const texts[QUANTITIES] = {
-        [QUANTITY_BYTES] = "a number with B, KiB, MiB, GiB or TiB, as in 8GiB",
-        [QUANTITY_SECONDS] = "a number with ns, us, ms, s or min, as in 100ms",
-        [QUANTITY_PER_SECOND] = "a number with /s, graphs/s or samples/s, as in 1k/s",
-        [QUANTITY_NODES_PER_SECOND] = "a number with nodes/s, as in 50knodes/s",
-        [QUANTITY_EDGES_PER_SECOND] = "a number with edges/s, as in 1Medges/s",
-        [QUANTITY_FLOP] = "a number with FLOP, as in 10GFLOP",
-        [QUANTITY_FLOP_PER_SECOND] = "a number with FLOP/s, as in 60GFLOP/s",
-        [QUANTITY_BYTES_PER_SECOND] = "a number with B/s, as in 20GB/s",
-        [QUANTITY_LINK_RATE] = "a number with b/s or B/s, as in 400Gb/s",
-        [QUANTITY_RATIO] = "a number, as in 1e-4",
-    };
-    return texts[q];
+    return quantities[q].allowed;
 }
 
 void quantity_format(char text[QUANTITY_TEXT], double value, enum quantity_kind q)
 {
-    static const char *const names[QUANTITIES] = {"B",    "s",      "/s",  "nodes/s", "edges/s",
-                                                  "FLOP", "FLOP/s", "B/s", "B/s",     ""};
     if (q == QUANTITY_RATIO)
         snprintf(text, QUANTITY_TEXT, "%.3g", value);
     else
-        units_format(text, value, q == QUANTITY_BYTES ? UNITS_BINARY : UNITS_SI, names[q]);
+        units_format(text, value, q == QUANTITY_BYTES ? UNITS_BINARY : UNITS_SI, quantities[q].name);
 }
 
 const char *scan_number(const char *text, double *value)

@@ -18,8 +18,7 @@ enum quantity_kind {
     QUANTITIES
 };
 
-/* Reads a positive number with one of the quantity's units, as bytes, seconds, FLOPs, 1/s or a bare number.
- */
+/* Reads a positive number with one of the quantity's units, as bytes, seconds, FLOPs, 1/s or bare. */
 bool quantity_parse(const char *text, enum quantity_kind q, double *value);
 
 /* The same, and 0. */

@@ -71,14 +71,13 @@ bool names_read(const char *text, const char *(*name)(int index), bool *chosen, 
         int i = 0;
         for (; name(i) && strcmp(name(i), item) != 0; i++)
             suggest_offer(&s, name(i));
+        char near[SUGGESTION_TEXT];
         good = name(i) && !chosen[i];
         if (good)
             chosen[i] = true;
-        else {
-            char near[SUGGESTION_TEXT];
+        else
             snprintf(nearest, SUGGESTION_TEXT, "; %.24s is %s%.48s", item,
                      name(i) ? "there twice" : "none of them", suggest_text(&s, "", near));
-        }
     }
     free(copy);
     return good;

@@ -31,23 +31,25 @@ struct usage usage_now(void)
                           .cpu = clock_cpu()};
 }
 
+/* sign: 1 adds, -1 subtracts. */
+static struct usage combine(const struct usage *a, const struct usage *b, int sign)
+{
+    return (struct usage){.minor_faults = a->minor_faults + sign * b->minor_faults,
+                          .major_faults = a->major_faults + sign * b->major_faults,
+                          .voluntary = a->voluntary + sign * b->voluntary,
+                          .involuntary = a->involuntary + sign * b->involuntary,
+                          .cpu = a->cpu + sign * b->cpu};
+}
+
 struct usage usage_since(const struct usage *start)
 {
     struct usage now = usage_now();
-    return (struct usage){.minor_faults = now.minor_faults - start->minor_faults,
-                          .major_faults = now.major_faults - start->major_faults,
-                          .voluntary = now.voluntary - start->voluntary,
-                          .involuntary = now.involuntary - start->involuntary,
-                          .cpu = now.cpu - start->cpu};
+    return combine(&now, start, -1);
 }
 
 struct usage usage_sum(const struct usage *a, const struct usage *b)
 {
-    return (struct usage){.minor_faults = a->minor_faults + b->minor_faults,
-                          .major_faults = a->major_faults + b->major_faults,
-                          .voluntary = a->voluntary + b->voluntary,
-                          .involuntary = a->involuntary + b->involuntary,
-                          .cpu = a->cpu + b->cpu};
+    return combine(a, b, 1);
 }
 
 static FILE *open_under(const char *root, const char *path)
