@@ -9,25 +9,19 @@ struct asked {
     const char *line; /* null: a sentence */
 };
 
-static void print_score(const struct asked *o, const struct score *score, struct record *const *records,
-                        size_t count)
-{
-    if (o->line)
-        score_write_line(score, records, count, o->line, stdout);
-    else
-        score_write(score, records, count, stdout);
-}
-
 static int score_files(void *options, int count, char **files, struct message *error)
 {
+    const struct asked *o = options;
     struct record **records = tool_load(count, files, error);
     if (!records)
         return EXIT_USAGE;
     struct score score = score_of(records, (size_t)count);
     if (*score.why)
         complain(error, "no score: %s", score.why);
+    else if (o->line)
+        score_write_line(&score, records, (size_t)count, o->line, stdout);
     else
-        print_score(options, &score, records, (size_t)count);
+        score_write(&score, records, (size_t)count, stdout);
     tool_free(records, count);
     return *score.why ? EXIT_MISSED : EXIT_GOOD;
 }

@@ -1,4 +1,3 @@
-/* The checks of an audit: see audit.h. */
 #include <dirent.h>
 #include <math.h>
 #include <stdarg.h>

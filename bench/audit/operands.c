@@ -1,4 +1,3 @@
-/* Random operands for any op: see operands.h. */
 #include "bench/audit/operands.h"
 
 #include "analysis/statistics/allocate.h"

@@ -109,8 +109,7 @@ static inline bool operand_optional(const struct operand *p)
 /* The matrix of the operand with this name; rows = 0 if absent. */
 struct mat operand_of(const struct operands *o, const char *name);
 
-/* The 2-norm. */
-double mat_norm(struct mat m);
+double mat_norm(struct mat m); /* the 2-norm */
 
 /*
  * The largest error of all outputs relative to its limit: outputs 1e-5 (of one number, a sum of up to N M

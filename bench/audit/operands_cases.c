@@ -1,4 +1,3 @@
-/* Awkward shapes, and the variations of a sample: see operands.h. */
 #include "bench/audit/operands.h"
 
 #include <stdlib.h>

@@ -1,4 +1,3 @@
-/* Errors relative to the oracle: see operands.h. */
 #include "bench/audit/operands.h"
 
 #include <float.h>

@@ -1,4 +1,3 @@
-/* The sizes and values of random operands: see operands.h. */
 #include "analysis/statistics/allocate.h"
 #include "bench/audit/operands.h"
 
@@ -46,21 +45,16 @@ static int64_t pairs_of(const struct sample *s)
     return pairs;
 }
 
-/* The sums of norms over ranks are of columns of their own, and then of one graph, or of all columns. */
-static void set_sums(struct sample *s)
-{
-    s->dims[DIM_M] = s->seed % 2 ? s->dims[DIM_D] : 1;
-    s->dims[DIM_B] = s->seed % 2 ? 1 : s->dims[DIM_B];
-}
-
 void operands_sizes(struct sample *s)
 {
     int64_t pairs = pairs_of(s);
     s->dims[DIM_P] = pairs;
     s->dims[DIM_C] = s->dims[DIM_D] / s->dims[DIM_H];
     s->dims[DIM_S] = operand_named(s->op, "keys") && !has_keys(s) ? s->dims[DIM_N] : senders_of_part(s);
-    if (operand_named(s->op, "squares"))
-        set_sums(s);
+    if (operand_named(s->op, "squares")) { /* sums of norms: of one graph's columns, or of all */
+        s->dims[DIM_M] = s->seed % 2 ? s->dims[DIM_D] : 1;
+        s->dims[DIM_B] = s->seed % 2 ? 1 : s->dims[DIM_B];
+    }
     s->dims[DIM_F] = s->dims[DIM_B] * s->dims[DIM_H] * s->dims[DIM_M];
 }
 
@@ -139,17 +133,12 @@ static void fill_numbers(const struct sample *s, const struct edges *e)
     free(next);
 }
 
-/* Whether a row is the same as the one before it, so that there are ties: pairs, which have a gradient. */
-static bool repeats(int64_t row)
-{
-    return row % 5 == 4;
-}
-
 static void fill_random(const struct sample *s, const struct operand *p, struct mat m)
 {
     uint64_t key = rng_key(s->seed, p->name);
     for (int64_t i = 0; i < m.rows; i++) {
-        int64_t row = p->values == VALUES_DISTINCT ? i : i - repeats(i);
+        /* ties: pairs of rows, which have a gradient */
+        int64_t row = p->values == VALUES_DISTINCT ? i : i - (i % 5 == 4);
         for (int64_t k = 0; k < m.cols; k++)
             mat_set(
                 m, i, k,

@@ -1,5 +1,3 @@
-/* Which kernels are audited: see rows.h. */
-
 #include "bench/audit/audit.h"
 
 #include <stdio.h>

@@ -1,5 +1,3 @@
-/* The samples of the checks: see samples.h. */
-
 #include "bench/audit/audit.h"
 
 #include <stdio.h>

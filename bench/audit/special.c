@@ -1,4 +1,3 @@
-/* The check of values that are not finite. */
 #include <math.h>
 #include <stdio.h>
 

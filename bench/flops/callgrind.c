@@ -58,13 +58,6 @@ static bool read_object(struct executions *e, const char *text, int *object)
     return e->objects[id] != NULL;
 }
 
-static void append_execution(struct reader *r, int64_t count)
-{
-    struct executions *e = r->out;
-    e->list = grow(e->list, e->count, sizeof *e->list);
-    e->list[e->count++] = (struct execution){r->object, r->address, r->profile, count};
-}
-
 /* Reads an address, absolute or relative to the last one; returns the rest of the line, or null. */
 static const char *read_address(struct reader *r, const char *text)
 {
@@ -98,23 +91,20 @@ static bool read_cost(struct reader *r, const char *line)
     if (inclusive || count == 0)
         return true;
     r->sum += count;
-    append_execution(r, count);
+    struct executions *e = r->out;
+    e->list = grow(e->list, e->count, sizeof *e->list);
+    e->list[e->count++] = (struct execution){r->object, r->address, r->profile, count};
     return true;
-}
-
-static bool read_positions(struct reader *r, const char *text)
-{
-    r->positioned = strncmp(text, "instr", 5) == 0;
-    r->sub_positions = strcmp(text, "instr line") == 0;
-    return r->positioned;
 }
 
 /* A line "key: value" of the header or the end, of which three are needed. */
 static bool read_header(struct reader *r, const char *line)
 {
     const char *rest;
-    if (starts(line, "positions: ", &rest))
-        return read_positions(r, rest);
+    if (starts(line, "positions: ", &rest)) {
+        r->sub_positions = strcmp(rest, "instr line") == 0;
+        return r->positioned = strncmp(rest, "instr", 5) == 0;
+    }
     if (starts(line, "totals: ", &rest))
         r->total = strtoll(rest, NULL, 10);
     return starts(line, "events: ", &rest) ? strncmp(rest, "Ir", 2) == 0 : true;

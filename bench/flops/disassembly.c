@@ -82,12 +82,6 @@ static bool add_range(const char *object, struct range *r, struct executed_flops
                     r->count - r->found, r->count);
 }
 
-/* Callgrind has no object file for linkage stubs outside .plt (.plt.got, .plt.sec): a few per call. */
-static bool negligible(int64_t stray, int64_t all)
-{
-    return stray <= all / 1000;
-}
-
 /* The executions from `first` on that are disassembled together. */
 static struct range range_at(const struct executions *e, const struct execution *first)
 {
@@ -117,6 +111,7 @@ bool disassembly_flops(const struct executions *e, int profiles, struct executed
     }
     for (size_t i = 0; i < e->count; i++)
         all += e->list[i].count;
-    return negligible(stray, all) ||
+    /* callgrind has no object file for linkage stubs outside .plt (.plt.got, .plt.sec): a few per call */
+    return stray <= all / 1000 ||
            complain(error, "%lld executed instructions belong to no file", (long long)stray);
 }

@@ -99,11 +99,6 @@ static uint64_t mix_mat(uint64_t hash, const struct mat *m, bool with_data)
     return with_data || dtype_is_whole(m->dtype) ? mix_data(hash, m) : hash;
 }
 
-static size_t attribute_size(const struct operand *o)
-{
-    return o->role == ROLE_SIZE || strcmp(o->type, "int") == 0 ? sizeof(int) : sizeof(uint64_t);
-}
-
 uint64_t entry_key(const struct entry *e)
 {
     const struct op_info *info = op_info(e->op);
@@ -115,7 +110,8 @@ uint64_t entry_key(const struct entry *e)
             const struct mat *m = operand_mat(o, e->args);
             hash = mix_mat(hash, m, values && operand_reads(o, m));
         } else {
-            hash = mix_bytes(hash, (const char *)e->args + o->at, attribute_size(o));
+            bool small = o->role == ROLE_SIZE || strcmp(o->type, "int") == 0;
+            hash = mix_bytes(hash, (const char *)e->args + o->at, small ? sizeof(int) : sizeof(uint64_t));
         }
     }
     return hash;

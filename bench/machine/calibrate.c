@@ -25,17 +25,13 @@
 #include "bench/machine/probe.h"
 #include "kernels/arithmetic.h"
 
-enum {
-    PATTERNS = 4, /* read, write, update, triad */
-    FIGURES = 1 + PATTERNS * SWEEP_MOST,
-    ROUNDS = CALIBRATION_TURNS / BURST,
-    ROUNDS_MOST = 2 * ROUNDS
-};
+/* In the order in which those of a working set are measured. */
+enum pattern { WRITE, READ, UPDATE, TRIAD, PATTERNS, ARITHMETIC };
+
+enum { FIGURES = 1 + PATTERNS * SWEEP_MOST, ROUNDS = CALIBRATION_TURNS / BURST, ROUNDS_MOST = 2 * ROUNDS };
 
 /* A shorter repetition does not count, and the number of its passes is doubled. */
 static const double repetition_seconds = 1e-3;
-
-typedef void pass_function(const struct peak *peak, int64_t n, float *chunk, int64_t array);
 
 /*
  * One measured rate: what each thread does. Its slice holds arrays of `chunks` chunks of n elements, `array`
@@ -43,7 +39,7 @@ typedef void pass_function(const struct peak *peak, int64_t n, float *chunk, int
  * repetitions.
  */
 struct task {
-    pass_function *pass;
+    enum pattern pattern;
     int64_t n, array, chunks;
     int64_t work;         /* of one thread in one pass: FLOPs or bytes */
     int64_t passes, next; /* passes of a repetition; the chunk that it begins with */
@@ -56,33 +52,24 @@ struct thread_team {
     int64_t stride; /* floats between the slices of two threads */
 };
 
-static void pass_arithmetic(const struct peak *peak, int64_t n, float *chunk, int64_t array)
+static void pass(const struct peak *peak, const struct task *t, float *chunk)
 {
-    (void)chunk, (void)array;
-    peak->multiply_add(n);
-}
-
-static void pass_read(const struct peak *peak, int64_t n, float *chunk, int64_t array)
-{
-    (void)array;
-    peak->read(n, chunk);
-}
-
-static void pass_write(const struct peak *peak, int64_t n, float *chunk, int64_t array)
-{
-    (void)array;
-    peak->write(n, chunk, 0.7f);
-}
-
-static void pass_update(const struct peak *peak, int64_t n, float *chunk, int64_t array)
-{
-    (void)array;
-    peak->update(n, chunk, 0.3f);
-}
-
-static void pass_triad(const struct peak *peak, int64_t n, float *chunk, int64_t array)
-{
-    peak->triad(n, chunk, chunk + array, chunk + 2 * array, 0.3f);
+    switch (t->pattern) {
+    case WRITE:
+        peak->write(t->n, chunk, 0.7f);
+        break;
+    case READ:
+        peak->read(t->n, chunk);
+        break;
+    case UPDATE:
+        peak->update(t->n, chunk, 0.3f);
+        break;
+    case TRIAD:
+        peak->triad(t->n, chunk, chunk + t->array, chunk + 2 * t->array, 0.3f);
+        break;
+    default:
+        peak->multiply_add(t->n);
+    }
 }
 
 /* A barrier at which threads spin, since waking up takes longer than a repetition. */
@@ -114,7 +101,7 @@ static struct repetition repeat(const struct thread_team *team, const struct tas
         meet(&arrived, omp_get_num_threads());
         first = clock_now();
         for (int64_t i = 0; i < t->passes; i++)
-            t->pass(team->peak, t->n, slice + (t->next + i) % t->chunks * t->n, t->array);
+            pass(team->peak, t, slice + (t->next + i) % t->chunks * t->n);
         last = clock_now();
         shortest = last - first;
         work = t->work * t->passes;
@@ -139,15 +126,8 @@ static double best_rate(const struct thread_team *team, struct task *t, double s
     return best;
 }
 
-/* Each thread touches the pages of its slice first. */
-static void touch(const struct thread_team *team)
-{
-#pragma omp parallel num_threads(team->threads)
-    team->peak->write(team->stride, team->memory + omp_get_thread_num() * team->stride, 0.7f);
-}
-
 /* A task over `arrays` arrays that share a slice of `bytes` bytes; a pass goes over each `times` times. */
-static struct task over_slice(pass_function *pass, int arrays, int times, int64_t bytes)
+static struct task over_slice(enum pattern pattern, int arrays, int times, int64_t bytes)
 {
     enum { CHUNK = 1 << 16 /* floats, roughly */, LINE = 16, PAGE = 1024, SHIFT = 21 * LINE };
     int64_t array = bytes / (int64_t)sizeof(float) / arrays;
@@ -155,7 +135,7 @@ static struct task over_slice(pass_function *pass, int arrays, int times, int64_
     if (arrays > 1)
         array = (array - SHIFT) / PAGE * PAGE + SHIFT;
     int64_t chunks = blocks_of(array, CHUNK), n = array / chunks / LINE * LINE;
-    return (struct task){pass, n, array, chunks, times * arrays * n * (int64_t)sizeof(float), 1, 0};
+    return (struct task){pattern, n, array, chunks, times * arrays * n * (int64_t)sizeof(float), 1, 0};
 }
 
 /* The tasks: arithmetic, then the patterns of each working set. */
@@ -163,13 +143,13 @@ static int make_tasks(struct task tasks[FIGURES], const struct thread_team *team
 {
     enum { STEPS = 4096 };
     struct task *t = tasks;
-    *t++ = (struct task){pass_arithmetic, STEPS, 0, 1, STEPS * team->peak->flops, 1, 0};
+    *t++ = (struct task){ARITHMETIC, STEPS, 0, 1, STEPS * team->peak->flops, 1, 0};
     for (int i = 0; i < c->points; i++) {
         int64_t bytes = c->sweep[i].working_set / team->threads;
-        *t++ = over_slice(pass_write, 1, 1, bytes);
-        *t++ = over_slice(pass_read, 1, 1, bytes);
-        *t++ = over_slice(pass_update, 1, 2, bytes);
-        *t++ = over_slice(pass_triad, 3, 1, bytes);
+        *t++ = over_slice(WRITE, 1, 1, bytes);
+        *t++ = over_slice(READ, 1, 1, bytes);
+        *t++ = over_slice(UPDATE, 1, 2, bytes);
+        *t++ = over_slice(TRIAD, 3, 1, bytes);
     }
     return (int)(t - tasks);
 }
@@ -227,7 +207,8 @@ static void add_round(struct calibration *c, const struct round *r)
     const double *rate = r->rate;
     c->peak = fmax(c->peak, *rate++);
     for (int i = 0; i < c->points; i++, rate += PATTERNS) {
-        struct bandwidth measured = {.write = rate[0], .read = rate[1], .update = rate[2], .triad = rate[3]};
+        struct bandwidth measured = {
+            .write = rate[WRITE], .read = rate[READ], .update = rate[UPDATE], .triad = rate[TRIAD]};
         bandwidth_raise(&c->sweep[i], &measured);
     }
     memcpy(c->turn + c->turns, r->turn, sizeof r->turn);
@@ -241,7 +222,9 @@ static bool measure_all(const struct thread_team *team, struct calibration *c, d
     struct round rounds[ROUNDS_MOST];
     bool settled[ROUNDS_MOST];
     int tasks_count = make_tasks(tasks, team, c), count = 0;
-    touch(team);
+    /* each thread touches the pages of its slice first */
+#pragma omp parallel num_threads(team->threads)
+    team->peak->write(team->stride, team->memory + omp_get_thread_num() * team->stride, 0.7f);
     for (int n = 1; n <= ROUNDS_MOST && count < ROUNDS; n++) {
         take_round(&rounds[n - 1], team, tasks, tasks_count, seconds / ROUNDS);
         if (n >= ROUNDS)

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/record/plain.h"
 #include "analysis/statistics/allocate.h"
 #include "bench/base/clock.h"
 #include "bench/machine/machine.h"
@@ -59,9 +58,9 @@ static void load_all(struct ceilings *c, int threads)
 
 static void note_not_kept(const struct message *error)
 {
-    fputs("note: ", stderr);
-    plain_put(stderr, error->text);
-    fputs("; calibrations are not kept\n", stderr);
+    struct message note;
+    complain(&note, "%s; calibrations are not kept", error->text);
+    message_fail("note", &note, EXIT_GOOD);
 }
 
 static void save(const struct ceilings *c, int threads)

@@ -196,20 +196,11 @@ static double hertz(double value)
     return value > 0 ? value : NAN;
 }
 
-/* The present state of a GPU, which need not be in use. */
-static struct value *state_json(const char *bus)
-{
-    const char *why;
-    struct nvml *n = nvml_open(NVML_LIBRARY, bus, &why);
-    struct value *state = nvml_json(n, why);
-    nvml_close(n);
-    return state;
-}
-
 static struct value *gpu_json(const struct device *device, int index, const char *ignored)
 {
     struct device_facts f;
     char name[16], capability[16];
+    const char *why;
     struct value *gpu = value_new_object();
     snprintf(name, sizeof name, "cuda:%d", index);
     value_set_text(gpu, "device", name);
@@ -231,7 +222,9 @@ static struct value *gpu_json(const struct device *device, int index, const char
     value_set_count(gpu, "cublas_lt", f.blas_lt);
     value_set_count(gpu, "cusparse", f.sparse);
     value_set_text(gpu, "ignored_environment", ignored);
-    value_set(gpu, "state", state_json(f.bus));
+    struct nvml *n = nvml_open(NVML_LIBRARY, f.bus, &why); /* the GPU need not be in use */
+    value_set(gpu, "state", nvml_json(n, why));
+    nvml_close(n);
     return gpu;
 }
 

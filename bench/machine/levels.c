@@ -124,21 +124,16 @@ static double seconds_in(const struct bandwidth *b, const struct traffic *t, dou
     return 1e-9 * fmax(both, fmax((t->read - served) / read, (t->written - served) / write));
 }
 
-/* What a loop takes in a working set: only what it updates moves at the rate of updating. */
-static double loop_seconds(const struct bandwidth *b, const struct traffic *t)
-{
-    double aside = fmax(fmax(b->read, b->write), b->triad);
-    double both = (t->read + t->written - 2 * t->updated) / aside + 2 * t->updated / bandwidth_highest(b);
-    return fmax(1e-9 * both, seconds_in(b, t, 0));
-}
-
-/* The same in working sets of point i: a larger one can only seem faster. */
+/* What a loop takes in working sets of point i, of which a larger one can only seem faster: only what it
+ * updates moves at the rate of updating. */
 static double seconds_at(const struct bandwidth *sweep, int n, int i, const struct traffic *t)
 {
     struct bandwidth rates = sweep[i];
     for (; i < n; i++)
         bandwidth_raise(&rates, &sweep[i]);
-    return loop_seconds(&rates, t);
+    double aside = fmax(fmax(rates.read, rates.write), rates.triad), updated = 2 * t->updated;
+    double both = (t->read + t->written - updated) / aside + updated / bandwidth_highest(&rates);
+    return fmax(1e-9 * both, seconds_in(&rates, t, 0));
 }
 
 double sweep_seconds(const struct bandwidth *sweep, int n, const struct traffic *t)

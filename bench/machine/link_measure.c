@@ -138,21 +138,14 @@ static void take_turns(const struct trial *t, struct times *all, double until)
             }
 }
 
-/* When and where. */
-static void set_conditions(struct link *l, const struct ranks *r)
-{
-    utc_now(l->time);
-    if (getloadavg(&l->load, 1) != 1)
-        l->load = 0;
-    l->ranks = r->count, l->hosts = r->hosts;
-    snprintf(l->mpi, sizeof l->mpi, "%s", r->mpi);
-}
-
 /* What the times of all kinds and sizes say. */
 static struct link summarise(const struct ranks *r, struct times *all)
 {
-    struct link l = {0};
-    set_conditions(&l, r);
+    struct link l = {.ranks = r->count, .hosts = r->hosts};
+    utc_now(l.time);
+    if (getloadavg(&l.load, 1) != 1)
+        l.load = 0;
+    snprintf(l.mpi, sizeof l.mpi, "%s", r->mpi);
     for (enum link_kind kind = 0; kind < LINK_KINDS; kind++) {
         for (int i = 0; i < LINK_SIZES && all->n[kind][i] > 0; i++)
             l.point[kind][l.points[kind]++] =

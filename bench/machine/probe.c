@@ -55,14 +55,6 @@ static double pass_round(struct ring *r)
     return best;
 }
 
-/* Seconds for STEPS; the threads come from the ring at the same time. */
-static double time_multiply_adds(const struct peak *peak)
-{
-    double start = clock_now();
-    peak->multiply_add(STEPS * REPEATS);
-    return (clock_now() - start) / REPEATS;
-}
-
 /* Seconds to read a line of the next thread's; all threads of the team call it. lines[threads][LINES] */
 static double share_lines(struct line *lines)
 {
@@ -100,7 +92,10 @@ struct probe probe_take(const struct peak *peak, int threads)
 #pragma omp parallel num_threads(threads) reduction(min : ping) reduction(max : fma, sharing)
     {
         ping = passes ? pass_round(&ring) : NAN;
-        fma = peak ? time_multiply_adds(peak) : NAN;
+        double start = clock_now();
+        if (peak)
+            peak->multiply_add(STEPS * REPEATS); /* the threads come from the ring at the same time */
+        fma = peak ? (clock_now() - start) / REPEATS : NAN;
 #pragma omp barrier
         sharing = !lines ? NAN : ring.over ? PROBE_LIMIT : share_lines(lines);
     }

@@ -59,14 +59,11 @@ static struct value *way_json(const struct fastest *f)
     return way;
 }
 
-static void measure_transfer(const struct ends *e, struct value *result)
+static void measure_transfer(const struct ends *e, struct fastest f[WAYS])
 {
-    struct fastest f[WAYS] = {{INFINITY, INFINITY, INFINITY}, {INFINITY, INFINITY, INFINITY}};
     for (int round = 0; round < ROUNDS; round++)
         for (enum way way = 0; way < WAYS; way++)
             keep_fastest(e, way, &f[way]);
-    value_set(result, "to_device", way_json(&f[TO_DEVICE]));
-    value_set(result, "from_device", way_json(&f[FROM_DEVICE]));
 }
 
 struct value *transfer_json(const struct device_choice *d)
@@ -78,21 +75,19 @@ struct value *transfer_json(const struct device_choice *d)
     bool room = e.there && e.pageable;
     if (e.pageable)
         memset(e.pageable, 1, BYTES); /* so that its pages exist */
-    struct value *result = value_new_object();
-    value_set_count(result, "bytes", BYTES);
-    value_set_null(result, "to_device");
-    value_set_null(result, "from_device");
+    struct fastest fastest[WAYS] = {{INFINITY, INFINITY, INFINITY}, {INFINITY, INFINITY, INFINITY}};
     if (room)
-        measure_transfer(&e, result);
+        measure_transfer(&e, fastest);
     struct fault f = e.device->fault(e.context);
     const char *reason = f.kind      ? f.words
                          : !room     ? "no memory for the blocks"
                          : !e.pinned ? "no page-locked memory"
                                      : NULL;
-    if (f.kind) {
-        value_set_null(result, "to_device");
-        value_set_null(result, "from_device");
-    }
+    bool measured = room && !f.kind;
+    struct value *result = value_new_object();
+    value_set_count(result, "bytes", BYTES);
+    value_set(result, "to_device", measured ? way_json(&fastest[TO_DEVICE]) : value_new_null());
+    value_set(result, "from_device", measured ? way_json(&fastest[FROM_DEVICE]) : value_new_null());
     if (reason)
         value_set_text(result, "missing", reason);
     if (e.pinned)

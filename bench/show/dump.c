@@ -15,40 +15,23 @@
 #include "kernels/arithmetic.h"
 #include "kernels/converted.h"
 
-static bool is_empty(DIR *directory)
-{
-    int entries = 0;
-    while (readdir(directory))
-        entries++;
-    return entries <= 2; /* "." and ".." */
-}
-
-static bool can_write(const char *directory)
-{
-    return access(directory, W_OK | X_OK) == 0;
-}
-
-static bool can_make(const char *path)
-{
-    char copy[PATH_MAX];
-    snprintf(copy, sizeof copy, "%s", path);
-    return can_write(dirname(copy));
-}
-
 bool dump_can_write(const char *path, struct message *error)
 {
+    char copy[PATH_MAX];
+    int entries = 0;
     DIR *directory = opendir(path);
-    if (!directory && errno == ENOENT && can_make(path))
+    snprintf(copy, sizeof copy, "%s", path);
+    if (!directory && errno == ENOENT && access(dirname(copy), W_OK | X_OK) == 0)
         return true;
-    if (!directory || !can_write(path)) {
+    bool good = directory && access(path, W_OK | X_OK) == 0;
+    if (!good)
         complain(error, "--dump %.300s: %s", path, strerror(errno));
-        if (directory)
-            closedir(directory);
-        return false;
-    }
-    bool empty = is_empty(directory);
-    closedir(directory);
-    return empty || complain(error, "--dump %.300s: the directory is not empty", path);
+    while (good && readdir(directory))
+        entries++;
+    if (directory)
+        closedir(directory);
+    return good && (entries <= 2 /* "." and ".." */ ||
+                    complain(error, "--dump %.300s: the directory is not empty", path));
 }
 
 /* DIR/KIND.NAME.npy, or DIR/KIND.npy without a name. */
@@ -102,12 +85,6 @@ static bool write_inputs(const char *directory, const struct tape *t, struct mes
     return true;
 }
 
-static bool write_graph(const char *directory, const struct csr *g, struct message *error)
-{
-    return write_array(directory, "graph", "row_ptr", npy_indices64(g->row_ptr, g->nodes + 1), error) &&
-           write_array(directory, "graph", "col", npy_indices32(g->col, g->edges), error);
-}
-
 static bool write_results(const char *directory, const struct recording *step, struct message *error)
 {
     const struct tape *t = step->tape;
@@ -123,23 +100,21 @@ static bool write_results(const char *directory, const struct recording *step, s
     return true;
 }
 
-static bool write_config(const char *directory, const struct value *config, struct message *error)
-{
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/config.json", directory);
-    return value_save(config, path, 4, error->text);
-}
-
 bool dump_write(const char *directory, const struct value *config, const struct csr *graph,
                 const struct recording *step, struct message *error)
 {
+    char path[PATH_MAX];
     if (mkdir(directory, 0777) != 0 && errno != EEXIST)
         return complain(error, "--dump %.300s: %s", directory, strerror(errno));
-    bool written = write_inputs(directory, step->tape, error) && write_graph(directory, graph, error);
+    bool written =
+        write_inputs(directory, step->tape, error) &&
+        write_array(directory, "graph", "row_ptr", npy_indices64(graph->row_ptr, graph->nodes + 1), error) &&
+        write_array(directory, "graph", "col", npy_indices32(graph->col, graph->edges), error);
     tape_run(step->tape);
     written = written && write_results(directory, step, error);
     tape_init(step->tape);
-    return written && write_config(directory, config, error);
+    snprintf(path, sizeof path, "%s/config.json", directory);
+    return written && value_save(config, path, 4, error->text);
 }
 
 /*

@@ -72,13 +72,6 @@ static int64_t known_bytes(int64_t bytes)
 
 _Static_assert((int)PROFILE_CATEGORIES == (int)MEMORY_CATEGORIES, "profile_categories lacks one");
 
-static void set_live(struct profile_entry *p, const struct tape *t, int entry)
-{
-    p->live = known_bytes(tape_live_bytes(t, entry));
-    for (enum category c = 0; c < MEMORY_CATEGORIES; c++)
-        p->live_of[c] = known_bytes(tape_live_of(t, entry, c));
-}
-
 struct profile profile_plan(const struct tape *t, const struct calibration *ceilings)
 {
     int entries = tape_entry_count(t);
@@ -94,7 +87,9 @@ struct profile profile_plan(const struct tape *t, const struct calibration *ceil
                                               .flops = cost.flops,
                                               .bytes = cost.bytes};
         set_least(&p.entries[i], e, cost, ceilings);
-        set_live(&p.entries[i], t, i);
+        p.entries[i].live = known_bytes(tape_live_bytes(t, i));
+        for (enum category c = 0; c < MEMORY_CATEGORIES; c++)
+            p.entries[i].live_of[c] = known_bytes(tape_live_of(t, i, c));
     }
     const struct device *device = tape_config(t)->backend->device;
     p.launches = device ? entries * device->per_entry : 0;

@@ -106,13 +106,6 @@ static void find_columns(struct printer *p, const struct rows *rows, const struc
         table_choose(&p->table, p->timed, !ran);
 }
 
-static void print_laws(const struct rows *rows, FILE *out)
-{
-    struct fits fits = fits_find(rows);
-    fits_print(&fits, out);
-    fits_free(&fits);
-}
-
 /* Where time and memory go, of as few rows as stand side by side. */
 static void print_models(const struct table *t, const struct rows *rows)
 {
@@ -134,12 +127,14 @@ void saved_print(const struct record *record, const struct saved_format *how)
     for (size_t i = 0; i < rows_count(rows); i++)
         printer_row(&p, &(struct table_line){.row = rows_at(rows, i)});
     bool whole = how->format == FORMAT_TABLE && how->count == 0;
+    struct fits fits = whole ? fits_find(rows) : (struct fits){0};
     printer_table(&p);
     if (whole)
-        print_laws(rows, p.table.out);
+        fits_print(&fits, p.table.out);
     printer_below(&p);
     if (whole)
         print_models(&p.table, rows);
     printer_document(&p);
     printer_free(&p);
+    fits_free(&fits);
 }
