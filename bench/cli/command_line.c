@@ -20,14 +20,6 @@ static void replace(struct options *o, enum axis a, const char *text)
         abort();
 }
 
-/* Of the benchmark's own axis. */
-static void default_values(struct options *o)
-{
-    enum axis a = o->bench->axis;
-    if (o->device.backend->device && o->bench->gpu_values && !o->given[a])
-        replace(o, a, o->bench->gpu_values);
-}
-
 /* Graphs in a batch are small by default. */
 static void default_nodes(struct options *o)
 {
@@ -93,7 +85,9 @@ static void default_ceilings(struct options *o)
 static bool defaults_set(struct options *o, struct message *error)
 {
     bool to_stdout = o->output.file && strcmp(o->output.file, "-") == 0;
-    default_values(o);
+    enum axis own = o->bench->axis;
+    if (o->device.backend->device && o->bench->gpu_values && !o->given[own])
+        replace(o, own, o->bench->gpu_values);
     default_nodes(o);
     default_solver(o);
     default_ranks(o);
@@ -128,15 +122,6 @@ static struct syntax syntax_of(const struct bench *b, struct flag all[FLAGS_MAX]
     return (struct syntax){.name = b->name, .doc = b->doc, .headings = headings, .flags = all};
 }
 
-/* Reads the flags, each by itself. */
-static bool read_flags(struct syntax *s, struct options *o, int argc, char **argv, struct message *error)
-{
-    bool good = syntax_read(s, o, argc, argv, error) >= 0;
-    if (good && o->device.meta && o->plan_for == PLAN_FOR_CUDA)
-        device_plan_for_gpu(&o->device);
-    return good;
-}
-
 static bool plan(struct options *o, struct message *error)
 {
     if (o->action != ACTION_RUN && o->action != ACTION_DRY_RUN && o->action != ACTION_LIST_TAPE)
@@ -168,8 +153,12 @@ bool options_parse(const struct bench *b, const struct ranks *world, int argc, c
             return false;
     struct flag all[FLAGS_MAX];
     struct syntax s = syntax_of(b, all);
-    return read_flags(&s, o, argc, argv, error) && plugin_attach(o, error) && flags_are_possible(o, error) &&
-           defaults_set(o, error) && plan(o, error) &&
+    if (syntax_read(&s, o, argc, argv, error) < 0)
+        return false;
+    if (o->device.meta && o->plan_for == PLAN_FOR_CUDA)
+        device_plan_for_gpu(&o->device);
+    return plugin_attach(o, error) && flags_are_possible(o, error) && defaults_set(o, error) &&
+           plan(o, error) &&
            (o->action != ACTION_RUN || (o->against ? device_check : device_open)(&o->device, error));
 }
 

@@ -27,22 +27,16 @@ static const struct place places[AXES] = {
 
 _Static_assert(sizeof(enum norm_kind) == sizeof(int), "names are read and written as int");
 
-/* The solver and the buckets are axes of their own. */
-static void set_encoding(struct encoding_config *pe, const struct encoding_config *value)
-{
-    struct encoding_config before = *pe;
-    *pe = *value;
-    pe->solver = before.solver;
-    pe->buckets = before.buckets;
-}
-
 void config_set(struct config *c, enum axis a, const struct axis_values *v, double value)
 {
     const struct axis_info *axis = axis_info(a);
     void *at = (char *)c + places[a].offset;
-    if (a == AXIS_PE)
-        set_encoding(at, &v->encodings[(size_t)value]);
-    else if (a == AXIS_BIAS)
+    if (a == AXIS_PE) { /* without the solver and the buckets, axes of their own */
+        struct encoding_config *pe = at, before = *pe;
+        *pe = v->encodings[(size_t)value];
+        pe->solver = before.solver;
+        pe->buckets = before.buckets;
+    } else if (a == AXIS_BIAS)
         *(int64_t *)at = buckets_parse(axis_text(v, value));
     else if (axis->kind == AXIS_TEXT)
         *(const char **)at = axis_text(v, value);

@@ -311,24 +311,6 @@ static bool is_among(const char *const *names, const char *name)
     return *names != NULL;
 }
 
-/* Whether a flag means nothing in a benchmark. */
-static bool is_idle(const struct bench *b, const char *name)
-{
-    static const char *const in_kernels[] = {"layers", "phase",    "weak",      "data", "dump",
-                                             "ranks",  "parallel", "partition", NULL};
-    static const char *const in_model[] = {"op", "profile", NULL}, *const in_sweeps[] = {"op", "all", NULL};
-    return is_among(b->kernels ? in_kernels : b->whole ? in_model : in_sweeps, name);
-}
-
-/* Whether most people need a flag. */
-static bool is_main(const char *name)
-{
-    static const char *const names[] = {"nodes",  "model",   "layers", "hidden",  "batch",   "threads",
-                                        "device", "impl",    "op",     "phase",   "profile", "budget",
-                                        "format", "columns", "output", "dry-run", NULL};
-    return is_among(names, name);
-}
-
 /* The benchmark's own axis is listed first, then those that it has other values of. */
 enum { OWN, ALSO, OTHERS, PLACES };
 
@@ -352,6 +334,14 @@ static struct flag flag_of(const struct bench *b, enum axis a)
 
 void flags_all(const struct bench *b, struct flag all[FLAGS_MAX])
 {
+    /* what means nothing in a benchmark, and what most people need */
+    static const char *const in_kernels[] = {"layers", "phase",    "weak",      "data", "dump",
+                                             "ranks",  "parallel", "partition", NULL};
+    static const char *const in_model[] = {"op", "profile", NULL}, *const in_sweeps[] = {"op", "all", NULL};
+    static const char *const needed[] = {"nodes",  "model",   "layers", "hidden",  "batch",   "threads",
+                                         "device", "impl",    "op",     "phase",   "profile", "budget",
+                                         "format", "columns", "output", "dry-run", NULL};
+    const char *const *idle = b->kernels ? in_kernels : b->whole ? in_model : in_sweeps;
     int n = 0;
     for (int place = 0; place < PLACES; place++)
         for (enum axis a = 0; a < AXES; a++)
@@ -360,7 +350,7 @@ void flags_all(const struct bench *b, struct flag all[FLAGS_MAX])
     memcpy(all + n, flags, sizeof flags);
     all[n + (int)(sizeof flags / sizeof *flags)] = (struct flag){.name = NULL};
     for (struct flag *f = all; f->name; f++) {
-        f->unlisted = f->unlisted || is_idle(b, f->name);
-        f->group = is_main(f->name) ? MAIN : f->group;
+        f->unlisted = f->unlisted || is_among(idle, f->name);
+        f->group = is_among(needed, f->name) ? MAIN : f->group;
     }
 }

@@ -33,12 +33,6 @@ static bool covered(const struct backend *top, const struct backend *from, const
     return false;
 }
 
-static void add_kernel(struct options *o, const struct kernel *k, struct form f)
-{
-    o->kernels = grow(o->kernels, (size_t)o->kernel_count, sizeof *o->kernels);
-    o->kernels[o->kernel_count++] = (struct timed_kernel){k, f};
-}
-
 /* Adds the kernels of a form; returns how many. */
 static int add_form(struct options *o, struct form f)
 {
@@ -51,8 +45,10 @@ static int add_form(struct options *o, struct form f)
             bool wanted = (!variant || strcmp(k->variant, variant) == 0) &&
                           (f.op != OP_function || plugin_is_row(k)); /* the reference's does nothing */
             if (k->op == f.op && k->dtype == F32 && k == converted_over(k) && wanted &&
-                kernel_supports(k, f.options) && !covered(top, from, k))
-                add_kernel(o, k, f);
+                kernel_supports(k, f.options) && !covered(top, from, k)) {
+                o->kernels = grow(o->kernels, (size_t)o->kernel_count, sizeof *o->kernels);
+                o->kernels[o->kernel_count++] = (struct timed_kernel){k, f};
+            }
         }
     return o->kernel_count - before;
 }
@@ -68,12 +64,6 @@ static bool refuse_flags(const struct options *o, bool chosen, struct message *e
     return true;
 }
 
-/* Without --op: each op, and each with one of its options. */
-static bool is_usual(struct form f)
-{
-    return !op_info(f.op)->exchange && (f.options & (f.options - 1)) == 0;
-}
-
 bool kernels_choose(struct options *o, struct message *error)
 {
     bool chosen = memchr(o->forms, true, sizeof o->forms) != NULL;
@@ -81,7 +71,8 @@ bool kernels_choose(struct options *o, struct message *error)
         return false;
     for (int i = 0; o->bench->kernels && form_at(i).op < OPS; i++) {
         struct form f = form_at(i);
-        if (chosen ? !o->forms[i] : !is_usual(f))
+        bool usual = !op_info(f.op)->exchange && (f.options & (f.options - 1)) == 0; /* one option at most */
+        if (!(chosen ? o->forms[i] : usual))
             continue;
         const char *why = op_program_refuses(f.op), *name = form_name(f);
         if (!why && add_form(o, f))

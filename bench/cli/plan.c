@@ -84,14 +84,6 @@ static bool takes_option(const struct options *o, const struct preset *p, enum a
     return !p || !preset_sets(a) || o->given[a] || o->axes[a].count > 1;
 }
 
-/* Whether the model is of the plug-in. */
-static void choose_model(const struct options *o, struct config *c)
-{
-    const struct model *m = model_named(c->model, o->axes[AXIS_MODEL].others);
-    c->parts.own = m->record ? m : NULL;
-    c->library = m->record ? o->plugin.id : NULL;
-}
-
 /* The combination at a position, with a value of the axis of a search; AXES: none. */
 static struct config expand(const struct options *o, int64_t position, enum axis searched, double wanted)
 {
@@ -109,7 +101,9 @@ static struct config expand(const struct options *o, int64_t position, enum axis
     for (enum axis a = 0; a < AXES; a++)
         if (a == searched || takes_option(o, p, a, value[a]))
             config_set(&c, a, &o->axes[a], value[a]);
-    choose_model(o, &c);
+    const struct model *m = model_named(c.model, o->axes[AXIS_MODEL].others);
+    c.parts.own = m->record ? m : NULL; /* of the plug-in */
+    c.library = m->record ? o->plugin.id : NULL;
     config_complete(&c);
     c.parts.ring = c.parallel == PARALLEL_RING;
     c.threads = c.threads > 0 ? c.threads : (int)min_of(o->threads, max_of(1, o->cores / c.ranks));
@@ -131,14 +125,6 @@ int64_t config_step(const struct options *o, const struct config *c)
     return o->largest.axis == AXIS_HIDDEN ? c->parts.heads : 1;
 }
 
-/* Before a search for the largest value, with the smallest. */
-static struct config expand_first(const struct options *o, int64_t position)
-{
-    struct config c = expand(o, position, AXES, 0);
-    bool searched = o->largest.kind != LARGEST_NONE;
-    return searched ? expand(o, position, o->largest.axis, (double)config_step(o, &c)) : c;
-}
-
 void plan_make(struct options *o)
 {
     int64_t all = min_of(plan_combinations(o), AXIS_VALUES_MAX), count = 0;
@@ -146,8 +132,10 @@ void plan_make(struct options *o)
     free(o->plan.list);
     for (bool empty = false; count == 0; empty = true)
         for (int64_t i = 0; i < all; i++) {
-            list[count] = expand_first(o, i);
-            const struct config *c = &list[count];
+            struct config *c = &list[count];
+            *c = expand(o, i, AXES, 0);
+            if (o->largest.kind != LARGEST_NONE) /* with the smallest value of the search */
+                *c = expand(o, i, o->largest.axis, (double)config_step(o, c));
             count += empty || encoding_any(&c->parts.pe) || memchr(c->runs, true, sizeof c->runs);
         }
     o->plan = (struct run_plan){list, count};

@@ -28,11 +28,6 @@ static bool fits(const struct options *o, struct message *error)
     return complain_of(refusals, sizeof refusals / sizeof *refusals, error);
 }
 
-static bool is_word(const char *name)
-{
-    return name && *name && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-")];
-}
-
 /* Takes the models of the library, if it has some of this version. */
 static bool take_models(struct options *o, struct message *error)
 {
@@ -47,7 +42,8 @@ static bool take_models(struct options *o, struct message *error)
             "-D GTMARK_ID=%s (docs/plugins.md)",
             file, own->id ? own->id : "none", GTMARK_TEXT(GTMARK_ID));
     for (const struct model *m = own->models; m && m->name; m++)
-        if (!is_word(m->name) || model_named(m->name, NULL) || !m->doc || !m->record)
+        if (!*m->name || m->name[strspn(m->name, "abcdefghijklmnopqrstuvwxyz0123456789_-")] ||
+            model_named(m->name, NULL) || !m->doc || !m->record)
             return complain(error,
                             "--plugin %.200s: model '%.60s': needs a word of a-z, 0-9, _ and - that is no "
                             "model of ours, a sentence, and a function",

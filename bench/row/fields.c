@@ -1,4 +1,3 @@
-/* The configuration in a row. */
 #include "bench/row/fields.h"
 
 #include <stdio.h>
@@ -10,15 +9,6 @@
 #include "bench/cli/presets.h"
 #include "graphs/batching.h"
 #include "models/tape/conventions.h"
-
-/* What is timed alone. */
-static void fields_kernel(struct row *row, const struct timed_kernel *timed)
-{
-    if (timed->kernel) {
-        row->op = row_keep(row, form_name(timed->form));
-        row->variant = row_keep(row, timed->kernel->variant);
-    }
-}
 
 static void field_axis(struct row *row, const struct config *c, enum axis a)
 {
@@ -57,7 +47,10 @@ static void fields_preset(struct row *row, const struct config *c)
 void fields_config(struct row *row, const struct config *c, const struct options *o)
 {
     row->work = row_keep(row, c->work);
-    fields_kernel(row, &c->timed);
+    if (c->timed.kernel) {
+        row->op = row_keep(row, form_name(c->timed.form));
+        row->variant = row_keep(row, c->timed.kernel->variant);
+    }
     for (enum axis a = 0; a < AXES; a++)
         field_axis(row, c, a);
     fields_preset(row, c);

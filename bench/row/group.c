@@ -128,13 +128,6 @@ struct kept {
     struct partition partition; /* what it has of rank 0, if nodes are divided by one */
 };
 
-static bool open_kept(struct kept *k, const struct options *o, struct config *c, struct outcome *outcome)
-{
-    c->graph.partition = k->partition.number ? &k->partition : NULL;
-    k->is_open = k->is_open || workload_open(&k->work, o, c, outcome);
-    return k->is_open;
-}
-
 static void run_program(struct kept *k, const struct options *o, struct group_order order)
 {
     struct config c = o->plan.list[order.index];
@@ -142,7 +135,8 @@ static void run_program(struct kept *k, const struct options *o, struct group_or
     struct outcome outcome;
     if (!ranks)
         return;
-    bool good = open_kept(k, o, &c, &outcome);
+    c.graph.partition = k->partition.number ? &k->partition : NULL;
+    bool good = k->is_open = k->is_open || workload_open(&k->work, o, &c, &outcome);
     struct recording r = good ? workload_record(&k->work, order.program) : (struct recording){0};
     if (workload_lay_out(&k->work, ranks, good ? &r : NULL, &outcome)) {
         workload_map_pages(r.tape);
@@ -172,20 +166,14 @@ static void get_partition(struct kept *k, const struct options *o, int64_t index
         orders_share(ranks, NULL, &k->partition);
 }
 
-/* Rank 0 alone decides when to stop. */
-static void ignore_signals(void)
-{
-    static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        signal(signals[i], SIG_IGN);
-}
-
 void group_serve(const struct options *o)
 {
     size_t rows = (size_t)o->plan.count;
     struct kept *kept = allocate(rows, sizeof *kept);
+    static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     struct group_order order;
-    ignore_signals();
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        signal(signals[i], SIG_IGN); /* rank 0 alone decides when to stop */
     for (;;) {
         o->world->broadcast(o->world, &order, sizeof order);
         if (order.kind == GROUP_END)

@@ -59,13 +59,6 @@ static void finish_program(const struct open_turn *v, enum program_kind kind, st
     run_passes(v, kind, r);
 }
 
-static void judge_finite(struct measurement *m, enum program_kind kind, const struct recording *r, bool whole)
-{
-    struct message error;
-    if (!still_finite(r, whole, &error))
-        outcome_set(&m->outcome, "wrong", "%s: after the timed runs %s", program_name(kind), error.text);
-}
-
 /* The table of --flop-convention. */
 static void print_conventions(const struct job *job, enum program_kind kind, const struct tape *t)
 {
@@ -96,18 +89,12 @@ static void plan_ranks(struct open_turn *v, enum program_kind kind)
         plan_group(m, kind);
 }
 
-/* What was measured before and after a fault in the first turn. */
-static void drop_program(struct measurement *m, enum program_kind kind)
-{
-    samples_free(&m->program[kind].samples);
-    passes_drop(m->row, kind);
-}
-
 /* Samples a loaded program, and in the first turn runs the passes. */
 static void measure_loaded(struct open_turn *v, enum program_kind kind, struct recording *r)
 {
     struct measurement *m = v->measurement;
     struct timed *p = &m->program[kind];
+    struct message error;
     keep_entries(p, r->tape);
     if (m->work.group.ranks)
         plan_group(m, kind);
@@ -116,15 +103,18 @@ static void measure_loaded(struct open_turn *v, enum program_kind kind, struct r
         sampling_turn(m->job, v->plan, kind, r, until, &p->samples);
         bool cut = clock_now() >= until;
         m->is_cut = m->is_cut || cut;
-        judge_finite(m, kind, r, !cut && !interrupt_signal());
+        if (!still_finite(r, !cut && !interrupt_signal(), &error))
+            outcome_set(&m->outcome, "wrong", "%s: after the timed runs %s", program_name(kind), error.text);
     } else {
         tape_init(r->tape);
     }
     if (v->plan->first || v->plan->later)
         finish_program(v, kind, r);
     plugin_settle(m->job->options->plugin.opened, m->job->config->threads);
-    if (!workload_went_on(m->job->options, program_name(kind), &m->outcome) && v->plan->first)
-        drop_program(m, kind);
+    if (!workload_went_on(m->job->options, program_name(kind), &m->outcome) && v->plan->first) {
+        samples_free(&p->samples);
+        passes_drop(m->row, kind); /* also what was measured before the fault */
+    }
 }
 
 struct told {

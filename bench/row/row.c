@@ -265,12 +265,6 @@ static struct outcome judge_samples(const struct measurement *m)
     return outcome;
 }
 
-static void write_outcome(struct row *row, const struct outcome *outcome)
-{
-    row->status = row_keep(row, outcome->status);
-    row->reason = row_keep(row, outcome->reason.text);
-}
-
 /* The row of a configuration; from: what was measured before, or null. */
 static struct row *row_of(const struct job *job, const struct row *from)
 {
@@ -281,28 +275,23 @@ static struct row *row_of(const struct job *job, const struct row *from)
     return row;
 }
 
-/* What is known of the op says nothing of a function. */
-static void omit_work(struct row *row)
-{
-    static const char *const groups[] = {"flops", "bytes",     "bytes_no_reuse", "roofline",
-                                         "bound", "predicted", "profile.flops",  "profile.bytes"};
-    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
-        row_omit_of(row, PROGRAM_KERNEL, groups[i], "what a function of others does is not known");
-}
-
 struct row *measurement_row(const struct measurement *m)
 {
+    static const char *const of_work[] = {"flops", "bytes",     "bytes_no_reuse", "roofline",
+                                          "bound", "predicted", "profile.flops",  "profile.bytes"};
     struct outcome outcome = judge_samples(m);
     struct row *row = row_copy(m->row);
-    write_outcome(row, &outcome);
+    row->status = row_keep(row, outcome.status);
+    row->reason = row_keep(row, outcome.reason.text);
     for (enum program_kind p = 0; p < PROGRAMS; p++)
         timed_write(row, m->job, p, &m->program[p]);
     if (m->encoded.computed && m->encoded.samples.n > 0)
         timed_write_encoding(row, m->job, &m->encoded.samples);
     if (!m->is_resumed) /* results are checked with the first turn */
         verify_write(row, &m->checked, m->encoded.computed ? &m->encoded : NULL);
-    if (m->job->config->timed.kernel && m->job->config->timed.form.op == OP_function)
-        omit_work(row);
+    bool of_others = m->job->config->timed.kernel && m->job->config->timed.form.op == OP_function;
+    for (size_t i = 0; i < sizeof of_work / sizeof *of_work && of_others; i++)
+        row_omit_of(row, PROGRAM_KERNEL, of_work[i], "what a function of others does is not known");
     row_derive(row);
     return row;
 }

@@ -234,16 +234,11 @@ void verify(struct checked *v, const struct workload *w, enum program_kind kind,
     tape_init(r->tape);
 }
 
-/* Why the encoding could not be checked; empty if it was, or if there is none. */
-static const char *encoding_unchecked(const struct encoded *e)
-{
-    return e && e->is_checked && !*e->checked.text ? e->check.unchecked : "";
-}
-
 void verify_write(struct row *row, const struct checked *v, const struct encoded *encoded)
 {
     char exceptions[CHECK_EXCEPTIONS_TEXT], how[768];
-    const char *unchecked = *v->unchecked ? v->unchecked : encoding_unchecked(encoded);
+    bool unencoded = encoded && encoded->is_checked && !*encoded->checked.text;
+    const char *unchecked = *v->unchecked || !unencoded ? v->unchecked : encoded->check.unchecked;
     row->checked = row_keep(row, *unchecked || v->check.tensors == 0 ? "none"
                                  : v->by_rows                        ? "rows"
                                                                      : "whole");

@@ -103,19 +103,13 @@ int64_t workload_flops(const struct workload *w, enum program_kind kind, struct 
     return total.flops;
 }
 
-/* A program to compare with keeps all activations, so that it cannot share a fault of recomputing them. */
-static struct recording record_kept(const struct workload *w, enum program_kind kind, struct tape_config tape)
-{
-    struct workload kept = *w;
-    kept.config.parts.checkpoint = NULL;
-    return record_tape(&kept, kind, tape);
-}
-
 struct recording workload_record_oracle(const struct workload *w, enum program_kind kind, enum dtype dtype)
 {
-    int bits = precision_bits(w->config.parts.precision);
-    return record_kept(w, kind,
-                       (struct tape_config){.backend = &backend_oracle, .dtype = dtype, .bits = bits});
+    struct tape_config tape = {
+        .backend = &backend_oracle, .dtype = dtype, .bits = precision_bits(w->config.parts.precision)};
+    struct workload kept = *w; /* with all activations, so that it cannot share a fault of recomputing them */
+    kept.config.parts.checkpoint = NULL;
+    return record_tape(&kept, kind, tape);
 }
 
 bool workload_went_on(const struct options *o, const char *what, struct outcome *outcome)
@@ -127,12 +121,6 @@ bool workload_went_on(const struct options *o, const char *what, struct outcome 
     return !f.kind || (f.kind == FAULT_MEMORY
                            ? outcome_set(outcome, "oom", "no memory is left for %s (%s)", what, f.words)
                            : outcome_set(outcome, "failed", "%s: %s: %s", o->device.name, f.where, f.words));
-}
-
-static bool lay_out(const struct options *o, struct tape *t, struct outcome *outcome)
-{
-    return tape_layout(t) || (workload_went_on(o, "its arena", outcome) &&
-                              outcome_set(outcome, "oom", "the arena could not be allocated"));
 }
 
 /*
@@ -184,7 +172,9 @@ bool workload_load(const struct workload *w, enum program_kind kind, struct reco
     double limit = workload_limit(o);
     return workload_went_on(o, "the code of its kernels", outcome) &&
            workload_fits(o, program_name(kind), tape_plan(r->tape)->arena, limit, outcome) &&
-           workload_open_blas(w, r->tape, outcome) && lay_out(o, r->tape, outcome) &&
+           workload_open_blas(w, r->tape, outcome) &&
+           (tape_layout(r->tape) || (workload_went_on(o, "its arena", outcome) &&
+                                     outcome_set(outcome, "oom", "the arena could not be allocated"))) &&
            run_first(o, r->tape, outcome) && set_up(r->tape, outcome);
 }
 

@@ -53,15 +53,6 @@ bool workload_plan_first(struct workload *w, struct message *error)
     return made;
 }
 
-/* What rank 0 knows of all ranks. */
-static bool shape_whole(struct workload *w, struct message *error)
-{
-    struct graph_config all = w->config.graph;
-    all.ranks = all.rank = all.by_nodes = 0;
-    w->group.facts = allocate((size_t)w->group.ranks->count, sizeof *w->group.facts);
-    return batch_shape(&w->group.whole, &all, error->text, sizeof error->text);
-}
-
 static bool share_partition(struct workload *w, struct message *error)
 {
     orders_tell(w->options, (struct group_order){.kind = GROUP_PARTITION, .index = w->config.index});
@@ -87,7 +78,12 @@ static bool choose_nodes(struct workload *w, struct message *error)
 
 bool workload_group(struct workload *w, struct message *error)
 {
-    return !w->group.ranks || (shape_whole(w, error) && choose_nodes(w, error));
+    struct graph_config all = w->config.graph;
+    all.ranks = all.rank = all.by_nodes = 0;
+    if (!w->group.ranks)
+        return true;
+    w->group.facts = allocate((size_t)w->group.ranks->count, sizeof *w->group.facts);
+    return batch_shape(&w->group.whole, &all, error->text, sizeof error->text) && choose_nodes(w, error);
 }
 
 bool workload_as_rank(struct workload *own, struct workload *w, int rank, struct message *error)

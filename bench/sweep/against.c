@@ -123,14 +123,6 @@ static bool keep_rows(struct rounds *r, const struct comparison *c, struct messa
     return lines > 0 || complain(error, "--against: the old build does the work of no row: %s", why);
 }
 
-/* The median of each program that a row timed in this round. */
-static void keep_medians(struct rounds *r, int side, size_t i, const struct row *row)
-{
-    for (size_t p = 0; p < TIMED; p++)
-        r->medians[i][side][p][r->count] = row_timed(row, p)->median;
-    r->bad[i] = r->bad[i] || (side == NEW && !row_is_ok(row));
-}
-
 /* Runs both builds, and keeps their rows if these are the first and their times unless they are checked. */
 static bool run_pair(struct rounds *r, bool check, struct message *error)
 {
@@ -143,8 +135,13 @@ static bool run_pair(struct rounds *r, bool check, struct message *error)
         good = r->medians ? lines == rows_count(r->rows[NEW]) ||
                                 complain(error, "--against: the rounds have different rows")
                           : keep_rows(r, &c, error);
-        for (size_t i = 0; i < SIDES * lines && good && !check; i++)
-            keep_medians(r, i % SIDES, i / SIDES, comparison_row(&c, i % SIDES, i / SIDES));
+        for (size_t n = 0; n < SIDES * lines && good && !check; n++) {
+            size_t side = n % SIDES, i = n / SIDES;
+            const struct row *row = comparison_row(&c, side, i);
+            for (size_t p = 0; p < TIMED; p++)
+                r->medians[i][side][p][r->count] = row_timed(row, p)->median;
+            r->bad[i] = r->bad[i] || (side == NEW && !row_is_ok(row));
+        }
         comparison_free(&c);
         r->count += !check;
     }

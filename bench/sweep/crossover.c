@@ -284,12 +284,11 @@ static void place_rows(const struct search *s, const struct bracket *b, double v
     }
 }
 
-/* A whole number, or three digits. */
-static double rounded(double x, bool whole)
+static double three_digits(double x)
 {
     char text[32];
     snprintf(text, sizeof text, "%.3g", x);
-    return whole ? round(x) : strtod(text, NULL);
+    return strtod(text, NULL);
 }
 
 /* Replaces the values of the axis by these, within its ends, rounded, and each once. */
@@ -302,7 +301,7 @@ static void set_values(struct options *o, double *values, int count)
     ends_of(o, &low, &high);
     double *rows = allocate((size_t)count, sizeof *rows);
     for (int i = 0; i < count; i++)
-        values[i] = fmin(fmax(rounded(values[i], whole), low), high);
+        values[i] = fmin(fmax(whole ? round(values[i]) : three_digits(values[i]), low), high);
     sort_doubles(values, (size_t)count);
     for (int i = 0; i < count; i++)
         if (kept == 0 || values[i] != rows[kept - 1])

@@ -190,20 +190,14 @@ static struct whole_time whole_time_of(const struct options *o)
     return t;
 }
 
-/* If all but the calibration takes so many times as long. */
-static double least_seconds(const struct whole_time *t, double slower)
-{
-    return slower * (t->least + t->around + t->checks) + t->calibration;
-}
-
 void estimate_say(const struct options *o, FILE *out)
 {
     struct whole_time t = whole_time_of(o);
     struct noise n = {.cores = o->cores, .threads = o->plan.list[0].threads};
     char whole[UNITS_TEXT], part[4][UNITS_TEXT], load[64] = "", over[64] = "", text[2 * MESSAGE_SIZE];
     noise_read_load("", &n);
-    double slower = o->action == ACTION_RUN ? noise_slowdown(&n) : 1, least = least_seconds(&t, slower),
-           budget = o->sampling.budget;
+    double slower = o->action == ACTION_RUN ? noise_slowdown(&n) : 1,
+           least = slower * (t.least + t.around + t.checks) + t.calibration, budget = o->sampling.budget;
     bool fixed = o->sampling.runs > 0, fits = !fixed && least <= budget;
     estimate_time_text(whole, fits ? budget : least);
     if (slower > 1 && !fits)

@@ -104,13 +104,7 @@ static bool choose_path(const struct bench *b, const struct options *o, char pla
     if (o->output.resume && !*path)
         return complain(error, "--resume: %s writes no result file",
                         to_stdout ? "--output -" : "--device meta without --output");
-    return true;
-}
-
-/* The trace would replace the result file. */
-static bool check_apart(const struct options *o, const char *path, struct message *error)
-{
-    return !path || !o->output.trace || !paths_same(path, o->output.trace) ||
+    return !*path || !o->output.trace || !paths_same(*path, o->output.trace) ||
            complain(error, "--trace %.300s: this is the result file; choose another", o->output.trace);
 }
 
@@ -149,12 +143,6 @@ static int leave_rows(const struct bench *b, const struct options *o, const stru
                  ? "; to continue, repeat the command with --resume"
                  : "");
     return say_interrupted(b, when);
-}
-
-/* Runs --find. False after a signal. */
-static bool find_sizes(struct options *o)
-{
-    return o->crossover.kind ? crossover_find(o) : !o->largest.kind || largest_find(o);
 }
 
 /* Runs the sweep, printing and saving rows as they finish, and then the steps. Closes the writer. */
@@ -196,10 +184,11 @@ static int run_sweep(const struct bench *b, struct options *o, int argc, char **
     const char *path;
     struct writer *writer = NULL;
     int status;
-    bool claimed = choose_path(b, o, place, &path, &error) && check_apart(o, path, &error) &&
-                   claim_path(path, &writer, &error) && (o->output.resume || can_save(path, &error));
+    bool claimed = choose_path(b, o, place, &path, &error) && claim_path(path, &writer, &error) &&
+                   (o->output.resume || can_save(path, &error));
     interrupt_watch();
-    if (!claimed || !find_sizes(o)) {
+    bool found = claimed && (o->crossover.kind ? crossover_find(o) : !o->largest.kind || largest_find(o));
+    if (!found) { /* after a signal */
         writer_close(writer, ignored.text);
         return claimed ? say_interrupted(b, "before the search was over")
                        : message_fail(b->name, &error, EXIT_USAGE);
@@ -240,59 +229,42 @@ static int run_against(const struct bench *b, const struct options *o, int argc,
     return missed ? EXIT_MISSED : EXIT_GOOD;
 }
 
-static int list_all_tapes(const struct bench *b, const struct options *o)
-{
-    struct message error;
-    return estimate_list_tapes(o, &error) ? EXIT_GOOD : message_fail(b->name, &error, EXIT_MISSED);
-}
-
-static int dry_run(const struct options *o)
-{
-    estimate_print(o, o->out);
-    if (o->crossover.kind)
-        crossover_predict(o, o->out);
-    return EXIT_GOOD;
-}
-
 /* What looks at the rows, or runs them. */
 static int act_on_rows(const struct bench *b, struct options *o, int argc, char **argv)
 {
     struct message error;
     if (!shard_choose(o, &error))
         return message_fail(b->name, &error, EXIT_USAGE);
-    return o->action == ACTION_DRY_RUN     ? dry_run(o)
-           : o->action == ACTION_LIST_TAPE ? list_all_tapes(b, o)
-           : o->against                    ? run_against(b, o, argc, argv)
-                                           : run_sweep(b, o, argc, argv);
+    if (o->action == ACTION_RUN)
+        return o->against ? run_against(b, o, argc, argv) : run_sweep(b, o, argc, argv);
+    if (o->action == ACTION_LIST_TAPE)
+        return estimate_list_tapes(o, &error) ? EXIT_GOOD : message_fail(b->name, &error, EXIT_MISSED);
+    estimate_print(o, o->out);
+    if (o->crossover.kind)
+        crossover_predict(o, o->out);
+    return EXIT_GOOD;
 }
 
 static int act(const struct bench *b, struct options *o, int argc, char **argv)
 {
-    switch (o->action) {
-    case ACTION_HELP:
-        options_help(b, o->out);
-        return EXIT_GOOD;
-    case ACTION_VERSION:
-        machine_version(b->name, o->out);
-        return EXIT_GOOD;
-    case ACTION_LIST_MODELS:
-        list_models(o->out, o->axes[AXIS_MODEL].others);
-        return EXIT_GOOD;
-    case ACTION_LIST_PRESETS:
-        list_presets(o->out);
-        return EXIT_GOOD;
-    case ACTION_LIST_GRAPHS:
-        list_graphs(o->out);
-        return EXIT_GOOD;
-    case ACTION_LIST_OPS:
-        list_ops(o->out, o->device.backend);
-        return EXIT_GOOD;
-    case ACTION_LIST_DEVICES:
-        device_list(o->out);
-        return EXIT_GOOD;
-    default:
+    enum action a = o->action;
+    if (a == ACTION_RUN || a == ACTION_DRY_RUN || a == ACTION_LIST_TAPE)
         return act_on_rows(b, o, argc, argv);
-    }
+    if (a == ACTION_HELP)
+        options_help(b, o->out);
+    else if (a == ACTION_VERSION)
+        machine_version(b->name, o->out);
+    else if (a == ACTION_LIST_MODELS)
+        list_models(o->out, o->axes[AXIS_MODEL].others);
+    else if (a == ACTION_LIST_PRESETS)
+        list_presets(o->out);
+    else if (a == ACTION_LIST_GRAPHS)
+        list_graphs(o->out);
+    else if (a == ACTION_LIST_OPS)
+        list_ops(o->out, o->device.backend);
+    else
+        device_list(o->out);
+    return EXIT_GOOD;
 }
 
 /* On rank 0 or alone. The status of the other ranks, which are silent, decides nothing. */

@@ -22,14 +22,8 @@ static bool save_trace(struct report *r, struct message *error)
     return saved;
 }
 
-/* Whether an axis is a column: it has several values, or names what was measured. */
-static bool is_column(const struct options *o, enum axis a)
-{
-    return o->axes[a].count > 1 || (o->largest.kind && a == o->largest.axis) ||
-           (a == AXIS_PRESET && o->bench->axis == a);
-}
-
-/* The table's axis columns, and the device if several. */
+/* The table's axis columns, which have several values or name what was measured, and the device if several.
+ */
 static void choose_axes(const struct options *o, struct table *t)
 {
     bool several = o->device.count > 1;
@@ -41,33 +35,36 @@ static void choose_axes(const struct options *o, struct table *t)
         t->axes[t->axes_count++] = schema_find("variant");
     }
     axes_swept(order);
-    for (int i = 0; i < AXES; i++)
-        if (is_column(o, order[i]))
-            t->axes[t->axes_count++] = schema_find(axis_info(order[i])->field);
+    for (int i = 0; i < AXES; i++) {
+        enum axis a = order[i];
+        bool names = (o->largest.kind && a == o->largest.axis) || (a == AXIS_PRESET && o->bench->axis == a);
+        if (o->axes[a].count > 1 || names)
+            t->axes[t->axes_count++] = schema_find(axis_info(a)->field);
+    }
     if (t->axes_count == several && !o->kernels)
         t->axes[t->axes_count++] = schema_find("nodes");
-}
-
-/* Encodings may be there if they are asked for. */
-static void choose_timed(const struct options *o, bool timed[TIMED])
-{
-    const struct axis_values *pe = &o->axes[AXIS_PE];
-    for (enum program_kind k = 0; k < PROGRAMS; k++)
-        timed[k] = o->programs[k];
-    timed[TIMED_ENCODING] = pe->count > 1 || strcmp(axis_text(pe, pe->values[0]), "none") != 0;
 }
 
 /* From the command line alone, since rows are printed as they finish: --columns, or the usual ones. */
 static void columns_of_run(const struct options *o, struct printer *p)
 {
     struct table *t = &p->table;
+    const struct axis_values *pe = &o->axes[AXIS_PE];
     choose_axes(o, t);
-    choose_timed(o, p->timed);
+    for (enum program_kind k = 0; k < PROGRAMS; k++)
+        p->timed[k] = o->programs[k];
+    p->timed[TIMED_ENCODING] = pe->count > 1 || strcmp(axis_text(pe, pe->values[0]), "none") != 0;
     t->all = o->output.columns_count > 0;
     for (int i = 0; i < o->output.columns_count; i++)
         t->columns[t->count++] = o->output.columns[i];
     if (!t->all)
         table_choose(t, p->timed, o->device.meta);
+}
+
+/* What was printed may have been flushed before, in part. */
+static bool flush_stdout(const struct options *o, struct message *error)
+{
+    return (fflush(o->out) == 0 && !ferror(o->out)) || complain(error, "stdout: cannot be written");
 }
 
 bool report_start(struct report *r, const struct options *o, struct record *record, struct resume *resume,
@@ -90,7 +87,7 @@ bool report_start(struct report *r, const struct options *o, struct record *reco
     if (writer && !writer_begin(writer, record, !o->output.resume, error->text))
         return false;
     printer_begin(p);
-    return fflush(o->out) == 0 || complain(error, "stdout: cannot be written");
+    return flush_stdout(o, error);
 }
 
 void report_ceilings(struct report *r, const struct ceilings *ceilings)
@@ -129,9 +126,7 @@ bool report_row(struct report *r, int64_t index, struct row *row, struct message
 bool report_print(struct report *r, int64_t index, bool kept, struct message *error)
 {
     printer_row(&r->printer, &(struct table_line){report_at(r, index), kept});
-    bool printed =
-        fflush(r->options->out) == 0 && !ferror(r->options->out); /* a long row is flushed before its end */
-    return printed || complain(error, "stdout: cannot be written");
+    return flush_stdout(r->options, error);
 }
 
 FILE *report_profiles(const struct report *r)
@@ -156,13 +151,13 @@ static void describe(const void *report, int64_t index, char text[AXES_TEXT])
 }
 
 /* Prints the rows, if they were kept for the end, and what belongs below them. */
-static bool print_end(struct report *r, const struct fits *fits)
+static bool print_end(struct report *r, const struct fits *fits, struct message *error)
 {
     printer_table(&r->printer);
     if (r->options->output.format == FORMAT_TABLE)
         fits_print(fits, r->options->out);
     printer_below(&r->printer);
-    bool printed = fflush(r->options->out) == 0 && !ferror(r->options->out);
+    bool printed = flush_stdout(r->options, error);
     warnings_print(&r->warnings, describe, r, stderr);
     if (r->profiles)
         fflush(r->profiles);
@@ -179,18 +174,17 @@ static bool print_end(struct report *r, const struct fits *fits)
 bool report_end(struct report *r, bool complete, struct message *error)
 {
     struct fits fits = fits_find(record_rows(r->record));
-    bool printed = print_end(r, &fits);
+    bool printed = print_end(r, &fits, error);
     if (complete)
         value_set(record_head(r->record), "fits", fits_value(&fits));
     if (printed)
         fits_warn(&fits, stderr);
     fits_free(&fits);
     if (!printed)
-        return complain(error, "stdout: cannot be written");
+        return false;
     printer_document(&r->printer);
-    if (fflush(r->options->out) != 0 || ferror(r->options->out))
-        return complain(error, "stdout: cannot be written");
-    return !complete || !r->writer || writer_head(r->writer, "fits", error->text);
+    return flush_stdout(r->options, error) &&
+           (!complete || !r->writer || writer_head(r->writer, "fits", error->text));
 }
 
 bool report_close(struct report *r, struct message *error)

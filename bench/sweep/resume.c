@@ -250,19 +250,14 @@ static struct value *note_resumed(struct value *head, const struct value *by)
     return entry;
 }
 
-static bool has_text(const char *path)
-{
-    struct stat there;
-    return stat(path, &there) == 0 && there.st_size > 0;
-}
-
 bool resume_open(struct resume *r, const struct options *o, const char *path, struct record **record,
                  struct message *error)
 {
     struct message why;
+    struct stat there;
     size_t rows = (size_t)o->plan.count * (size_t)o->device.count;
     *r = (struct resume){.state = allocate(rows, sizeof *r->state), .run = record_head(*record)};
-    if (!o->output.resume || !path || !has_text(path))
+    if (!o->output.resume || !path || stat(path, &there) != 0 || there.st_size == 0)
         return true;
     struct record *old = record_load(path, why.text);
     if (!old)

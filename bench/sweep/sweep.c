@@ -62,12 +62,6 @@ static double seconds_left(const struct run *s)
     return s->deadline - clock_now();
 }
 
-/* Of a device it is the first; of processors it takes seconds, for rows whose samples take as long. */
-static bool has_time_to_calibrate(const struct run *s)
-{
-    return s->options->device.context || seconds_left(s) > 10 * CALIBRATION_SECONDS;
-}
-
 /* A seeded random order (Fisher and Yates). To be freed. */
 static int64_t *shuffled(int64_t count, uint64_t key)
 {
@@ -101,7 +95,9 @@ static bool take_turn(struct run *s, struct job *job, const struct turn_plan *pl
         any = any || plan->block[i].wanted;
     if (!any)
         return false;
-    if (has_time_to_calibrate(s) && ceilings_refresh(s->ceilings, job->config->threads))
+    /* of a device it is the first; of processors it takes seconds, for rows whose samples take as long */
+    bool in_time = s->options->device.context || seconds_left(s) > 10 * CALIBRATION_SECONDS;
+    if (in_time && ceilings_refresh(s->ceilings, job->config->threads))
         report_ceilings(s->report, s->ceilings);
     s->last = job;
     measurement_turn(job->m, plan);
