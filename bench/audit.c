@@ -297,10 +297,8 @@ static void audit_all(struct work *w)
 static int audit_files(void *options, int count, char **files, struct message *error)
 {
     const struct asked *o = options;
-    if (o->own ? count > 0 : count != 1) {
-        complain(error, "needs a library, or --own; usage: audit [FLAGS] LIBRARY.so");
-        return EXIT_USAGE;
-    }
+    if (o->own ? count > 0 : count != 1)
+        return refuse(error, "needs a library, or --own; usage: audit [FLAGS] LIBRARY.so");
     struct shared *shared =
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
@@ -311,16 +309,13 @@ static int audit_files(void *options, int count, char **files, struct message *e
     interrupt_watch();
     if (!audit_isolated(list_rows, &w, &shared->runs, o->patience, error) || rows->failed) {
         struct message how = *error;
-        complain(error, "%s%s%s", rows->failed ? "" : w.library, rows->failed ? "" : ": loading it ",
-                 rows->failed ? rows->error.text : how.text);
-        return EXIT_USAGE;
+        return refuse(error, "%s%s%s", rows->failed ? "" : w.library, rows->failed ? "" : ": loading it ",
+                      rows->failed ? rows->error.text : how.text);
     }
     if (*rows->error.text)
         fprintf(stderr, "note: %s\n", rows->error.text);
-    if (rows->count == 0 && !*rows->error.text) {
-        complain(error, "%s: has no kernel to check", w.library ? w.library : "--own");
-        return EXIT_USAGE;
-    }
+    if (rows->count == 0 && !*rows->error.text)
+        return refuse(error, "%s: has no kernel to check", w.library ? w.library : "--own");
     audit_all(&w);
     value_free(w.lines);
     if (w.failed)

@@ -10,7 +10,7 @@
 #include "bench/base/interrupt.h"
 #include "bench/base/quantity.h"
 #include "bench/base/suggest.h"
-#include "bench/cli/data.h"
+#include "bench/cli/readers.h"
 #include "bench/cli/tool.h"
 #include "bench/machine/machine.h"
 #include "bench/show/graph_facts.h"
@@ -242,10 +242,8 @@ static int save_batch(const struct batch *b, const char *path, struct message *e
     size_t length = strlen(path);
     struct output w = {b, graph_format_named(path), length > 3 && strcmp(path + length - 3, ".gz") == 0};
     const char *reason = graph_unwritable(b, w.format);
-    if (reason) {
-        complain(error, "%.300s: a %s file %s", path, graph_format_name(w.format), reason);
-        return EXIT_USAGE;
-    }
+    if (reason)
+        return refuse(error, "%.300s: a %s file %s", path, graph_format_name(w.format), reason);
     if (!file_can_save(path, error->text) || !file_save(path, write_output, &w, error->text))
         return failed(EXIT_MISSED);
     plain_put(stdout, path);
@@ -280,20 +278,14 @@ static int generate_file(const struct asked *o, char **names, struct message *er
                              .seed = (uint64_t)or_default(o->seed, 42),
                              .limits = limits_of(o)};
     struct batch b;
-    if (graph_is_file(c.family)) {
-        complain(error, "generate %.200s: a family of graphs; convert reads files", c.family);
-        return EXIT_USAGE;
-    }
+    if (graph_is_file(c.family))
+        return refuse(error, "generate %.200s: a family of graphs; convert reads files", c.family);
     const struct graph_shape *shape = graph_shape_of(c.family);
-    if (shape && !(isnan(o->nodes) && isnan(o->degree))) {
-        complain(error, "generate %.200s --%s: the stand-in determines it", c.family,
-                 isnan(o->nodes) ? "degree" : "nodes");
-        return EXIT_USAGE;
-    }
-    if (!shape && isnan(o->nodes)) {
-        complain(error, "generate: needs --nodes N");
-        return EXIT_USAGE;
-    }
+    if (shape && !(isnan(o->nodes) && isnan(o->degree)))
+        return refuse(error, "generate %.200s --%s: the stand-in determines it", c.family,
+                      isnan(o->nodes) ? "degree" : "nodes");
+    if (!shape && isnan(o->nodes))
+        return refuse(error, "generate: needs --nodes N");
     if (!batch_generate(&b, &c, error->text, sizeof error->text))
         return failed(EXIT_USAGE);
     int status = save_batch(&b, names[1], error);
@@ -336,14 +328,11 @@ static int graph_run(void *options, int count, char **words, struct message *err
         suggest_offer(&s, c->name);
         if (strcmp(words[0], c->name) != 0)
             continue;
-        if (count - 1 != c->count) {
-            complain(error, "%s: needs %s; see --help", c->name, c->operands);
-            return EXIT_USAGE;
-        }
+        if (count - 1 != c->count)
+            return refuse(error, "%s: needs %s; see --help", c->name, c->operands);
         return check_flags(options, c, error) ? c->run(options, words + 1, error) : EXIT_USAGE;
     }
-    complain(error, "%.200s: describe, convert or generate%s", words[0], suggest_text(&s, "", nearest));
-    return EXIT_USAGE;
+    return refuse(error, "%.200s: describe, convert or generate%s", words[0], suggest_text(&s, "", nearest));
 }
 
 int main(int argc, char **argv)

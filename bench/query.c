@@ -11,7 +11,7 @@
 #include "bench/base/paths.h"
 #include "bench/base/quantity.h"
 #include "bench/base/suggest.h"
-#include "bench/cli/columns.h"
+#include "bench/cli/readers.h"
 #include "bench/cli/tool.h"
 #include "bench/show/saved.h"
 
@@ -214,13 +214,11 @@ static int show_file(struct asked *o, const char *path, struct message *error)
 {
     const struct saved_format how = {(enum format)o->format, o->columns, o->columns_count};
     o->question.program = program_name((size_t)o->program);
-    if (asks_store(o)) {
-        complain(
+    if (asks_store(o))
+        return refuse(
             error,
             "%.200s: a file takes limits, axes, --program, --format and --columns; import it to ask more",
             path);
-        return EXIT_USAGE;
-    }
     struct record *record = record_load(path, error->text);
     if (!record)
         return EXIT_USAGE;
@@ -257,14 +255,10 @@ static int import(const struct asked *o, int count, char **files, struct message
 {
     char store[PATH_MAX];
     struct import_tally t;
-    if (o->sql || o->question.pareto || o->question.history || has_conditions(&o->question)) {
-        complain(error, "import: takes result files and --store only");
-        return EXIT_USAGE;
-    }
-    if (count == 0) {
-        complain(error, "import: needs a result file");
-        return EXIT_USAGE;
-    }
+    if (o->sql || o->question.pareto || o->question.history || has_conditions(&o->question))
+        return refuse(error, "import: takes result files and --store only");
+    if (count == 0)
+        return refuse(error, "import: needs a result file");
     if (!find_store(o, true, store, error))
         return EXIT_MISSED;
     if (!import_files(store, files, (size_t)count, stderr, &t, error->text))
@@ -331,16 +325,14 @@ static int run_store(struct asked *o, int count, char **words, struct message *e
         return import(o, count - 1, words + 1, error);
     s.length = strlen(words[0]);
     suggest_offer(&s, "import");
-    complain(error, "%.200s: one FILE.jsonl, `import FILE.jsonl ...`, or flags only%s", words[0],
-             suggest_text(&s, "", nearest));
-    return EXIT_USAGE;
+    return refuse(error, "%.200s: one FILE.jsonl, `import FILE.jsonl ...`, or flags only%s", words[0],
+                  suggest_text(&s, "", nearest));
 }
 #else
 static int run_store(struct asked *o, int count, char **words, struct message *error)
 {
     (void)o, (void)count, (void)words;
-    complain(error, "built without SQLite, which the store needs: make setup, then make");
-    return EXIT_USAGE;
+    return refuse(error, "built without SQLite, which the store needs: make setup, then make");
 }
 #endif
 

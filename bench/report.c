@@ -29,11 +29,10 @@ static int write_report(void *options, int count, char **files, struct message *
 {
     const struct asked *o = options;
     for (int i = 0; i < count; i++)
-        if (paths_same(files[i], o->output)) {
-            complain(error, "--output %.300s: is one of the result files; give the page a name of its own",
-                     o->output);
-            return EXIT_USAGE;
-        }
+        if (paths_same(files[i], o->output))
+            return refuse(error,
+                          "--output %.300s: is one of the result files; give the page a name of its own",
+                          o->output);
     struct record **records = tool_load(count, files, error);
     const struct page page = {(size_t)count, (const char *const *)files, records};
     int status = records ? save_page(&page, o->output, error) : EXIT_USAGE;

@@ -16,6 +16,15 @@ bool complain(struct message *m, const char *format, ...)
     return false;
 }
 
+int refuse(struct message *m, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(m->text, sizeof m->text, format, list);
+    va_end(list);
+    return EXIT_USAGE;
+}
+
 bool complain_of(const struct refusal *list, size_t count, struct message *m)
 {
     for (size_t i = 0; i < count; i++)

@@ -16,6 +16,9 @@ struct message {
 /* Sets the line and returns false, so that a failing function can end with `return complain(...)`. */
 bool complain(struct message *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The same for main: returns EXIT_USAGE. */
+int refuse(struct message *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* What is refused if it applies. */
 struct refusal {
     bool applies;

@@ -6,9 +6,8 @@
 #include "analysis/record/result_file.h"
 #include "bench/base/quantity.h"
 #include "bench/base/suggest.h"
-#include "bench/cli/columns.h"
-#include "bench/cli/data.h"
 #include "bench/cli/presets.h"
+#include "bench/cli/readers.h"
 #include "bench/time/apart.h"
 #include "models/tape/conventions.h"
 

@@ -26,6 +26,12 @@ struct ceilings_request options_ceilings(const struct options *o)
                                      .given = &o->ceilings};
 }
 
+struct ceilings options_kept_ceilings(const struct options *o)
+{
+    struct ceilings_request request = options_ceilings(o);
+    return ceilings_kept(&request);
+}
+
 bool options_print_profile(const struct options *o)
 {
     return o->profile && !o->summed && (!o->bench->whole || o->output.all);

@@ -170,8 +170,9 @@ struct options {
 /* The default values of an axis. */
 const char *bench_values(const struct bench *b, enum axis a);
 
-/* The ceilings to compare rows with. */
+/* The ceilings to compare rows with; those that the calibration file has. */
 struct ceilings_request options_ceilings(const struct options *o);
+struct ceilings options_kept_ceilings(const struct options *o);
 
 /* Whether the tables of a row's profile are printed. */
 bool options_print_profile(const struct options *o);

@@ -167,14 +167,15 @@ void ceilings_get(struct ceilings *c, const struct ceilings_request *r)
     }
 }
 
-void ceilings_kept(struct ceilings *c, const struct ceilings_request *r)
+struct ceilings ceilings_kept(const struct ceilings_request *r)
 {
-    *c = start(r, "no calibration yet; a run makes one");
-    if (c->peak && !place_name("calibration.json", c->path))
-        *c->path = '\0';
-    for (int i = 0; i < r->count && c->peak; i++)
-        if (!ceilings_for(c, machine_threads(r->threads[i])))
-            load_all(c, machine_threads(r->threads[i]));
+    struct ceilings c = start(r, "no calibration yet; a run makes one");
+    if (c.peak && !place_name("calibration.json", c.path))
+        *c.path = '\0';
+    for (int i = 0; i < r->count && c.peak; i++)
+        if (!ceilings_for(&c, machine_threads(r->threads[i])))
+            load_all(&c, machine_threads(r->threads[i]));
+    return c;
 }
 
 void ceilings_free(struct ceilings *c)

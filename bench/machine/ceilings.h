@@ -45,7 +45,7 @@ struct ceilings_request {
 void ceilings_get(struct ceilings *c, const struct ceilings_request *r);
 
 /* Only the ceilings in the calibration file: measures and writes nothing. */
-void ceilings_kept(struct ceilings *c, const struct ceilings_request *r);
+struct ceilings ceilings_kept(const struct ceilings_request *r);
 
 void ceilings_free(struct ceilings *c);
 

@@ -228,9 +228,7 @@ static int64_t searches(const struct options *o)
 
 static void predict(const struct options *o, struct progress *progress, FILE *out)
 {
-    struct ceilings ceilings;
-    struct ceilings_request request = options_ceilings(o);
-    ceilings_kept(&ceilings, &request);
+    struct ceilings ceilings = options_kept_ceilings(o);
     for (enum program_kind p = 0; p < PROGRAMS && o->crossover.kind != CROSSOVER_ENCODING; p++)
         for (int pair[2] = {0, 0}; is_compared(o, p) && next_pair(o, pair);)
             for (enum way way = BY_FLOPS; way < BY_TIME; way++) {

@@ -82,10 +82,8 @@ struct estimate estimate_row(const struct options *o, const struct config *confi
 
 double estimate_least(const struct options *o)
 {
-    struct ceilings ceilings;
-    struct ceilings_request request = options_ceilings(o);
+    struct ceilings ceilings = options_kept_ceilings(o);
     double seconds = 0;
-    ceilings_kept(&ceilings, &request);
     for (int64_t i = 0; i < o->plan.count; i++) {
         const struct config *c = &o->plan.list[i];
         const struct calibration *known = ceilings_for(&ceilings, c->threads);
@@ -172,11 +170,10 @@ static void add_row_time(struct whole_time *t, const struct options *o, const st
 
 static struct whole_time whole_time_of(const struct options *o)
 {
-    struct ceilings ceilings;
     struct ceilings_request request = options_ceilings(o);
+    struct ceilings ceilings = ceilings_kept(&request);
     struct workload last = {0};
     struct whole_time t = {0};
-    ceilings_kept(&ceilings, &request);
     for (int i = 0; i < request.count && request.peak && !request.no_ceilings; i++)
         if (request.calibrate || !ceilings_for(&ceilings, machine_threads(request.threads[i])))
             t.calibration += CALIBRATION_SECONDS;
@@ -292,10 +289,8 @@ static void print_notes(const struct options *o, const struct ceilings *ceilings
 
 void estimate_print(const struct options *o, FILE *out)
 {
-    struct ceilings ceilings;
+    struct ceilings ceilings = options_kept_ceilings(o);
     struct sum all = {0};
-    struct ceilings_request request = options_ceilings(o);
-    ceilings_kept(&ceilings, &request);
     const char *relation = ceilings_were_exceeded(&ceilings) ? "~" : ">=";
     struct grid table = {.columns = 4};
     grid_add(&table, "work id");

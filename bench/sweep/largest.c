@@ -213,11 +213,9 @@ static bool search(struct search *s, int64_t index)
 bool largest_find(struct options *o)
 {
     bool measured = o->largest.kind == LARGEST_LATENCY && !o->device.meta;
-    struct ceilings ceilings;
-    struct ceilings_request request = options_ceilings(o);
+    struct ceilings ceilings = options_kept_ceilings(o);
     struct search s = {.options = o, .ceilings = &ceilings, .limit = limit_of(o)};
     bool going = true;
-    ceilings_kept(&ceilings, &request);
     progress_start(&s.progress, o->plan.count);
     for (int64_t i = 0; i < o->plan.count && going; i++)
         going = search(&s, i);
