@@ -152,7 +152,6 @@ struct work {
     struct value *lines;
 };
 
-/* In a child. */
 static void list_rows(void *context)
 {
     const struct work *w = context;
@@ -232,7 +231,6 @@ static bool audit_once(struct work *w, bool *hangs)
     return v->outcome != OUTCOME_FAIL;
 }
 
-/* In a child. */
 static void measure_row(void *context)
 {
     if (contender_measure(context) == EXIT_USAGE)

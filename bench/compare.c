@@ -225,7 +225,6 @@ static bool passes(const struct comparison *c, const bool fail_on[VERDICTS], str
     return true;
 }
 
-/* Whether a flag of verdicts on times was given. */
 static bool asks_times(const struct asked *o)
 {
     return o->chart || !isnan(o->margin) || memchr(o->fail_on, true, sizeof o->fail_on);
@@ -243,7 +242,6 @@ static int summarize_files(const struct asked *o, int count, char **files, struc
                : EXIT_USAGE;
 }
 
-/* Returns the exit status. */
 static int judge_times(const struct comparison *c, const struct asked *o, struct message *error)
 {
     print(c, o->format);
@@ -277,7 +275,6 @@ static int judge_exact(const struct comparison *c, const struct asked *o, struct
     return misses ? EXIT_MISSED : EXIT_GOOD;
 }
 
-/* Refuses flags that mean nothing together. */
 static bool check_gate(const struct asked *o, int count, struct message *error)
 {
     if (o->gate.allow_uncompared && !o->gate.exact)

@@ -129,7 +129,6 @@ static bool read_graph(const struct asked *o, const char *path, char family[FAMI
     return true;
 }
 
-/* A table, and what it is of. */
 struct described {
     const char *name, *path;
     bool node, edge, graph; /* what it may have a row for */
@@ -223,7 +222,6 @@ static int describe_file(const struct asked *o, char **names, struct message *er
     return done ? EXIT_GOOD : failed(EXIT_USAGE);
 }
 
-/* What is written. */
 struct output {
     const struct batch *batch;
     enum graph_format format;
@@ -236,7 +234,6 @@ static bool write_output(const void *document, FILE *out)
     return graph_write(w->batch, w->format, w->gzip, out, (struct cancel){is_stopped, NULL});
 }
 
-/* Writes the batch, and says what it is. */
 static int save_batch(const struct batch *b, const char *path, struct message *error)
 {
     size_t length = strlen(path);
@@ -305,7 +302,6 @@ static const struct command {
     {.name = NULL},
 };
 
-/* Refuses flags of other commands. */
 static bool check_flags(const struct asked *o, const struct command *c, struct message *error)
 {
     bool tables = o->given.features || o->given.edge_features || o->given.labels;

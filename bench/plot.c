@@ -1,5 +1,4 @@
-/* plot FILE.jsonl [PREFIX]: draws all charts of a result file, of which the benchmark drew some, by default
- * beside the file and under its name. */
+/* plot FILE.jsonl [PREFIX]: draws all charts of a result file, by default beside it and under its name. */
 #include <limits.h>
 
 #include "analysis/charts/charts.h"

@@ -31,8 +31,7 @@ static const char *const measures[] = {"latency", "throughput", "memory", "effic
                                        NULL};                                          /* enum measure */
 static const char *const programs[] = {"forward", "step", "kernel", "encoding", NULL}; /* program_name */
 
-/* Adds a condition, whose pattern is the argument from `value` on; null with a message if there is no room.
- */
+/* Adds a condition, whose pattern is the argument from `value` on; null with a message without room. */
 static struct condition *add_condition(const struct argument *a, const char *name, size_t length,
                                        const char *value, struct message *error)
 {
@@ -209,7 +208,6 @@ static bool asks_store(const struct asked *o)
            o->store;
 }
 
-/* Prints a result file. */
 static int show_file(struct asked *o, const char *path, struct message *error)
 {
     const struct saved_format how = {(enum format)o->format, o->columns, o->columns_count};
@@ -243,7 +241,6 @@ static bool find_store(const struct asked *o, bool create, char path[PATH_MAX], 
     return place_name("store.db", path) || complain(error, "results/local/store.db: the path is too long");
 }
 
-/* Whether any flag asks for rows. */
 static bool has_conditions(const struct question *q)
 {
     return q->conditions_count > 0 || !isnan(q->max_latency) || !isnan(q->max_memory) ||
@@ -269,7 +266,6 @@ static int import(const struct asked *o, int count, char **files, struct message
     return t.broken > 0 ? EXIT_MISSED : EXIT_GOOD;
 }
 
-/* Refuses flags that have no meaning together. */
 static bool check_question(const struct asked *o, struct message *error)
 {
     const struct question *q = &o->question;

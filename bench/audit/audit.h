@@ -60,8 +60,7 @@ bool audit_isolated(void (*body)(void *context), void *context, volatile const i
 void verdict_set(const struct audited *a, enum outcome outcome, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* From now on a fault of memory ends the process with a verdict that names the operand, the buffer or the
- * page. */
+/* From now on a fault of memory ends the process with a verdict that names what it was in. */
 void audit_name_faults(const struct audited *a, const struct operands *o);
 
 /* One sample of the check `results`, and whether it was wrong there. */

@@ -20,8 +20,6 @@ void verdict_set(const struct audited *a, enum outcome outcome, const char *form
     a->verdict->outcome = outcome;
 }
 
-/* Results. */
-
 enum { TRIED_MAX = 4096 };
 
 struct results {
@@ -112,8 +110,6 @@ static void check_results(const struct audited *a)
                 visited, all.error, all.own, left_out);
 }
 
-/* Memory. */
-
 static struct operands *run_kept(const struct audited *a, const struct operands *inputs, int threads)
 {
     bool intact;
@@ -166,8 +162,6 @@ static void check_memory(const struct audited *a)
                       "nothing outside of its operands and its scratch is accessed");
 }
 
-/* The same bits. */
-
 static void try_bits(const struct audited *a, const struct operands *inputs, int threads, int times,
                      const char *what)
 {
@@ -207,8 +201,6 @@ static void check_runs(const struct audited *a)
 {
     visit_or_pass(a, SAMPLES_FEW, try_runs, "the same bits in every run");
 }
-
-/* What else calls do. */
 
 /* The threads of this process, which OpenMP keeps. */
 static int tasks(void)

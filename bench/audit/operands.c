@@ -39,8 +39,6 @@ struct mat operand_of(const struct operands *o, const char *name)
     return p ? *operand_mat(p, &o->args) : (struct mat){0};
 }
 
-/* Shapes, attributes and memory. */
-
 /*
  * For attributes without a SAMPLE in ops.def: neither 0 nor 1, which would hide a term, and different for
  * each name, so that mixed-up attributes are detected.
@@ -185,8 +183,6 @@ void operands_free(struct operands *o)
     }
     free(o);
 }
-
-/* Running. */
 
 static bool trapped(const unsigned char *bytes, size_t size)
 {

@@ -36,7 +36,6 @@ void guarded_close(struct guarded g);
 
 void guarded_free(struct guarded g);
 
-/* Whether an address is in the pages. */
 bool guarded_has(struct guarded g, const void *address);
 
 /* What to build. Bit i of absent and acc refers to operand i of the op; only optional ones can be absent. */
@@ -121,7 +120,6 @@ double mat_norm(struct mat m); /* the 2-norm */
  */
 double operands_error(const struct operands *ours, const struct operands *oracle, const char **worst);
 
-/* Whether all outputs are equal, element by element. */
 bool operands_same_bits(const struct operands *a, const struct operands *b);
 
 /*
@@ -150,7 +148,6 @@ struct opened_device {
     char why[256];
 };
 
-/* The first GPU. */
 struct opened_device operands_device(void);
 void operands_device_close(struct opened_device *d);
 

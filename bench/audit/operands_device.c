@@ -59,7 +59,6 @@ static struct placement place(const struct operands *o, const struct kernel *k, 
     return p;
 }
 
-/* Runs on device memory starting at `base`. */
 static void run_at(struct operands *o, const struct kernel *k, const struct placement *p, char *base,
                    void *context)
 {

@@ -19,8 +19,7 @@ static int64_t senders_of_part(const struct sample *s)
     return s->dims[DIM_N] + s->dims[DIM_N] / 3;
 }
 
-/* Where keys are rows of their own: the first of several graphs has none, and the last of more rows is none.
- */
+/* Where keys are rows of their own: the first of several graphs has none; the last row is none, of three. */
 static int64_t first_key(const struct sample *s, int64_t g)
 {
     int64_t keys = senders_of_part(s) - (s->dims[DIM_N] >= 3);
@@ -158,7 +157,6 @@ void operands_copy_entries(struct mat to, struct mat from)
     }
 }
 
-/* Values that the mathematics restricts. */
 static void fill_values(const struct sample *s, const struct operand *p, struct mat m)
 {
     static const double schedule[2] = {3, 1e-2};

@@ -1,5 +1,4 @@
-/* Which core a thread runs on. The scheduler may leave two threads on one core for longer than a measurement
- * takes. */
+/* Which core a thread runs on: the scheduler may leave two on one core for longer than a measurement. */
 #ifndef GTMARK_BENCH_AFFINITY_H
 #define GTMARK_BENCH_AFFINITY_H
 

@@ -1,4 +1,3 @@
-/* Time as the harness reads it. */
 #ifndef GTMARK_BENCH_CLOCK_H
 #define GTMARK_BENCH_CLOCK_H
 

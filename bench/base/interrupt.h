@@ -1,5 +1,4 @@
-/* SIGHUP, SIGINT, SIGQUIT and SIGTERM: the first asks the sweep to stop in an orderly way, the second ends
- * the program. */
+/* SIGHUP, SIGINT, SIGQUIT and SIGTERM: the first asks for an orderly end, the second ends the program. */
 #ifndef GTMARK_BENCH_INTERRUPT_H
 #define GTMARK_BENCH_INTERRUPT_H
 

@@ -1,4 +1,3 @@
-/* Default paths of files. */
 #ifndef GTMARK_BENCH_PLACE_H
 #define GTMARK_BENCH_PLACE_H
 

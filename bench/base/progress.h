@@ -22,7 +22,6 @@ bool progress_terminal(int file);
 
 void progress_start(struct progress *p, int64_t rows);
 
-/* Updates the line, at most ten times per second. */
 void progress_samples(void *progress, int samples, double seconds);
 
 /* The same while a program is checked: the op in this entry. Entry 0: it begins. */

@@ -29,7 +29,6 @@ struct warnings {
     size_t count;
 };
 
-/* What a warning is about. */
 struct subject {
     struct warnings *warnings; /* receives it */
     int64_t row;

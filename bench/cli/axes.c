@@ -38,7 +38,6 @@ static const char *mpnn_choice(int index)
     return index == 0 ? "model" : mpnn_name(index - 1);
 }
 
-/* The ways in which batches are made. */
 static const char *batching_choice(int index)
 {
     return index <= BATCHING_PADDED ? batching_name(index) : NULL;
@@ -74,7 +73,6 @@ static char *graph_text(const char *item, struct axis_values *v, struct message 
     return NULL;
 }
 
-/* Examples of --pe: any K is allowed, and the encoder may have a non-default width. */
 static const char *pe_choice(int index)
 {
     static const char *const texts[] = {"none",       "lap:16",  "lap-pyg:16", "rwse:16",
@@ -99,7 +97,6 @@ _Static_assert(SEGMENTS_MAX == 1000, "what the help of --checkpoint says");
 
 _Static_assert(BUCKETS_MAX == 1024, "what the help of --bias says");
 
-/* Examples of --bias. */
 static const char *bias_choice(int index)
 {
     static const char *const examples[] = {"none", "spd:20", NULL};
@@ -113,7 +110,6 @@ static char *bias_text(const char *item, struct axis_values *v, struct message *
     return buckets_parse(item) >= 0 ? strdup(item) : NULL;
 }
 
-/* Examples of --checkpoint. */
 static const char *checkpoint_choice(int index)
 {
     static const char *const texts[] = {"none", "layer", "4"};
@@ -200,8 +196,7 @@ static bool append_value(struct axis_values *v, double value)
     return true;
 }
 
-/* "first-last+step" or "first-last*factor"; `rest` begins at the minus. What is wrong with it by itself is
- * the reason in why. */
+/* "first-last+step" or "first-last*factor"; `rest` begins at the minus. why: what is wrong with it itself. */
 static bool parse_range(const struct axis_info *axis, const char *item, double first, const char *rest,
                         struct axis_values *v, struct message *why)
 {

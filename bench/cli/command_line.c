@@ -12,7 +12,6 @@
 
 /* --- defaults that depend on other flags, once all are read */
 
-/* Replaces the values of an axis. */
 static void replace(struct options *o, enum axis a, const char *text)
 {
     struct message error;
@@ -102,8 +101,6 @@ static bool defaults_set(struct options *o, struct message *error)
     o->cuda_graph = o->device.backend->device && !o->launched;
     return true;
 }
-
-/* --- the command line */
 
 /* `all` must outlive the result. */
 static struct syntax syntax_of(const struct bench *b, struct flag all[FLAGS_MAX])

@@ -16,7 +16,6 @@
 bool options_parse(const struct bench *b, const struct ranks *world, int argc, char **argv, struct options *o,
                    struct message *error);
 
-/* Prints --help. */
 void options_help(const struct bench *b, FILE *out);
 
 /* --- what is refused of a command line: a message that names flags, values and what is allowed */

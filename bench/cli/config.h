@@ -51,14 +51,12 @@ struct axis_value {
 /* Reads an axis of a configuration. `text` may point into *v, which must not be copied. */
 void config_axis(const struct config *c, enum axis a, struct axis_value *v);
 
-/* Whether two configurations have the same value of an axis. */
 bool config_same(const struct config *c, const struct config *d, enum axis a);
 
 /* Continues a hash (FNV-1a) with the bytes of a file. One that cannot be read, an error that is reported
  * when the file is used, has none. */
 uint64_t file_hash(const char *path, uint64_t hash);
 
-/* Sets an axis to one of its values. */
 void config_set(struct config *c, enum axis a, const struct axis_values *v, double value);
 
 /*

@@ -82,8 +82,7 @@ bool find_choose(struct options *o, struct message *error)
            complain(error, "--find: %.400s", why.text);
 }
 
-/* The only axis with several values that can be searched, besides that of the variants; AXES if there is
- * none, or more than one. */
+/* The only axis with several values that can be searched, besides that of the variants; else AXES. */
 static enum axis axis_over(const struct options *o)
 {
     static const enum axis possible[] = {AXIS_NODES, AXIS_DEGREE, AXIS_BATCH, AXIS_LAYERS};

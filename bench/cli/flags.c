@@ -1,4 +1,3 @@
-/* The table of the benchmarks' flags, and the readers of uncommon kinds of values. */
 #include "bench/cli/flags.h"
 
 #include <string.h>
@@ -53,7 +52,6 @@ static bool read_impl(const struct argument *a, struct message *error)
     return true;
 }
 
-/* A label of the run, for the result file. */
 static bool read_tag(const struct argument *a, struct message *error)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";

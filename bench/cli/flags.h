@@ -27,8 +27,7 @@ bool find_read(const struct argument *a, struct message *error);
 /* The axis that --find gives values to; AXES: none. */
 enum axis find_axis(const struct options *o);
 
-/* Begins at the smallest size, or makes the variants values of their axis, or the chosen ops. False with a
- * message. */
+/* Begins at the smallest size, or makes the variants values of an axis, or ops. False with a message. */
 bool find_choose(struct options *o, struct message *error);
 
 /* After kernels_choose: chooses the axis of the search for a crossover, AXES if there is not exactly one; of

@@ -33,7 +33,6 @@ static bool covered(const struct backend *top, const struct backend *from, const
     return false;
 }
 
-/* Adds the kernels of a form; returns how many. */
 static int add_form(struct options *o, struct form f)
 {
     const struct backend *top = o->device.backend;

@@ -99,7 +99,6 @@ struct shard_options {
     char sweep[17]; /* hash of the works of all rows */
 };
 
-/* The configurations of the run (bench/cli/plan.h). */
 struct run_plan {
     struct config *list;
     int64_t count;
@@ -167,14 +166,12 @@ struct options {
     struct run_plan plan; /* of actions that look at rows */
 };
 
-/* The default values of an axis. */
 const char *bench_values(const struct bench *b, enum axis a);
 
 /* The ceilings to compare rows with; those that the calibration file has. */
 struct ceilings_request options_ceilings(const struct options *o);
 struct ceilings options_kept_ceilings(const struct options *o);
 
-/* Whether the tables of a row's profile are printed. */
 bool options_print_profile(const struct options *o);
 
 /* Bytes that the host may use: --mem-limit, or what is free. */

@@ -82,7 +82,6 @@ static bool read_rates(const char *text, struct given_ceilings *g)
     return true;
 }
 
-/* False if there is no GPU of this name. */
 static bool find_published(const char *text, struct given_ceilings *g)
 {
     for (size_t i = 0; i < sizeof published / sizeof *published; i++)
@@ -113,8 +112,7 @@ static bool add_link(void *links, const struct value *json)
     return good;
 }
 
-/* Adds each entry of an array of a result file, or of the file of kept calibrations. False with the reason.
- */
+/* Adds each entry of an array of a result file, or of the kept calibrations. False with the reason. */
 static bool read_file(const char *path, const char *array, bool (*add)(void *to, const struct value *json),
                       void *to, char why[MESSAGE_SIZE])
 {

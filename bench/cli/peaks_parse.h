@@ -19,7 +19,6 @@ bool link_parse(const char *text, struct links *all, struct message *error);
 /* Keeps only the last with the most threads. */
 void given_ceilings_keep_largest(struct given_ceilings *g);
 
-/* Whether there are ceilings for this number of threads. */
 bool given_ceilings_have(const struct given_ceilings *g, int threads);
 
 void given_ceilings_free(struct given_ceilings *g);

@@ -11,8 +11,7 @@
 /* The number of combinations; beyond AXIS_VALUES_MAX, some number beyond it. */
 int64_t plan_combinations(const struct options *o);
 
-/* Expands the combinations, at most AXIS_VALUES_MAX. Those that measure nothing are left out, unless all do.
- */
+/* Expands at most AXIS_VALUES_MAX combinations, without those that measure nothing, unless all do. */
 void plan_make(struct options *o);
 
 /* The configuration at an index, with another value of the axis of a search. */
@@ -21,12 +20,10 @@ struct config plan_with(const struct options *o, int64_t index, enum axis search
 /* The smallest value in a search for the largest, of which the others are multiples. */
 int64_t config_step(const struct options *o, const struct config *c);
 
-/* The form of an op of these programs for which the device has no kernel; null: none, or the model is
- * impossible. */
+/* The form of an op for which the device has no kernel; null: none, or the model is impossible. */
 const char *config_missing_op(const struct options *o, const struct config *c);
 
-/* Whether a sweep skips the row of the configuration, for want of a kernel or of work for all ranks, and why.
- */
+/* Whether a sweep skips the row, for want of a kernel or of work for all ranks, and why. */
 enum { SKIP_REASON = 256 };
 bool config_is_skipped(const struct options *o, const struct config *c, char reason[SKIP_REASON]);
 

@@ -7,8 +7,7 @@
 /* The library that a command line names, before it is read; null: none. */
 const char *plugin_named(int argc, char **argv);
 
-/* Opens the library, if one is given, adds its rows to those of the device, and reads --model. False with a
- * message. */
+/* Opens the library, if given, adds its rows to those of the device, reads --model. False with a message. */
 bool plugin_attach(struct options *o, struct message *error);
 
 /*

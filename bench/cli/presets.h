@@ -31,11 +31,9 @@ const struct preset *preset_at(int64_t index);
 /* The names of the axis: "none" and those of the presets; null past the last. */
 const char *preset_choice(int index);
 
-/* The names of all presets as a list of values. */
 enum { PRESET_NAMES = 512 };
 void preset_names(char text[PRESET_NAMES]);
 
-/* A sentence about it: layers, encoding, head, parameters and their status. */
 void preset_describe(const struct preset *p, char *text, size_t size);
 
 #endif

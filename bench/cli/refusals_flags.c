@@ -1,4 +1,3 @@
-/* Flags that contradict each other or the build, whatever the configurations. */
 #include <limits.h>
 #include <string.h>
 
@@ -75,7 +74,6 @@ static bool check_variants(const struct options *o, struct message *error)
     return good;
 }
 
-/* The result file has JSON lines. */
 static bool check_output(const struct options *o, struct message *error)
 {
     const char *file = o->output.file, *end = file ? strrchr(file, '.') : NULL;
@@ -98,7 +96,6 @@ static bool check_tables(const struct options *o, struct message *error)
                     kind, path);
 }
 
-/* Flags that mean nothing beside others. */
 static bool check_combinations(const struct options *o, struct message *error)
 {
     const struct output_options *out = &o->output;
@@ -143,7 +140,6 @@ static bool check_ceilings(const struct options *o, struct message *error)
     return true;
 }
 
-/* What is written beside the result file. */
 static bool check_files(const struct options *o, struct message *error)
 {
     char why[MESSAGE_SIZE];
@@ -176,8 +172,6 @@ bool flags_are_possible(const struct options *o, struct message *error)
         good = checks[i](o, error);
     return good;
 }
-
-/* Graphs from files, and the tables beside them (--data). */
 
 /* A table that no model of the run takes is a mistake. */
 static bool check_taken(const struct options *o, const struct batch_inputs *in, struct message *error)

@@ -1,4 +1,3 @@
-/* Configurations that are not possible, and runs of them that are not. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -109,7 +108,6 @@ static bool check_bias(const struct options *o, const struct config *c, struct m
         o->mem_limit > 0 ? "--mem-limit is" : "free memory is", have);
 }
 
-/* The program, the graph and the solver. */
 static bool check_source(const struct options *o, const struct config *c, struct message *error)
 {
     const struct model_config *p = &c->parts;
@@ -146,7 +144,6 @@ static bool check_source(const struct options *o, const struct config *c, struct
     return complain_of(refusals, sizeof refusals / sizeof *refusals, error);
 }
 
-/* What several ranks cannot run together. */
 static bool check_ranks(const struct options *o, const struct config *c, struct message *error)
 {
     const struct model_config *p = &c->parts;
@@ -286,7 +283,6 @@ static bool config_is_possible(const struct options *o, const struct config *c, 
            check_ranks(o, c, error);
 }
 
-/* The run as a whole. */
 static bool check_whole(const struct options *o, struct message *error)
 {
     const struct crossover *x = &o->crossover;

@@ -41,8 +41,7 @@ static bool read_share(const struct argument *a, struct message *error)
     return true;
 }
 
-/* A number without a unit is in seconds. It has no suffix, since "1m" for a million would look like a minute.
- */
+/* A number without a unit is in seconds, and has no suffix: "1m" for a million would look like a minute. */
 static bool read_seconds(const struct argument *a, struct message *error)
 {
     const struct flag *f = a->flag;
@@ -245,8 +244,6 @@ int syntax_read(const struct syntax *s, void *options, int argc, char **argv, st
             fprintf(stderr, "--%s: now called --%s\n", s->flags[i].former, s->flags[i].name);
     return operands;
 }
-
-/* Prints --help: the flags by group. */
 
 static void help_line(const struct flag *f, FILE *out)
 {

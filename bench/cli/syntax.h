@@ -52,8 +52,7 @@ struct argument {
     const char *value;
 };
 
-/* A flag that other tools have, and what to give instead. Said by programs that have the first flag that it
- * names. */
+/* A flag of other tools, and what to give instead; for programs that have the first flag that it names. */
 struct hint {
     const char *name, *instead;
 };
@@ -78,7 +77,6 @@ struct syntax {
  */
 int syntax_read(const struct syntax *s, void *options, int argc, char **argv, struct message *error);
 
-/* What --help prints. */
 void syntax_help(const struct syntax *s, FILE *out);
 
 #endif

@@ -10,7 +10,6 @@ struct tool_options {
     bool help, version;
 };
 
-/* The last flags of every tool. */
 #define TOOL_FLAGS                                                                                           \
     {.name = "version",                                                                                      \
      .help = "version and how this was built",                                                               \
@@ -24,8 +23,7 @@ struct tool_options {
 /* What a tool does with its files. Returns the exit status, with a message unless it is EXIT_GOOD. */
 typedef int tool_run(void *options, int count, char **files, struct message *error);
 
-/* The records of all files; null after a line for each that cannot be read, the last of them as the message.
- */
+/* The records of all files; null after a line for each that cannot be read, the last one as the message. */
 struct record **tool_load(int count, char **files, struct message *error);
 void tool_free(struct record **records, int count);
 

@@ -18,7 +18,6 @@ struct capture {
     int calls;
 };
 
-/* False with a message. */
 bool capture_open(struct capture *c, const char *path, struct message *error);
 
 /* The entry of a tape on the host, with what its operands hold now. */
@@ -33,7 +32,6 @@ bool capture_close(struct capture *c, struct message *error);
  * calls once for each captured call, on one thread. */
 extern const char capture_word[], capture_function[];
 
-/* Runs all calls of a file. Returns the exit status. */
 int capture_run(const char *path);
 
 #endif

@@ -64,7 +64,6 @@ void counters_close(struct counters *c)
         close(c->file[--c->count]);
 }
 
-/* All FLOPs counted so far. */
 static bool read_all(const struct counters *c, int64_t *flops, struct message *error)
 {
     *flops = 0;

@@ -77,7 +77,6 @@ static bool too_slow(const struct executed_request *r, struct message *error)
     return complain(error, "more than %.3g analytic FLOPs: too slow under valgrind", (double)flops_max(r));
 }
 
-/* What is counted. */
 struct work {
     struct tape *tape; /* null: an encoding */
     const struct encoding_config *pe;
@@ -85,8 +84,6 @@ struct work {
     int threads;
     int64_t flops; /* of the encoding */
 };
-
-/* --- entries */
 
 struct counting {
     const struct executed_request *request;
@@ -120,7 +117,6 @@ static void consider_next(void *context, int entry)
     consider(context, entry + 1);
 }
 
-/* Runs the captured calls under valgrind. */
 static bool count_captured(const struct executed_request *r, const char *directory, const char *path,
                            int calls, struct executed_flops *out, struct message *error)
 {
@@ -134,7 +130,6 @@ static bool count_captured(const struct executed_request *r, const char *directo
     return executed_by_valgrind(&run, out, error);
 }
 
-/* Counts the entries that are new. */
 static bool count_new(struct counting *c, const char *directory, struct message *error)
 {
     const struct executed_request *r = c->request;
@@ -185,8 +180,6 @@ static bool count_tape(const struct executed_request *r, struct tape *t, struct 
     free(c.counted);
     return good;
 }
-
-/* --- encodings */
 
 static bool capture_alone(const char *path, const struct work *w, struct message *error)
 {

@@ -68,7 +68,6 @@ bool executed_by_tape(const struct executed_request *r, struct tape *t, struct e
 bool executed_by_encoding(const struct executed_request *r, const struct encoding_config *pe,
                           const struct batch *b, int64_t flops, struct executed *out, struct message *error);
 
-/* The FLOPs of each call of the function. False with a message. */
 bool executed_by_valgrind(const struct valgrind_run *run, struct executed_flops *out, struct message *error);
 
 /*

@@ -30,8 +30,8 @@ static bool find_places(const char *directory, struct places *p, struct message 
     return fit || complain(error, "%s: the path is too long", directory);
 }
 
-/* Copies this program without debugging information: older versions of valgrind cannot read that of newer
- * compilers. */
+/* Copies this program without debugging information: an older valgrind cannot read that of newer compilers.
+ */
 static bool copy_program(const char *to, struct message *error)
 {
     char self[PATH_MAX];

@@ -22,7 +22,6 @@ struct cache {
     int sharers; /* granted processors that share it, itself included */
 };
 
-/* The first line of a file; false if it cannot be read. */
 static bool read_cache_file(const char *root, int cpu, int index, const char *name, char line[LINE_SIZE])
 {
     char path[PATH_SIZE];

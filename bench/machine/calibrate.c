@@ -82,7 +82,6 @@ static void meet(atomic_int *arrived, int threads)
             sched_yield(); /* more threads than cores */
 }
 
-/* Time and work of one repetition of all threads. */
 struct repetition {
     double seconds;  /* from the first thread's start to the last thread's end */
     double shortest; /* of one thread */
@@ -201,7 +200,6 @@ static int find_settled(const struct round *rounds, int n, bool settled[ROUNDS_M
     return count;
 }
 
-/* Takes the best rates and the probes of a round into account. */
 static void add_round(struct calibration *c, const struct round *r)
 {
     const double *rate = r->rate;

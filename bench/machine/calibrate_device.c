@@ -126,7 +126,6 @@ static double best_product(const struct measured *m, enum dtype dtype, int bits)
     return rate;
 }
 
-/* Over a working set of `bytes`. */
 static struct bandwidth best_bandwidth(const struct measured *m, int64_t bytes)
 {
     const struct call call = {.context = m->d->context, .threads = 1};

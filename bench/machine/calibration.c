@@ -1,4 +1,3 @@
-/* Calibrations as JSON, and the conditions for which they are valid. */
 #include "bench/machine/calibration.h"
 
 #include <math.h>

@@ -51,14 +51,12 @@ struct calibration calibration_conditions(const struct peak *peak, int threads);
 
 struct value *calibration_json(const struct calibration *c);
 
-/* "62.1 GFLOP/s, DRAM 21.0 GB/s; AMD EPYC, 2 threads, calibrated 2026-11-22T12:00:00Z"; rates alone if they
- * were not measured. */
+/* "62.1 GFLOP/s, DRAM 21.0 GB/s; AMD EPYC, 2 threads, calibrated 2026-11-22T12:00:00Z", or rates alone. */
 void calibration_text(const struct calibration *c, char *text, size_t size);
 
 /* False if the JSON is not a calibration. */
 bool calibration_read(const struct value *json, struct calibration *c);
 
-/* The state of the machine in which it was measured. */
 struct probe calibration_state(const struct calibration *c);
 
 /* Raises the rates to those of an earlier calibration of the same state, if it has the same working sets. */

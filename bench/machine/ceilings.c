@@ -9,8 +9,7 @@
 #include "bench/machine/machine.h"
 #include "bench/machine/probe.h"
 
-/* Calibrations of one run for one number of threads, at most; a machine may have more states than it is worth
- * measuring. */
+/* Calibrations of a run for one number of threads, at most, of more states than are worth measuring. */
 enum { CALIBRATIONS_MOST = 4 };
 
 /* Between two looks at the machine's state. */
@@ -47,7 +46,6 @@ static bool is_for(const struct ceilings *c, int i, int threads)
     return one->threads == threads && !one->replaced;
 }
 
-/* Adds what the file has. */
 static void load_all(struct ceilings *c, int threads)
 {
     struct calibration conditions = calibration_conditions(c->peak, threads), list[CALIBRATION_STATES];

@@ -67,8 +67,7 @@ bool ceilings_were_exceeded(const struct ceilings *c);
 const struct calibration *ceilings_in(const struct ceilings *c, int threads, const struct turn *turns,
                                       size_t n, const struct probe *probe, const char **reason);
 
-/* Between turns, at most once a second: measures the ceilings of the present state if there are none. True if
- * it did. */
+/* Between turns, at most once a second: measures the ceilings of a state that has none. True if it did. */
 bool ceilings_refresh(struct ceilings *c, int threads);
 
 /* A program reached `percent` > 100 of the calibration of this time, which is marked: whether it was

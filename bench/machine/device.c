@@ -110,7 +110,6 @@ void device_plan_for_gpu(struct device_choice *d)
     snprintf(d->name, sizeof d->name, "meta:cuda");
 }
 
-/* Opens the GPU d->index, also in NVML. */
 static bool open_gpu(struct device_choice *d, struct message *error)
 {
     const struct device *device = d->backend->device;

@@ -30,7 +30,6 @@ struct device_choice {
     char ignored[DEVICE_IGNORED];  /* variables of the environment removed for a GPU */
 };
 
-/* What device_parse reads, for messages. */
 extern const char device_allowed[];
 
 /*
@@ -42,8 +41,7 @@ bool device_parse(const char *value, struct device_choice *d, struct message *er
 /* Makes plans (meta) those for a GPU. */
 void device_plan_for_gpu(struct device_choice *d);
 
-/* Opens the device, before anything is laid out on it. Of several, each is tried, and the first stays open.
- * False with a message. */
+/* Opens the device, before anything else. Of several all are tried, the first last. False with a message. */
 bool device_open(struct device_choice *d, struct message *error);
 
 /* Only counts the devices: of one in exclusive mode, an open one would keep this program's own runs away. */
@@ -60,10 +58,8 @@ bool device_select(struct device_choice *d, int i, struct message *error);
 /* The name of the i-th device in its rows. */
 void device_name(const struct device_choice *d, int i, char name[DEVICE_NAME]);
 
-/* The array of devices for the result file. */
 struct value *device_json(const struct device_choice *d);
 
-/* What --list devices prints. */
 void device_list(FILE *out);
 
 /*

@@ -23,7 +23,6 @@ enum { SWEEP_MOST = 24 };
 /* The highest of the rates: reading and writing together. */
 double bandwidth_highest(const struct bandwidth *b);
 
-/* Raises each rate to that of another measurement. */
 void bandwidth_raise(struct bandwidth *b, const struct bandwidth *other);
 
 /*
@@ -33,14 +32,13 @@ void bandwidth_raise(struct bandwidth *b, const struct bandwidth *other);
 void levels_find(struct bandwidth level[MEMORY_LEVELS], const struct bandwidth *sweep, int n, int64_t l2,
                  int64_t memory);
 
-/* Bytes that a program moves, over a working set of distinct bytes. updated: those of the written that are
- * also read. */
+/* Bytes that a program moves, over a working set of distinct ones. updated: the written that are also read.
+ */
 struct traffic {
     double read, written, updated, working_set;
 };
 
-/* Seconds for the traffic at the rates measured in sweep[n], n > 0, between two working sets in proportion.
- */
+/* Seconds for the traffic at the rates of sweep[n], n > 0, between two working sets in proportion. */
 double sweep_seconds(const struct bandwidth *sweep, int n, const struct traffic *t);
 
 /*

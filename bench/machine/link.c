@@ -150,8 +150,6 @@ void link_text(const struct link *l, enum link_kind kind, struct message *text)
         complain(text, "%s, %s, given (--peaks)", alpha, beta);
 }
 
-/* The ceiling of communication as JSON. */
-
 static struct value *kind_json(const struct link *l, enum link_kind kind)
 {
     static const char *const keys[] = {"bytes", "seconds", "low", "high", "bandwidth"};

@@ -30,7 +30,6 @@ static void *mapped(size_t count, size_t size)
     return memory;
 }
 
-/* Whether all ranks are ready. */
 static bool all_ready(const struct ranks *r, bool ready)
 {
     int32_t waits = !ready;
@@ -89,7 +88,6 @@ static void run_one(const struct trial *t, enum link_kind kind, int64_t bytes)
     }
 }
 
-/* Seconds of one. */
 static double time_one(const struct trial *t, enum link_kind kind, int64_t bytes)
 {
     int repeats = bytes * REPEATS <= REPEATED_BYTES ? REPEATS
@@ -138,7 +136,6 @@ static void take_turns(const struct trial *t, struct times *all, double until)
             }
 }
 
-/* What the times of all kinds and sizes say. */
 static struct link summarise(const struct ranks *r, struct times *all)
 {
     struct link l = {.ranks = r->count, .hosts = r->hosts};

@@ -1,4 +1,3 @@
-/* Facts read from /proc, /sys and the libraries themselves. */
 #include "bench/machine/machine.h"
 
 #include <limits.h>
@@ -36,8 +35,7 @@ int machine_threads(double asked)
     return machine_cores();
 }
 
-/* The rest of the first line of `path` that begins with `key`, without surrounding blanks, colon or quotes.
- */
+/* The rest of the first line of `path` that begins with `key`, without blanks, colon or quotes around it. */
 static void read_field(const char *path, const char *key, char *value, size_t size)
 {
     char line[512];

@@ -26,8 +26,7 @@ int machine_threads(double asked);
 int64_t machine_memory_free(void);
 int64_t machine_memory_free_under(const char *root);
 
-/* The context of a record: host, devices (an array, which it takes over), libraries, compiler, flags,
- * commit, seed. */
+/* The context of a record: host, devices (which it takes over), libraries, compiler, flags, commit, seed. */
 struct value *machine_context(struct value *devices, uint64_t seed);
 
 /*
@@ -36,7 +35,6 @@ struct value *machine_context(struct value *devices, uint64_t seed);
  */
 bool machine_blas_is_outdated(const char *core, const char *backend, struct message *note);
 
-/* What --version prints. */
 void machine_version(const char *program, FILE *out);
 
 /*

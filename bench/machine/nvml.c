@@ -190,8 +190,7 @@ static struct value *reasons_json(const struct nvml *n)
     return list;
 }
 
-/* What the GPU is set to, and how many processes compute on it, this one among them; unknown values are null.
- */
+/* What the GPU is set to, and how many processes compute on it, this one included; null if unknown. */
 static void set_settings(struct value *state, const struct nvml *n)
 {
     static const char *const modes[] = {"default", "exclusive thread", "prohibited", "exclusive process"};

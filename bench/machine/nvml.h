@@ -26,8 +26,7 @@ double nvml_temperature(const struct nvml *n);  /* degrees Celsius */
 double nvml_power(const struct nvml *n);        /* W; on many GPUs the mean of the last second */
 double nvml_energy(const struct nvml *n);       /* J since the driver was loaded, at the last tick */
 
-/* The shares of the last second, or of a part of it, in which a kernel ran and in which memory was read or
- * written; false if unknown. */
+/* The shares of about the last second in which a kernel ran, and memory was accessed; false if unknown. */
 bool nvml_busy(const struct nvml *n, double *kernels, double *memory);
 
 /* Why clocks are low, as bits of bench/machine/throttle.h; false if unknown. */

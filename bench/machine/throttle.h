@@ -11,8 +11,7 @@ struct throttle_reason {
     bool spoils; /* samples */
 };
 
-/* The reasons that slow down a busy GPU, without idleness and clocks set by the user. Ends with a null name.
- */
+/* What slows down a busy GPU, without idleness and clocks set by the user. Ends with a null name. */
 extern const struct throttle_reason throttle_reasons[];
 
 enum { THROTTLE_TEXT = 160 };

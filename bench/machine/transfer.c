@@ -14,7 +14,6 @@ enum { BYTES = 64 << 20, LITTLE = 4, ROUNDS = 4 };
 
 enum way { TO_DEVICE, FROM_DEVICE, WAYS };
 
-/* The memory on the device and on the host. */
 struct ends {
     const struct device *device;
     void *context;

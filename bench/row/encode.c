@@ -12,8 +12,7 @@
 #include "bench/time/lost.h"
 #include "models/encodings/compute.h"
 
-/* Computes the encoding once more and keeps this one. False if it failed, with a message, or was cancelled.
- */
+/* Computes the encoding again and keeps this one. False if it failed, with a message, or was cancelled. */
 static bool compute(struct encoded *e, struct samples *turn, const struct config *c, const struct batch *b,
                     const struct sampling *rule)
 {

@@ -88,8 +88,6 @@ void fields_title(const struct options *o, const struct config *c, enum program_
     snprintf(text, TITLE_TEXT, "%s at %s", program_name(kind), row);
 }
 
-/* A recorded program in a row: its memory, and its work by formulas. */
-
 static void put_bytes(struct row *row, int64_t *member, int64_t bytes)
 {
     row_put_count(row, member, bytes < BYTES_MOST ? bytes : -1);

@@ -16,15 +16,13 @@ enum { TITLE_TEXT = AXES_TEXT + 32 };
 void fields_title(const struct options *o, const struct config *c, enum program_kind kind,
                   char text[TITLE_TEXT]);
 
-/* The batch of an open workload, and what is known of its encoding without computing it: bounds, and its
- * stored bytes. */
+/* The batch of an open workload, and what is known of its encoding before: bounds, and its stored bytes. */
 void fields_batch(struct row *row, const struct workload *w);
 
 /* What each of several ranks has of the batch, for the program that was loaded or planned last. */
 void fields_ranks(struct row *row, const struct workload *w);
 
-/* The memory and the work of a planned program; of several ranks the work of all of them. Returns its cost.
- */
+/* The memory and the work of a planned program; of several ranks the work of all. Returns its cost. */
 struct cost fields_plan(struct row *row, enum program_kind kind, const struct tape *t);
 struct cost fields_plan_ranks(struct row *row, enum program_kind kind, const struct workload *w);
 

@@ -1,4 +1,3 @@
-/* The batch of graphs in a row, and the parts of it that several ranks have. */
 #include "bench/row/fields.h"
 
 #include <stdio.h>
@@ -37,7 +36,6 @@ static void set_degrees(struct row *row, const struct csr *graph)
     row->graph.bandwidth = csr_bandwidth(graph);
 }
 
-/* Other ways to batch the graphs. */
 static void set_batching(struct row *row, const struct batch *b)
 {
     struct batching_work padded = batching_work(b, BATCHING_PADDED),
@@ -105,7 +103,6 @@ void fields_batch(struct row *row, const struct workload *w)
         row->graph.order_seconds = w->order_seconds;
 }
 
-/* The ranks that run. */
 static void set_group(struct row *row, const struct workload *w)
 {
     const struct ranks *group = w->group.ranks;
@@ -115,7 +112,6 @@ static void set_group(struct row *row, const struct workload *w)
     row->ranks.load = (double)threads / group->hosts / w->options->cores;
 }
 
-/* What ranks that divide the nodes share. */
 static void set_boundary(struct row *row, const struct workload *w)
 {
     int64_t halo_nodes = 0, cut = 0;

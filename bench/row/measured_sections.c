@@ -1,5 +1,4 @@
-/* Sections of one name within the same ones are added up in each run; their time is the median over the runs.
- */
+/* Sections of one name within the same ones are added up in each run, of which the median is their time. */
 
 #include "analysis/statistics/allocate.h"
 #include "bench/row/passes.h"

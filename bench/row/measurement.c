@@ -46,7 +46,6 @@ static void keep_entries(struct timed *p, const struct tape *t)
         p->entry[i] = entry_cost(tape_entry(t, i));
 }
 
-/* Runs the passes after the samples. */
 static void finish_program(const struct open_turn *v, enum program_kind kind, struct recording *r)
 {
     struct timed *p = &v->measurement->program[kind];
@@ -59,7 +58,6 @@ static void finish_program(const struct open_turn *v, enum program_kind kind, st
     run_passes(v, kind, r);
 }
 
-/* The table of --flop-convention. */
 static void print_conventions(const struct job *job, enum program_kind kind, const struct tape *t)
 {
     char title[TITLE_TEXT];

@@ -1,4 +1,3 @@
-/* Each pass: whether it is wanted, and what it does. */
 #include "bench/row/passes.h"
 
 #include <math.h>
@@ -48,8 +47,6 @@ static const char *why_late(const struct job *job, bool asked)
     return asked || clock_now() < job->deadline ? NULL : late;
 }
 
-/* --- time with cold caches */
-
 static int cold_runs(const struct target *t)
 {
     int asked = t->job->options->sampling.cold;
@@ -68,8 +65,6 @@ static void cold_run(struct target *t)
     if (flush_ready(job->flush, &job->options->device, job->config->threads, &t->reason))
         cold_measure(t->recording->tape, job->flush, cold_runs(t), seconds, t->to);
 }
-
-/* --- the host's part of a replay on a device */
 
 static void launching_run(struct target *t)
 {
@@ -90,8 +85,6 @@ static void eager_runs_run(struct target *t)
     timed_write_eager(t->row, t->kind, phase);
 }
 
-/* --- GPU clocks during sampling */
-
 static const char *why_no_gpu(const struct target *t)
 {
     const struct device_choice *d = &t->job->options->device;
@@ -102,8 +95,6 @@ static void gpu_run(struct target *t)
 {
     t->timed->watched = true;
 }
-
-/* --- energy */
 
 static const char *why_no_energy(const struct target *t)
 {
@@ -120,8 +111,6 @@ static void energy_run(struct target *t)
                    t->row, t->to);
 }
 
-/* --- resident memory */
-
 static void resident_run(struct target *t)
 {
     struct row_program *to = t->to;
@@ -135,8 +124,6 @@ static void resident_run(struct target *t)
         (double)to->memory.resident > 1.05 * (double)tape_planned(t->recording->tape)->arena + 4 * 0x1p20)
         outcome_set(t->outcome, "wrong", "a run uses more resident memory than planned");
 }
-
-/* --- the profile */
 
 static const char *why_no_profile(const struct target *t)
 {
@@ -167,8 +154,6 @@ static void profile_run(struct target *t)
     }
     profile_free(&p);
 }
-
-/* --- exchange with other ranks */
 
 static const char *why_no_exchange(const struct target *t)
 {
@@ -233,8 +218,6 @@ static void exchange_run(struct target *t)
     set_predicted(t);
 }
 
-/* --- output beside the row, without fields */
-
 static const char *why_no_trace(const struct target *t)
 {
     return t->job->trace ? NULL : "";
@@ -247,8 +230,6 @@ static void trace_run(struct target *t)
     snprintf(title, sizeof title, "row %lld: %s", (long long)t->job->row + 1, program);
     trace_add(t->job->trace, title, t->recording->tape, t->job->options->plugin.opened);
 }
-
-/* --- sections and metrics of plug-ins */
 
 static const char *why_no_sections(const struct target *t)
 {
@@ -267,8 +248,6 @@ static void sections_run(struct target *t)
         profile_print_sections(t->row, program_name(t->kind), t->job->profile);
 }
 
-/* --- FLOPs counted in the reference's loops */
-
 static void count_run(struct target *t)
 {
     int64_t counted = tape_count(t->recording->tape, count_limit), analytic = t->to->flops.analytic;
@@ -280,8 +259,6 @@ static void count_run(struct target *t)
     if (analytic != COUNT_ABSENT && analytic != counted)
         outcome_set(t->outcome, "wrong", "the counted FLOPs differ from the formulas");
 }
-
-/* --- FLOPs executed */
 
 const char *executed_why_not(const struct job *job)
 {
@@ -319,8 +296,6 @@ static void executed_run(struct target *t)
     t->to->flops.executed_differences = row_keep(t->row, e.differences);
 }
 
-/* --- correctness */
-
 static void check_run(struct target *t)
 {
     struct checked *c = t->checked, before = *c;
@@ -348,8 +323,6 @@ static void dump_run(struct target *t)
         outcome_set(t->outcome, "failed", "%s", t->reason.text);
     value_free(config);
 }
-
-/* --- the table, in the order in which they run */
 
 enum { PASS_FIELDS = 5 };
 

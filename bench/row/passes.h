@@ -28,7 +28,6 @@ struct target {
     struct message reason;  /* why the pass that runs has no result; empty: it has one */
 };
 
-/* How executed FLOPs of the row are counted. */
 struct executed_request executed_how(const struct job *job);
 
 /* Whether a later visit of a row has anything to measure, and time for it. */
@@ -41,7 +40,6 @@ const char *executed_why_not(const struct job *job);
  * --device meta it is only planned, and the passes that need no more than a plan run. */
 void passes_run(struct target *t);
 
-/* Removes from the row what passes have measured. */
 void passes_drop(struct row *row, enum program_kind kind);
 
 /* --- what plug-ins report of a program, in a row: sections and metrics */
@@ -69,10 +67,8 @@ enum cold_start_step {
 bool cold_start_measure(const struct options *o, const struct config *c, double seconds[COLD_START_STEPS],
                         struct message *reason);
 
-/* Sets them in a row. */
 void cold_start_write(struct row *row, const double seconds[COLD_START_STEPS]);
 
-/* Prints it as table lines, if it was measured. */
 void cold_start_print(const struct row *row, FILE *out);
 
 #endif

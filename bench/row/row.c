@@ -98,7 +98,6 @@ static void note_repeated(const struct measurement *m)
                      (long long)m->row->graph.edges);
 }
 
-/* What the reader of the file says. */
 static void note_file(const struct measurement *m)
 {
     static const struct warning_kind kinds[] = {{"note", "%s", NULL}, {"note", "%s", NULL}};
@@ -150,7 +149,6 @@ bool run_has_ended(const struct device_choice *d)
     return interrupt_signal() || device_fault(d).kind == FAULT_LOST;
 }
 
-/* Measures an opened workload. */
 static void measure_work(struct open_turn *v)
 {
     struct measurement *m = v->measurement;
@@ -199,7 +197,6 @@ static void run_turn(struct open_turn *v)
     measure_work(v);
 }
 
-/* Seconds of all turns so far. */
 static double spent(const struct measurement *m)
 {
     double seconds = m->encoded.samples.spent;

@@ -15,7 +15,6 @@ struct measurement;
 /* The job must outlive it. from: a row of an earlier run that lacks turns, which is copied; null: none. */
 struct measurement *measurement_begin(const struct job *job, const struct row *from);
 
-/* Takes a turn. */
 void measurement_turn(struct measurement *m, const struct turn_plan *plan);
 
 /* After all turns: what can be left out, if there is time. */
@@ -30,7 +29,6 @@ const struct samples *measurement_samples(const struct measurement *m, size_t ti
 /* Whether further turns make sense: nothing failed, and --timeout is not used up. */
 bool measurement_goes_on(const struct measurement *m);
 
-/* Warns of disturbances of the samples. */
 void measurement_warn(const struct measurement *m);
 
 /* Frees the graphs, which a later turn makes again. Returns the bytes that it otherwise holds. */
@@ -42,7 +40,6 @@ void measurement_end(struct measurement *m);
 /* Whether no more is to be measured: after a signal, or when the device is lost. */
 bool run_has_ended(const struct device_choice *d);
 
-/* The row of a configuration that is not attempted. */
 struct row *row_skip(const struct job *job, const char *reason);
 
 #endif

@@ -8,8 +8,7 @@
 /* Seconds between two GPU status queries during sampling. */
 static const double look_seconds = 0.05;
 
-/* The clocks of a device rise only under load; those of processors have risen during the probes before a row.
- */
+/* The clocks of a device rise only under load; those of processors rose during the probes before a row. */
 double sampling_warm_seconds(const struct device_choice *d, bool first)
 {
     return first && d->context ? 0.1 : 0.01;

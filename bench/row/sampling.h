@@ -35,7 +35,6 @@ struct sampling sampling_rule(const struct job *job, const struct turn_plan *pla
 void sampling_turn(const struct job *job, const struct turn_plan *plan, enum program_kind kind,
                    const struct recording *r, double deadline, struct samples *samples);
 
-/* Warns of disturbances of the samples that are reported. */
 void sampling_warn(const struct samples *s, const struct states *states, const struct subject *subject);
 
 #endif

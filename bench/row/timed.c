@@ -18,8 +18,6 @@ static bool all_known(const double *values, int n)
     return known == n;
 }
 
-/* --- phases */
-
 static const char *const phase_groups[PHASES] = {[PHASE_BACKWARD] = "step.backward.time",
                                                  [PHASE_OPTIMIZER] = "step.optimizer.time",
                                                  [PHASE_RECOMPUTE] = "step.recompute.time"};
@@ -68,8 +66,6 @@ static void set_phases(struct row *row, enum program_kind kind, const struct sam
             row_omit(row, phase_groups[p], "replayed as one graph (--no-cuda-graph)");
     }
 }
-
-/* --- times, and what else happened meanwhile */
 
 /* The median of all turns, as the time is one of turns. */
 static void set_lost(struct row *row, struct row_times *time, const struct samples *s)
@@ -132,8 +128,6 @@ static void set_watched(struct row *row, struct row_program *to, const struct sa
         row_put_reason(row, &to->gpu.temperature, unknown);
 }
 
-/* --- ceilings */
-
 /* The ceilings for the state in which a program is reported; null with the reason if there are none. */
 static const struct calibration *ceilings_of(const struct job *job, const struct timed *p,
                                              const struct reported *reported, const char **reason)
@@ -169,7 +163,6 @@ static void set_roofline(struct row *row, struct row_program *to, const struct t
         row_put_real(row, &to->cold.percent, roofline_place(c, &p->cost, to->cold.median, INT64_MAX).percent);
 }
 
-/* What good kernels take, in the same state. */
 static void set_bound(struct row *row, struct row_program *to, const struct timed *p,
                       const struct calibration *c)
 {
@@ -194,8 +187,6 @@ static void set_ceilings(struct row *row, const struct job *job, enum program_ki
     set_roofline(row, to, p, c);
     set_bound(row, to, p, c);
 }
-
-/* --- the whole */
 
 void timed_write(struct row *row, const struct job *job, enum program_kind kind, const struct timed *p)
 {
@@ -225,8 +216,6 @@ void timed_write_encoding(struct row *row, const struct job *job, const struct s
     set_lost(row, &row->encoding.time, s);
     reported_free(&reported);
 }
-
-/* --- and back */
 
 /* The times of a phase in the samples; NAN if the row does not have them, or those of launched runs. */
 static void load_phase(struct samples *s, enum phase phase, const struct row *from, size_t program)

@@ -29,7 +29,6 @@ void timed_write_eager(struct row *row, enum program_kind kind, double seconds[P
  */
 void timed_load(struct samples *s, const struct row *from, size_t kind);
 
-/* The times of the encoding. */
 void timed_write_encoding(struct row *row, const struct job *job, const struct samples *s);
 
 #endif

@@ -1,4 +1,3 @@
-/* The numerical check of a row. */
 #ifndef GTMARK_BENCH_VERIFY_H
 #define GTMARK_BENCH_VERIFY_H
 

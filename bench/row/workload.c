@@ -62,8 +62,8 @@ static bool is_interrupted(const void *context)
     return interrupt_signal() != 0;
 }
 
-/* Graphs are built on the host. Planning reads those in files, draws those with a giant component, and builds
- * no others. */
+/* Graphs are built on the host. Planning reads those in files, draws giant components, and builds no others.
+ */
 static struct workload workload_of(const struct options *o, const struct config *c, bool planned)
 {
     struct workload w = {.options = o, .config = *c};

@@ -45,8 +45,7 @@ struct group_order {
     enum program_kind program;
 };
 
-/* What several ranks, which each have a part of the batch, have of a workload; of one alone nothing is set.
- */
+/* What several ranks, which each have a part of the batch, have of a workload; unset for one alone. */
 struct work_group {
     const struct ranks *ranks;
     struct ranks planned;        /* these, of a plan: they have numbers, and can do nothing */
@@ -126,8 +125,7 @@ bool workload_went_on(const struct options *o, const char *what, struct outcome 
 bool workload_load(const struct workload *w, enum program_kind kind, struct recording *r,
                    struct outcome *outcome);
 
-/* Frees the tape of a program, loaded or not; the functions of plug-ins in it do what they do after their
- * runs. */
+/* Frees the tape of a program, loaded or not, after the functions of plug-ins that end their runs. */
 void workload_unload(struct recording *r);
 
 /* Whether this much memory may be used; if not, sets the outcome. */
@@ -187,8 +185,7 @@ bool orders_share(const struct ranks *r, struct rank_facts *facts, struct partit
 bool workload_load_together(const struct workload *w, enum program_kind kind, struct recording *r,
                             struct outcome *outcome);
 
-/* --- what each rank has of the batch of a configuration, whose `graph` says which rank this is, of how many
- */
+/* --- what each rank has of the batch of a configuration, whose `graph` says which of them this is */
 
 /* Whether ranks divide the nodes, not the graphs. */
 bool parts_divided(const struct config *c);
@@ -200,8 +197,7 @@ bool parts_divided(const struct config *c);
 bool parts_partition(struct partition *p, const struct config *c, double *seconds, int64_t *peak,
                      struct message *error);
 
-/* The shapes of the parts of all ranks, for the caller to free, also if not all could be made; then the peak
- * is in the first. */
+/* The shapes of the parts of all ranks, to be freed, even if not made; then the peak is in the first. */
 struct batch *parts_shape(const struct config *c, bool *made, struct message *error);
 
 /*

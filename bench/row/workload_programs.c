@@ -1,4 +1,3 @@
-/* What is computed over the batch of a workload: its encoding, and programs (workload.h). */
 #include <string.h>
 
 #include "bench/row/workload.h"
@@ -23,7 +22,6 @@ bool workload_open_blas(const struct workload *w, const struct tape *t, struct o
     return !calls || open_blas(w, outcome);
 }
 
-/* Whether the encoding is correct. */
 static bool is_right(const struct encoded *encoded, struct outcome *outcome)
 {
     const struct encoding *e = &encoded->encoding;
@@ -151,7 +149,6 @@ static bool all_supported(const struct tape *t, struct outcome *outcome)
     return !why || outcome_set(outcome, "skipped", "%s=%s: %s", e->form, e->kernel->variant, why);
 }
 
-/* The functions of plug-ins. */
 static bool set_up(const struct tape *t, struct outcome *outcome)
 {
     const char *why = NULL;

@@ -1,4 +1,3 @@
-/* What several ranks have of a workload together, and tell one another of it (workload.h). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -19,8 +19,7 @@
 #include "kernels/mat.h"
 #include "models/layers/model.h"
 
-/* Whether the path is an empty directory, or a directory can be created there. False with a message. Leaves
- * nothing behind. */
+/* Whether the path is an empty directory, or one can be created; leaves nothing. False with a message. */
 bool dump_can_write(const char *path, struct message *error);
 
 /*

@@ -14,7 +14,6 @@
  */
 bool graph_facts_print(FILE *out, const struct batch *b, struct message *error);
 
-/* A line of a table of numbers. */
 void graph_facts_table(FILE *out, const char *name, const struct number_table *t);
 
 #endif

@@ -31,7 +31,6 @@ double *profile_medians(const double *times, int runs, int entries)
     return medians;
 }
 
-/* Medians over the runs, per entry; to be freed. */
 static double *entry_times(struct tape *t, int runs)
 {
     int entries = tape_entry_count(t);
@@ -50,8 +49,7 @@ static double *entry_times(struct tape *t, int runs)
     return medians;
 }
 
-/* What the ceilings allow, with the minimum bytes of the entry as its working set; not known without ceilings
- * or beyond 63 bits. */
+/* What the ceilings allow, with the minimum bytes of the entry as its working set; NAN if not known. */
 static void set_least(struct profile_entry *p, const struct entry *e, struct cost cost,
                       const struct calibration *c)
 {

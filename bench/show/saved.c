@@ -8,8 +8,6 @@
 #include "analysis/tables/profile_table.h"
 #include "analysis/tables/table.h"
 
-/* --- which rows */
-
 static bool meets(const struct row *row, const struct condition *c)
 {
     const struct field *axis = schema_find(c->path);
@@ -56,8 +54,6 @@ size_t saved_keep(struct record *record, const struct question *q)
         value_remove(record_head(record), "fits"); /* of all rows */
     return rows_count(rows);
 }
-
-/* --- how */
 
 /* Whether one before of its kind, a name or a number, determines an axis: as a model its attention. */
 static bool is_determined(const struct rows *rows, const struct field *axis,

@@ -6,7 +6,6 @@
 #include "analysis/record/record.h"
 #include "analysis/tables/printer.h"
 
-/* How they are printed on stdout. */
 struct saved_format {
     enum format format;
     const char *const *columns; /* of the table or CSV; count 0: all of times, rates, memory and plans */

@@ -15,7 +15,6 @@
 
 enum { LANE_PHASES = 1, LANE_PROGRAM = 2 };
 
-/* The replay that is recorded. */
 struct replay {
     struct value *events;
     struct tape *tape;
@@ -70,7 +69,6 @@ static struct value *add_about(struct replay *r, const char *what, int lane)
     return args;
 }
 
-/* The name of a process or a lane. */
 static void add_name(struct replay *r, const char *what, int lane, const char *name)
 {
     value_set_text(add_about(r, what, lane), "name", name);

@@ -159,7 +159,6 @@ static struct record *side_run(const struct side *s, bool check, double budget, 
     return record;
 }
 
-/* The rounds so far. */
 struct rounds {
     const struct options *options;
     struct side side[SIDES];
@@ -308,7 +307,6 @@ static bool anything_slower(const struct rounds *r)
     return t.verdicts[VERDICT_SLOWER] > 0;
 }
 
-/* Returns the number of misses, which it prints. */
 static int print_verdicts(const struct rounds *r)
 {
     const struct options *o = r->options;
@@ -342,7 +340,6 @@ static int print_wrong(const struct rounds *r)
     return wrong;
 }
 
-/* Says beforehand how long it takes, at least. */
 static void announce(const struct options *o)
 {
     char text[UNITS_TEXT];

@@ -48,7 +48,6 @@ static const struct row *row_beside(const struct rows *rows, const struct row *r
     return NULL;
 }
 
-/* What is not known is absent. */
 static void set_figure(struct value *figures, const char *name, double value)
 {
     if (!isnan(value))

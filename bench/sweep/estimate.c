@@ -130,7 +130,6 @@ double estimate_check(const struct options *o, const struct config *config, cons
     return verify_seconds(&o->check, config, (double)e->program[p].flops) + (once > 0 ? RUNS * once : 0);
 }
 
-/* Seconds of a run. */
 struct whole_time {
     double least, around, checks, calibration; /* least: of the fewest samples */
 };
@@ -141,8 +140,7 @@ double estimate_around(const struct options *o)
     return probes + sampling_warm_seconds(&o->device, false);
 }
 
-/* Approximate speed of the reference's loops, which are far from any ceiling, on one core: that of all of
- * bench_kernels in results. */
+/* Approximate speed of the reference's loops on one core: that of all of bench_kernels in results. */
 static const double loops_flops_per_second = 2.5e9;
 
 /* Seconds of a run of the reference's loops; 0: others run. */
@@ -220,7 +218,6 @@ struct sum {
     bool encodes;
 };
 
-/* The line of a row. */
 static void add_estimate(const struct options *o, const struct config *c, const struct ceilings *ceilings,
                          struct sum *all, struct grid *table)
 {
@@ -259,7 +256,6 @@ static void add_estimate(const struct options *o, const struct config *c, const 
              estimate_is_over(o, seconds) ? "; more than --budget" : "");
 }
 
-/* The lines below the table. */
 static void print_notes(const struct options *o, const struct ceilings *ceilings, const struct sum *all,
                         FILE *out)
 {
@@ -313,7 +309,6 @@ void estimate_print(const struct options *o, FILE *out)
     ceilings_free(&ceilings);
 }
 
-/* Prints the tape of each program of a row. */
 static bool list_tapes(const struct options *o, const struct config *c, struct message *error)
 {
     struct workload w;

@@ -94,7 +94,6 @@ static bool judge_programs(struct judging *j, const struct gate *g, const bool p
     return any;
 }
 
-/* Whether a row did not have to run any program. */
 static bool nothing_was_required(const struct row *row, const bool programs[PROGRAMS])
 {
     int asked = 0, spared = 0;

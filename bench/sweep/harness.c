@@ -123,7 +123,6 @@ static bool can_save(const char *path, struct message *error)
     return !path || file_can_save(path, why) || complain(error, "--output %s", why);
 }
 
-/* Reports the signal and returns the exit status. */
 static int say_interrupted(const struct bench *b, const char *when)
 {
     fprintf(stderr, "%s: %s: ended ", b->name, interrupt_name());
@@ -229,7 +228,6 @@ static int run_against(const struct bench *b, const struct options *o, int argc,
     return missed ? EXIT_MISSED : EXIT_GOOD;
 }
 
-/* What looks at the rows, or runs them. */
 static int act_on_rows(const struct bench *b, struct options *o, int argc, char **argv)
 {
     struct message error;

@@ -1,4 +1,3 @@
-/* The main function of all benchmarks. */
 #ifndef GTMARK_BENCH_HARNESS_H
 #define GTMARK_BENCH_HARNESS_H
 

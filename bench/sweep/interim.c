@@ -25,7 +25,6 @@ static int lines_of(const char *text, int columns)
     return lines;
 }
 
-/* The rows as a table; to be freed. */
 static char *render(const struct report *r, int64_t first, int64_t count, int screen)
 {
     char *text;

@@ -30,7 +30,6 @@ static void find_costs(struct job *job)
     }
 }
 
-/* What a sweep measures. */
 struct whole {
     int parts;     /* programs and encodings of all rows */
     double cost;   /* predicted, of all programs */
@@ -62,8 +61,7 @@ static void choose_programs(struct job *job, struct whole *all)
     }
 }
 
-/* Seconds of each program whose energy is measured: of --energy some a quarter of the budget at most,
- * together. */
+/* Seconds of each program whose energy is measured: of --energy some at most a quarter of all together. */
 static double energy_seconds(const struct options *o, const struct whole *all, double seconds)
 {
     bool limited = o->sampling.energy == ENERGY_SOME && o->sampling.runs == 0 && all->metered > 0;

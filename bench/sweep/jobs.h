@@ -45,17 +45,14 @@ struct pace {
 struct job *jobs_plan(const struct job *common, const enum row_state *state, int64_t rows, double seconds);
 void jobs_free(struct job *jobs, int64_t rows);
 
-/* Opens the profile of a row; prints it. */
 void job_open_profile(struct job *job);
 void job_print_profile(struct job *job, FILE *out);
 
 struct pace pace_start(const struct ceilings *c);
 
-/* Takes the first turn of a row into account. */
 void pace_learn(struct pace *pace, const struct job *job);
 
-/* Whether the row is not attempted, because it lacks a kernel, would take longer than --timeout or no size
- * fits, and why. */
+/* Whether and why the row is not attempted: a kernel lacks, --timeout is too short, or no size fits. */
 bool job_is_skipped(const struct job *job, const struct pace *pace, char reason[256]);
 
 /* --- a sweep: every configuration of the command line, on each of its devices, within one time budget */

@@ -22,8 +22,7 @@ static bool save_trace(struct report *r, struct message *error)
     return saved;
 }
 
-/* The table's axis columns, which have several values or name what was measured, and the device if several.
- */
+/* The table's axis columns, which have several values or name what was measured, and several devices. */
 static void choose_axes(const struct options *o, struct table *t)
 {
     bool several = o->device.count > 1;

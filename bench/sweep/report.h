@@ -36,11 +36,9 @@ bool report_start(struct report *r, const struct options *o, struct record *reco
 /* Writes the ceilings as they are now into the head of the record, and saves it. */
 void report_ceilings(struct report *r, const struct ceilings *ceilings);
 
-/* Takes ownership of a row, which replaces an earlier state of it, all rows before it being in the record;
- * saves it. */
+/* Takes over a row, in the place of an earlier state of it, all before it being in the record; saves it. */
 bool report_row(struct report *r, int64_t index, struct row *row, struct message *error);
 
-/* Whether there is such a row, and the row. */
 bool report_has(const struct report *r, int64_t index);
 struct row *report_at(const struct report *r, int64_t index);
 
@@ -73,7 +71,6 @@ struct interim {
  * not a table, or the rows do not fit on the screen. */
 void interim_show(struct interim *l, int64_t first, int64_t count);
 
-/* Removes what was printed. */
 void interim_clear(struct interim *l);
 
 #endif

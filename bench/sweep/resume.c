@@ -1,4 +1,3 @@
-/* Matching of rows and of file heads. */
 #include "bench/sweep/resume.h"
 
 #include <math.h>
@@ -104,8 +103,7 @@ static bool same_value(const struct row *a, const struct row *b, const struct fi
     return fabs(x - *field_real(b, f)) <= 1e-14 * fabs(x);
 }
 
-/* Whether a row of the same work matches the axes of `wanted`; a graph from a file determines its own size.
- */
+/* Whether a row of the same work matches the axes of `wanted`; graphs from files have their own size. */
 static bool belongs(const struct row *row, const struct row *wanted, bool from_file)
 {
     static const char *const of_files[] = {"nodes", "degree", "batch"};
@@ -140,7 +138,6 @@ static enum row_state state_of(const struct row *row, const struct options *o, b
     return row_is_ok(row) || oom ? ROW_KEPT : ROW_REDONE;
 }
 
-/* A row of the file. */
 struct old_row {
     struct row *row;
     const char *work; /* its hash */

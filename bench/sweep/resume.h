@@ -50,11 +50,9 @@ void shard_divide(const double *cost, int64_t count, int of, int *part);
  * encoding; NAN if the graph cannot be planned. To be freed. */
 double *shard_costs(const struct options *o);
 
-/* With --shard: keeps the rows of the part in the plan. False with a message if there are fewer rows than
- * parts. */
+/* With --shard: keeps the rows of the part in the plan. False with a message with fewer rows than parts. */
 bool shard_choose(struct options *o, struct message *error);
 
-/* The shard in the head of a result file. */
 struct value *shard_value(const struct options *o);
 
 #endif

@@ -1,4 +1,3 @@
-/* The searches of --find. */
 #ifndef GTMARK_BENCH_SEARCH_H
 #define GTMARK_BENCH_SEARCH_H
 
@@ -65,8 +64,7 @@ struct bracket bisect(function *f, void *context, double low, double high, doubl
  */
 bool probe_times(const struct options *o, const struct config *c, double patience, double seconds[TIMED]);
 
-/* The sum of the least times of a tape's entries and of their launches, P.predicted.time of a row; NAN
- * without ceilings. */
+/* The least times of a tape's entries and of their launches, P.predicted.time of a row; NAN if unknown. */
 double predicted_time(struct tape *t, const struct calibration *ceilings);
 
 /* Of each requested program, 0 of others. False if the graph cannot be planned, or without ceilings. */

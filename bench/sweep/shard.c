@@ -13,7 +13,6 @@
 #include "kernels/ranks.h"
 #include "kernels/rng.h"
 
-/* A row by its cost, and a part. */
 struct costed {
     double cost;
     int64_t row;
@@ -82,7 +81,6 @@ double *shard_costs(const struct options *o)
     return cost;
 }
 
-/* Hashes the works of all rows. */
 static void hash_sweep(const struct options *o, char hash[17])
 {
     char *works;

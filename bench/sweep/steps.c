@@ -1,4 +1,3 @@
-/* What follows a run: a table of steps. */
 #include "bench/sweep/report.h"
 
 #include "analysis/charts/charts.h"
@@ -10,7 +9,6 @@
 #include "bench/sweep/gates.h"
 #include "bench/sweep/search.h"
 
-/* A run whose rows are there. */
 struct finished {
     const struct options *options;
     const struct ceilings *ceilings;
@@ -55,8 +53,7 @@ static int tell_crossings(const struct finished *run)
     return 0;
 }
 
-/* How far measured times are from what is predicted for them, here or in the file of the ceilings of plans.
- */
+/* How far measured times are from what is predicted for them, here or in the file of the peaks of plans. */
 static int tell_bounds(const struct finished *run)
 {
     const struct options *o = run->options;

@@ -27,7 +27,6 @@ enum { MORE_TURNS = 3 };
 /* Graphs are kept between turns up to this share of the memory, and generated again beyond it. */
 static const double kept_share = 1.0 / 16;
 
-/* The sweep on one device. */
 struct run {
     const struct options *options;
     struct progress *progress;
@@ -127,7 +126,6 @@ static void mark_exceeded(struct run *s, const struct row *row, int threads)
         report_ceilings(s->report, s->ceilings);
 }
 
-/* Saves the row so far. */
 static bool save_measured(struct run *s, struct job *job, struct message *error)
 {
     struct row *row = measurement_row(job->m);
@@ -395,7 +393,6 @@ static bool device_survived(const struct run *s, struct message *error)
                     s->report->path ? "; to continue, repeat the command with --resume" : "");
 }
 
-/* The sweep on one device. */
 static bool run_jobs(const struct job *common, struct ceilings *ceilings, struct report *r, bool *all_good,
                      struct message *error)
 {

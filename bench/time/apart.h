@@ -77,8 +77,7 @@ struct ticks {
  */
 const char *energy_doubt(const struct ticks *t);
 
-/* Whether ticks are missing that can still come in `left` seconds: at their rate so far, if readings are
- * closer. */
+/* Whether ticks are missing that can still come in `left` seconds, at their rate if readings are closer. */
 bool energy_lacks_ticks(const struct ticks *t, double left);
 
 #endif

@@ -25,7 +25,6 @@ struct meter {
     double until;  /* by the clock */
 };
 
-/* Runs the tape `runs` times and waits. */
 static void run(struct tape *t, int runs)
 {
     for (int i = 0; i < runs; i++)

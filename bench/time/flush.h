@@ -15,8 +15,7 @@ struct flush {
     int threads;
 };
 
-/* Allocates the buffer; `threads` compute on the host. False with a message without memory, or if the size of
- * the caches is unknown. */
+/* Allocates the buffer; `threads` compute on the host. False with a message without memory or sizes. */
 bool flush_open(struct flush *f, const struct device_choice *d, int threads, struct message *error);
 void flush_close(struct flush *f);
 

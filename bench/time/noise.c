@@ -133,7 +133,6 @@ static int64_t preemptions(void)
     return r.ru_nivcsw;
 }
 
-/* Reads the clock in a loop on the calling thread. */
 static void spin(double seconds, double *lost, double *largest)
 {
     double start = clock_now(), last = start;

@@ -36,8 +36,7 @@ struct noise noise_probe(int threads, double seconds);
 void noise_read_load(const char *root, struct noise *n);
 void noise_read_frequency(const char *root, int cpu, struct noise *n);
 
-/* How many times as long the threads may take beside other programs, if all have an equal part of the cores:
- * 1 without such. */
+/* How many times as long the threads may take beside other programs with an equal part of the cores. */
 double noise_slowdown(const struct noise *n);
 
 /* Resource usage of the process so far, all threads: counts, and seconds of CPU time. */

@@ -1,6 +1,3 @@
-/*
- * Warnings about noise. Each ends with a remedy.
- */
 #include "bench/time/noise.h"
 
 #include <stdarg.h>

@@ -57,7 +57,6 @@ static void divide(struct run *r)
         }
 }
 
-/* Launches a run. */
 static void launch_run(struct tape *t, struct run *r)
 {
     r->borders = 0;

@@ -32,7 +32,6 @@ struct sampling {
     void *context;
 };
 
-/* All turns so far. */
 struct samples {
     int n, warmup;
     double *seconds;       /* n */
@@ -48,8 +47,7 @@ struct samples {
     double first;      /* value of `watch` after the first run */
 };
 
-/* Whether sampling must stop, because of a signal or the deadline. For a struct cancel whose context is a
- * struct sampling. */
+/* Whether sampling must stop: for a struct cancel whose context is a struct sampling. */
 bool sampling_cancelled(const void *rule);
 
 /* Takes one turn of a tape that is laid out and initialised. */
@@ -58,7 +56,6 @@ struct samples sample_tape(struct tape *t, const struct sampling *s);
 /* Whether a block of n samples is complete; elapsed: seconds since it began. */
 bool block_complete(int n, const struct sampling *rule, double elapsed);
 
-/* The probe around a block. */
 struct probe sampling_probe(const struct sampling *rule);
 
 /* Makes the first s->n samples one turn, of which others took this share; none without samples. */
@@ -77,7 +74,6 @@ enum { EAGER_MIN = 3, EAGER_MAX = 20 };
  */
 void eager_measure(struct tape *t, double seconds, struct row_program *to, double phase[PHASES][EAGER_MAX]);
 
-/* Memory for samples; aborts without it. */
 void samples_allocate(struct samples *s, size_t capacity);
 void samples_free(struct samples *s);
 

@@ -37,7 +37,6 @@ struct watch watch_start(const struct nvml *nvml, double interval);
  */
 int watch_sample(struct watch *w, int n, bool last, bool time_left, double *clock);
 
-/* The observations of two turns together. */
 struct seen seen_join(const struct seen *a, const struct seen *b);
 
 #endif
