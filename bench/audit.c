@@ -22,7 +22,7 @@
 #include "bench/base/suggest.h"
 #include "bench/cli/axes.h"
 #include "bench/cli/tool.h"
-#include "bench/sweep/contender.h"
+#include "bench/sweep/against.h"
 #include "kernels/plugin_rows.h"
 
 #ifndef __has_feature

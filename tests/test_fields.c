@@ -13,7 +13,6 @@
 #include "bench/row/passes.h"
 #include "bench/sweep/harness.h"
 #include "bench/time/apart.h"
-#include "bench/time/lost.h"
 #include "bench/time/noise.h"
 #include "bench/time/stopwatch.h"
 #include "kernels/ranks.h"

@@ -1,5 +1,5 @@
 /* Levels of memory in synthetic curves of bandwidth, and the least time that they allow. */
-#include "bench/machine/levels.h"
+#include "bench/machine/calibration.h"
 #include "tests/test.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "bench/cli/peaks_parse.h"
+#include "bench/cli/options.h"
 #include "bench/machine/link.h"
 #include "tests/rank_threads.h"
 #include "tests/sanitized.h"

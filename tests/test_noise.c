@@ -5,7 +5,6 @@
 #include "bench/base/clock.h"
 #include "bench/machine/machine.h"
 #include "bench/row/sampling.h"
-#include "bench/time/lost.h"
 #include "bench/time/noise.h"
 #include "bench/time/watch.h"
 

@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "bench/machine/throttle.h"
+#include "bench/machine/nvml.h"
 #include "bench/time/apart.h"
 #include "bench/time/sample.h"
 #include "tests/nvml.h"

@@ -6,7 +6,6 @@
 
 #include "bench/cli/flags.h"
 #include "bench/cli/plan.h"
-#include "bench/cli/plugin.h"
 #include "bench/machine/machine.h"
 #include "kernels/ranks.h"
 

@@ -4,12 +4,13 @@
 
 #include "analysis/record/record.h"
 #include "analysis/tables/printer.h"
+#include "bench/base/message.h"
 #include "bench/cli/axes.h"
 #include "bench/cli/gates_parse.h"
-#include "bench/cli/peaks_parse.h"
 #include "bench/flops/executed.h"
 #include "bench/machine/ceilings.h"
 #include "bench/machine/device.h"
+#include "bench/machine/link.h"
 #include "graphs/inputs.h"
 #include "models/layers/model.h"
 
@@ -178,5 +179,24 @@ bool options_print_profile(const struct options *o);
 double options_host_memory(const struct options *o);
 
 void options_free(struct options *o);
+
+/* --- the arguments of --peaks: a file with calibrations, or rates; or those of the link between ranks */
+
+/*
+ * Reads the calibrations of a result file, or "peak=60GFLOP/s,dram=20GB/s". False with a message. What it has
+ * read before is freed; to be freed by given_ceilings_free.
+ */
+bool peaks_parse(const char *text, struct given_ceilings *g, struct message *error);
+
+/* Reads what follows link=: "400Gb/s,2us", or the links of a result file, in the place of those read before.
+ * False with a message. */
+bool link_parse(const char *text, struct links *all, struct message *error);
+
+/* Keeps only the last with the most threads. */
+void given_ceilings_keep_largest(struct given_ceilings *g);
+
+bool given_ceilings_have(const struct given_ceilings *g, int threads);
+
+void given_ceilings_free(struct given_ceilings *g);
 
 #endif

@@ -1,5 +1,5 @@
 /* Rates are those of any working set: all memory is DRAM. */
-#include "bench/cli/peaks_parse.h"
+#include "bench/cli/options.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "bench/cli/plugin.h"
+#include "bench/cli/command_line.h"
 
 #include <inttypes.h>
 #include <string.h>

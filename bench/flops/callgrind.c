@@ -13,7 +13,7 @@
  *
  * An instruction may occur in several lines, for example in inlined functions.
  */
-#include "bench/flops/callgrind.h"
+#include "bench/flops/disassembly.h"
 
 #include <ctype.h>
 #include <stdlib.h>

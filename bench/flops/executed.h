@@ -7,7 +7,6 @@
 #ifndef GTMARK_BENCH_EXECUTED_H
 #define GTMARK_BENCH_EXECUTED_H
 
-#include "bench/flops/callgrind.h"
 #include "bench/flops/counters.h"
 #include "bench/flops/disassembly.h"
 #include "graphs/batch.h"

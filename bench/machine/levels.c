@@ -11,7 +11,7 @@
  * Beyond a level of rate a, before the next of rate b, a working set of W bytes was measured at the rate r.
  * If C bytes of it came from the former, W / r = C / a + (W - C) / b. The largest such C is the capacity.
  */
-#include "bench/machine/levels.h"
+#include "bench/machine/calibration.h"
 
 #include <math.h>
 

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "analysis/statistics/allocate.h"
-#include "bench/machine/throttle.h"
 
 enum {
     NVML_SUCCESS = 0,

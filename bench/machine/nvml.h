@@ -29,7 +29,7 @@ double nvml_energy(const struct nvml *n);       /* J since the driver was loaded
 /* The shares of about the last second in which a kernel ran, and memory was accessed; false if unknown. */
 bool nvml_busy(const struct nvml *n, double *kernels, double *memory);
 
-/* Why clocks are low, as bits of bench/machine/throttle.h; false if unknown. */
+/* Why clocks are low, as the bits below; false if unknown. */
 bool nvml_reasons(const struct nvml *n, uint64_t *reasons);
 
 /* Whether the GPU is divided into instances (MIG), so that its energy is not that of one program. */
@@ -41,5 +41,32 @@ bool nvml_divided(const struct nvml *n);
  * null; without a library all are, and `missing` says why.
  */
 struct value *nvml_json(const struct nvml *n, const char *why);
+
+/* --- why a GPU lowers its clocks, and what happens to the samples taken meanwhile */
+
+struct throttle_reason {
+    uint64_t bit; /* of NVML */
+    const char *name;
+    bool spoils; /* samples */
+};
+
+/* What slows down a busy GPU, without idleness and clocks set by the user. Ends with a null name. */
+extern const struct throttle_reason throttle_reasons[];
+
+enum { THROTTLE_TEXT = 160 };
+
+/* The names of these reasons, "power cap, thermal"; "none" without any. */
+void throttle_text(uint64_t reasons, char text[THROTTLE_TEXT]);
+
+enum fate { FATE_KEPT, FATE_DISCARDED, FATE_KEPT_THROTTLED };
+
+/* How often samples of one program are discarded at most. */
+enum { DISCARDS_MAX = 10 };
+
+/*
+ * What happens to samples at whose end the clocks were low for these reasons, if samples were discarded
+ * `discards` times before; time_left: there is time to take them again.
+ */
+enum fate throttle_judge(uint64_t reasons, int discards, bool time_left);
 
 #endif

@@ -7,7 +7,7 @@
  * and often there would be none; the row has the clocks under the cap. Sync boost and display clocks are
  * settings, which waiting does not change.
  */
-#include "bench/machine/throttle.h"
+#include "bench/machine/nvml.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
-#include "bench/time/lost.h"
+#include "bench/time/noise.h"
 #include "models/encodings/compute.h"
 
 /* Computes the encoding again and keeps this one. False if it failed, with a message, or was cancelled. */

@@ -4,8 +4,8 @@
 
 #include "analysis/record/row.h"
 #include "analysis/record/schema.h"
+#include "bench/cli/command_line.h"
 #include "bench/cli/plan.h"
-#include "bench/cli/plugin.h"
 #include "bench/cli/presets.h"
 #include "graphs/batching.h"
 #include "models/tape/conventions.h"

@@ -9,7 +9,7 @@
 #include "bench/cli/config.h"
 #include "bench/machine/ceilings.h"
 #include "bench/row/encode.h"
-#include "bench/time/flush.h"
+#include "bench/time/apart.h"
 #include "bench/time/sample.h"
 
 /* partial: ok, but with fewer turns than asked for */

@@ -1,4 +1,4 @@
-#include "bench/row/measurement.h"
+#include "bench/row/row.h"
 
 #include <stdlib.h>
 

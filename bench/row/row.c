@@ -17,7 +17,6 @@
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
 #include "bench/row/fields.h"
-#include "bench/row/measurement.h"
 #include "bench/row/passes.h" /* executed_how */
 
 /* Why a program is not measured; null if it is. */

@@ -6,8 +6,8 @@
 #include "analysis/record/profile.h"
 #include "analysis/statistics/allocate.h"
 #include "analysis/statistics/statistics.h"
+#include "bench/machine/nvml.h"
 #include "bench/machine/roofline.h"
-#include "bench/machine/throttle.h"
 #include "bench/row/fields.h"
 
 static bool all_known(const double *values, int n)

@@ -14,8 +14,10 @@
 
 #include "analysis/record/record.h"
 #include "analysis/record/row_range.h"
+#include "analysis/record/value.h"
 #include "bench/base/message.h"
 #include "bench/cli/options.h"
+#include "kernels/ops.h"
 
 enum { AGAINST_ROUNDS = 40, AGAINST_ROUNDS_MAX = 2 * AGAINST_ROUNDS };
 
@@ -34,5 +36,29 @@ bool against_possible(const struct options *o, struct message *error);
  * every round. False with a message if a run failed, or if no rows of the two do the same work.
  */
 bool against(const struct options *o, int argc, char **argv, int *missed, struct message *error);
+
+/* --- a kernel of others, timed in turns with ours: is it faster, by how much, and from which size on? */
+
+struct contender {
+    const char *library, *device, *variant;
+    enum op op;
+    const char *axis, *values; /* "nodes", "100-6400*4": as in flags */
+    double budget;             /* seconds of samples */
+    const char *file;          /* of the rows */
+};
+
+/* Runs bench_kernels for the op with the library, whose rows go to the file. Returns its exit status. */
+int contender_measure(const struct contender *b);
+
+/*
+ * A line of the verdict. The check `times` is over our default kernel at one value of the axis, `crossover`
+ * over one of our kernels along it. The verdict is that of verdict_name, "found" of a crossover, "fail" of
+ * wrong results, "absent" of what has no time. Takes ownership of the figures.
+ */
+typedef void contender_say(void *context, const char *check, const char *verdict, const char *finding,
+                           struct value *figures);
+
+/* Says all that the rows of the file show. False with a message if it cannot be read. */
+bool contender_judge(const struct contender *b, contender_say *say, void *context, struct message *error);
 
 #endif

@@ -1,4 +1,4 @@
-#include "bench/sweep/contender.h"
+#include "bench/sweep/against.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -20,7 +20,6 @@
 #include "bench/base/interrupt.h"
 #include "bench/base/paths.h"
 #include "bench/cli/command_line.h"
-#include "bench/cli/plugin.h"
 #include "bench/flops/captured.h"
 #include "bench/machine/device.h"
 #include "bench/machine/machine.h"

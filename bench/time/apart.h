@@ -4,9 +4,30 @@
 
 #include "analysis/record/row.h"
 #include "analysis/record/row_struct.h"
+#include "bench/machine/device.h"
 #include "bench/machine/nvml.h"
-#include "bench/time/flush.h"
 #include "models/tape/tape.h"
+
+/* --- emptying the caches by writing twice their size: the L2 of a device; on the host L2 and the last */
+
+struct flush {
+    const struct device *device; /* null: the host */
+    void *context;
+    char *buffer;
+    int64_t bytes;
+    int threads;
+};
+
+/* Allocates the buffer; `threads` compute on the host. False with a message without memory or sizes. */
+bool flush_open(struct flush *f, const struct device_choice *d, int threads, struct message *error);
+void flush_close(struct flush *f);
+
+/* Opens it unless it is already open for this device and these threads; `f` is all zeros at first. It stays
+ * open for later rows, because mapping its pages takes longer than writing them. */
+bool flush_ready(struct flush *f, const struct device_choice *d, int threads, struct message *error);
+
+/* Returns when the flush is complete, so that the next launch finds an idle device as it does without one. */
+void flush_run(const struct flush *f);
 
 /* --- time with emptied caches: the program finds none of its operands where the last run left them */
 

@@ -4,7 +4,7 @@
  * writes a slice line by line, since each has caches of its own; memset would bypass the caches for a block
  * larger than they are.
  */
-#include "bench/time/flush.h"
+#include "bench/time/apart.h"
 
 #include <sys/mman.h>
 

@@ -3,7 +3,7 @@
  * not run, and how often it ran; /proc/stat the ticks of all processors: user, nice, system, idle, iowait,
  * irq, softirq, steal.
  */
-#include "bench/time/lost.h"
+#include "bench/time/noise.h"
 
 #include <dirent.h>
 #include <math.h>

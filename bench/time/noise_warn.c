@@ -7,7 +7,7 @@
 #include "analysis/statistics/disturbance.h"
 #include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"
-#include "bench/machine/throttle.h"
+#include "bench/machine/nvml.h"
 #include "bench/time/watch.h"
 
 static const double least_frequency =

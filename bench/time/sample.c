@@ -11,7 +11,7 @@
 #include "analysis/statistics/statistics.h"
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
-#include "bench/time/lost.h"
+#include "bench/time/noise.h"
 #include "bench/time/stopwatch.h"
 
 /* A run, divided where its phases end. */

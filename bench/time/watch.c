@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "bench/base/clock.h"
-#include "bench/machine/throttle.h"
+#include "bench/machine/nvml.h"
 
 static const struct timespec recovery = {.tv_nsec = 100 * 1000 * 1000};
 
