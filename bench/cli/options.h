@@ -96,7 +96,7 @@ struct crossover {
 /* A part of the sweep (--shard), chosen by bench/sweep/shard.c. */
 struct shard_options {
     int index, of;  /* 1 to `of`; 0: the whole sweep */
-    int64_t whole;  /* rows of the sweep */
+    int64_t rows;   /* of the sweep */
     char sweep[17]; /* hash of the works of all rows */
 };
 

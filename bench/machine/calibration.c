@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "analysis/tables/units.h"
+#include "bench/base/members.h"
 #include "bench/machine/caches.h"
 
 void calibration_cpu(char *text, size_t size)
@@ -68,16 +69,29 @@ void calibration_merge(struct calibration *c, const struct calibration *earlier)
     levels_find(c->level, c->sweep, c->points, caches_find(NULL, c->threads).l2, c->memory);
 }
 
+static const struct member rates[] = {{MEMBER(bandwidth, COUNT, capacity), .may_lack = true},
+                                      {MEMBER(bandwidth, COUNT, working_set)},
+                                      {MEMBER(bandwidth, RATE, read)},
+                                      {MEMBER(bandwidth, RATE, write)},
+                                      {MEMBER(bandwidth, RATE, update)},
+                                      {MEMBER(bandwidth, RATE, triad)},
+                                      {.name = NULL}};
+
+static const struct member members[] = {{MEMBER(calibration, TEXT, cpu)},
+                                        {MEMBER(calibration, TEXT, isa)},
+                                        {MEMBER(calibration, INT, threads)},
+                                        {MEMBER(calibration, COUNT, memory)},
+                                        {MEMBER(calibration, REAL, load)},
+                                        {MEMBER(calibration, TEXT, time)},
+                                        {MEMBER(calibration, RATE, peak)},
+                                        {MEMBER(calibration, RATE, tf32), .may_lack = true},
+                                        {MEMBER(calibration, RATE, bf16), .may_lack = true},
+                                        {.name = NULL}};
+
 static struct value *bandwidth_json(const struct bandwidth *b)
 {
     struct value *json = value_new_object();
-    if (b->capacity)
-        value_set_count(json, "capacity", b->capacity);
-    value_set_count(json, "working_set", b->working_set);
-    value_set_real(json, "read", b->read);
-    value_set_real(json, "write", b->write);
-    value_set_real(json, "update", b->update);
-    value_set_real(json, "triad", b->triad);
+    members_write(rates, b, json);
     return json;
 }
 
@@ -104,17 +118,7 @@ struct value *calibration_json(const struct calibration *c)
             value_set(levels, memory_level_name(l), bandwidth_json(&c->level[l]));
     for (int i = 0; i < c->points; i++)
         value_append(sweep, bandwidth_json(&c->sweep[i]));
-    value_set_text(json, "cpu", c->cpu);
-    value_set_text(json, "isa", c->isa);
-    value_set_count(json, "threads", c->threads);
-    value_set_count(json, "memory", c->memory);
-    value_set_real(json, "load", c->load);
-    value_set_text(json, "time", c->time);
-    value_set_real(json, "peak", c->peak);
-    if (c->tf32 > 0)
-        value_set_real(json, "tf32", c->tf32);
-    if (c->bf16 > 0)
-        value_set_real(json, "bf16", c->bf16);
+    members_write(members, c, json);
     value_set(json, "bandwidth", levels);
     value_set(json, "sweep", sweep);
     value_set(json, "probes", probes_json(c));
@@ -144,29 +148,11 @@ void calibration_text(const struct calibration *c, char *text, size_t size)
         snprintf(text, size, "%s%s%s, DRAM %s", peak, tf32, bf16, dram);
 }
 
-static bool read_integer(const struct value *json, const char *key, int64_t *value)
-{
-    return value_get_count(json, key, value) && *value > 0;
-}
-
-static bool read_rate(const struct value *json, const char *key, double *value)
-{
-    return value_get_real(json, key, value) && *value > 0;
-}
-
-static bool read_bandwidth(const struct value *json, struct bandwidth *b)
-{
-    return read_integer(json, "working_set", &b->working_set) && read_rate(json, "read", &b->read) &&
-           read_rate(json, "write", &b->write) && read_rate(json, "update", &b->update) &&
-           read_rate(json, "triad", &b->triad);
-}
-
 static bool read_levels(const struct value *json, struct calibration *c)
 {
     for (enum memory_level l = 0; l < MEMORY_LEVELS; l++) {
         const struct value *level = value_get(json, memory_level_name(l));
-        if (level &&
-            !(read_bandwidth(level, &c->level[l]) && read_integer(level, "capacity", &c->level[l].capacity)))
+        if (level && !(members_read(rates, level, &c->level[l]) && c->level[l].capacity > 0))
             return false;
     }
     return c->level[MEMORY_DRAM].capacity > 0;
@@ -175,7 +161,7 @@ static bool read_levels(const struct value *json, struct calibration *c)
 static bool read_sweep(const struct value *json, struct calibration *c)
 {
     for (struct walk w = value_walk(json); walk_next(&w); c->points++)
-        if (c->points == SWEEP_MOST || !read_bandwidth(w.value, &c->sweep[c->points]))
+        if (c->points == SWEEP_MOST || !members_read(rates, w.value, &c->sweep[c->points]))
             return false;
     return c->points > 0;
 }
@@ -207,19 +193,9 @@ static bool read_probes(const struct value *json, struct calibration *c)
 bool calibration_read(const struct value *json, struct calibration *c)
 {
     *c = (struct calibration){0};
-    int64_t threads;
-    if (!value_copy_text(json, "cpu", c->cpu, sizeof c->cpu) ||
-        !value_copy_text(json, "isa", c->isa, sizeof c->isa) ||
-        !value_copy_text(json, "time", c->time, sizeof c->time) ||
-        !read_integer(json, "memory", &c->memory) || !read_integer(json, "threads", &threads) ||
-        threads > INT32_MAX || !read_rate(json, "peak", &c->peak))
-        return false;
-    c->threads = (int)threads;
-    value_get_real(json, "load", &c->load);
-    value_get_real(json, "tf32", &c->tf32);
-    value_get_real(json, "bf16", &c->bf16);
     value_get_real(json, "exceeded", &c->exceeded);
-    return read_levels(value_get(json, "bandwidth"), c) && read_sweep(value_get(json, "sweep"), c) &&
+    return members_read(members, json, c) && read_levels(value_get(json, "bandwidth"), c) &&
+           read_sweep(value_get(json, "sweep"), c) &&
            (strcmp(c->isa, "cuda") == 0 || read_probes(value_get(json, "probes"), c));
 }
 

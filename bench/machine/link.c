@@ -11,6 +11,7 @@
 
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/units.h"
+#include "bench/base/members.h"
 
 static const char *const kinds[LINK_KINDS] = {"message", "exchange", "sum"};
 static const char *const verdicts[] = {"inconclusive", "holds", "fails"}; /* enum link_verdict */
@@ -150,6 +151,10 @@ void link_text(const struct link *l, enum link_kind kind, struct message *text)
         complain(text, "%s, %s, given (--peaks)", alpha, beta);
 }
 
+static const struct member members[] = {{MEMBER(link, INT, ranks)}, {MEMBER(link, INT, hosts)},
+                                        {MEMBER(link, TEXT, mpi)},  {MEMBER(link, TEXT, time)},
+                                        {MEMBER(link, REAL, load)}, {.name = NULL}};
+
 static struct value *kind_json(const struct link *l, enum link_kind kind)
 {
     static const char *const keys[] = {"bytes", "seconds", "low", "high", "bandwidth"};
@@ -176,11 +181,7 @@ static struct value *kind_json(const struct link *l, enum link_kind kind)
 struct value *link_json(const struct link *l)
 {
     struct value *json = value_new_object();
-    value_set_count(json, "ranks", l->ranks);
-    value_set_count(json, "hosts", l->hosts);
-    value_set_text(json, "mpi", l->mpi);
-    value_set_text(json, "time", l->time);
-    value_set_real(json, "load", l->load);
+    members_write(members, l, json);
     for (enum link_kind kind = 0; kind < LINK_KINDS; kind++)
         value_set(json, kinds[kind], kind_json(l, kind));
     return json;
@@ -214,14 +215,8 @@ static bool read_kind(const struct value *json, enum link_kind kind, struct link
 
 bool link_read(const struct value *json, struct link *l)
 {
-    int64_t ranks = 0, hosts = 0;
     *l = (struct link){0};
-    bool good = value_get_count(json, "ranks", &ranks) && value_get_count(json, "hosts", &hosts) &&
-                ranks > 1 && ranks <= INT32_MAX && hosts > 0 && hosts <= ranks &&
-                value_copy_text(json, "mpi", l->mpi, sizeof l->mpi) &&
-                value_copy_text(json, "time", l->time, sizeof l->time) &&
-                value_get_real(json, "load", &l->load);
-    l->ranks = (int)ranks, l->hosts = (int)hosts;
+    bool good = members_read(members, json, l) && l->ranks > 1 && l->hosts <= l->ranks;
     for (enum link_kind kind = 0; kind < LINK_KINDS && good; kind++)
         good = read_kind(value_get(json, kinds[kind]), kind, l);
     return good;

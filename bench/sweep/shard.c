@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "bench/base/members.h"
 #include "bench/cli/config.h"
 #include "bench/sweep/estimate.h"
 #include "kernels/ranks.h"
@@ -108,7 +109,7 @@ bool shard_choose(struct options *o, struct message *error)
     int *part = allocate((size_t)count, sizeof *part);
     shard_divide(cost, count, s->of, part);
     hash_sweep(o, s->sweep);
-    s->whole = count;
+    s->rows = count;
     plan->count = 0;
     for (int64_t i = 0; i < count; i++)
         if (part[i] == s->index - 1) {
@@ -123,10 +124,12 @@ bool shard_choose(struct options *o, struct message *error)
 
 struct value *shard_value(const struct options *o)
 {
+    static const struct member members[] = {{MEMBER(shard_options, INT, index)},
+                                            {MEMBER(shard_options, INT, of)},
+                                            {MEMBER(shard_options, COUNT, rows)},
+                                            {MEMBER(shard_options, TEXT, sweep)},
+                                            {.name = NULL}};
     struct value *shard = value_new_object();
-    value_set_count(shard, "index", o->shard.index);
-    value_set_count(shard, "of", o->shard.of);
-    value_set_count(shard, "rows", o->shard.whole);
-    value_set_text(shard, "sweep", o->shard.sweep);
+    members_write(members, &o->shard, shard);
     return shard;
 }
