@@ -53,12 +53,19 @@ static void read_field(const char *path, const char *key, char *value, size_t si
         fclose(in);
 }
 
+int64_t machine_bytes(const char *path, const char *key)
+{
+    char text[64];
+    read_field(path, key, text, sizeof text);
+    return *text >= '0' && *text <= '9' ? 1024 * atoll(text) : -1;
+}
+
 int64_t machine_memory_free_under(const char *root)
 {
-    char path[PATH_MAX], text[64];
+    char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/proc/meminfo", root);
-    read_field(path, "MemAvailable", text, sizeof text);
-    double available = *text >= '0' && *text <= '9' ? 1024.0 * (double)atoll(text) : MACHINE_MEMORY_UNKNOWN;
+    int64_t free = machine_bytes(path, "MemAvailable");
+    double available = free >= 0 ? (double)free : MACHINE_MEMORY_UNKNOWN;
     return (int64_t)fmax(1, fmin(available, control_group_free(root)));
 }
 

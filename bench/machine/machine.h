@@ -26,6 +26,9 @@ int machine_threads(double asked);
 int64_t machine_memory_free(void);
 int64_t machine_memory_free_under(const char *root);
 
+/* The bytes in a line "KEY: 12 kB" of a file of /proc; -1 without it. */
+int64_t machine_bytes(const char *path, const char *key);
+
 /* The context of a record: host, devices (which it takes over), libraries, compiler, flags, commit, seed. */
 struct value *machine_context(struct value *devices, uint64_t seed);
 

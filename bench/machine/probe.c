@@ -77,11 +77,6 @@ static double share_lines(struct line *lines)
     return seconds / (EXCHANGES * LINES);
 }
 
-struct probe probe_none(void)
-{
-    return (struct probe){{NAN, NAN, NAN}};
-}
-
 struct probe probe_take(const struct peak *peak, int threads)
 {
     struct ring ring = {.until = clock_now() + PROBE_LIMIT};

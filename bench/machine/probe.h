@@ -13,7 +13,4 @@
  */
 struct probe probe_take(const struct peak *peak, int threads);
 
-/* No probe: of a device. */
-struct probe probe_none(void);
-
 #endif

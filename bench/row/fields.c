@@ -63,21 +63,28 @@ void fields_config(struct row *row, const struct config *c, const struct options
     row->parameters = program_parameters(&c->parts);
 }
 
-void fields_describe(const struct options *o, const struct config *c, char text[AXES_TEXT])
+void fields_varying(const struct options *o, const struct config *c, bool backwards, char text[AXES_TEXT])
 {
     const struct field *axes[AXES_MAX];
     enum axis order[AXES];
     size_t n = 0;
     struct row *row = row_new();
     axes_swept(order);
-    for (int i = AXES - 1; i >= 0; i--)
-        if (o->axes[order[i]].count > 1 || order[i] == AXIS_NODES)
-            axes[n++] = schema_find(axis_info(order[i])->field);
+    for (int i = 0; i < AXES; i++) {
+        enum axis a = order[backwards ? AXES - 1 - i : i];
+        if (o->axes[a].count > 1 || (backwards && a == AXIS_NODES))
+            axes[n++] = schema_find(axis_info(a)->field);
+    }
     for (int i = 0; i < 2 && o->kernels; i++)
         axes[n++] = schema_find(i ? "variant" : "op");
     fields_config(row, c, o);
     axes_describe_all(row, axes, n, text);
     row_free(row);
+}
+
+void fields_describe(const struct options *o, const struct config *c, char text[AXES_TEXT])
+{
+    fields_varying(o, c, true, text);
 }
 
 void fields_title(const struct options *o, const struct config *c, enum program_kind kind,

@@ -8,7 +8,10 @@
 /* The work, and the device it runs on. */
 void fields_config(struct row *row, const struct config *c, const struct options *o);
 
-/* The nodes of a row and the values of all axes that vary: "500 nodes, 2 layers". */
+/* The values of all axes that vary: "2 layers, 500 nodes"; backwards with the nodes in any case. */
+void fields_varying(const struct options *o, const struct config *c, bool backwards, char text[AXES_TEXT]);
+
+/* "500 nodes, 2 layers" */
 void fields_describe(const struct options *o, const struct config *c, char text[AXES_TEXT]);
 
 /* A program of the row: "step at 500 nodes, 2 layers". */

@@ -69,35 +69,24 @@ static bool write_matrix(const char *directory, const char *kind, const char *na
     return written;
 }
 
-static bool write_inputs(const char *directory, const struct tape *t, struct message *error)
+/* Those of the tape by number. */
+typedef struct mat numbered(const struct tape *t, int i, const char **name);
+
+static struct mat gradient(const struct tape *t, int i, const char **name)
 {
-    const char *name;
-    for (int i = 0; i < tape_input_count(t); i++) {
-        struct mat m = tape_input(t, i, &name);
-        if (!write_matrix(directory, "input", name, t, m, error))
-            return false;
-    }
-    for (int p = 0; p < tape_parameter_count(t); p++) {
-        struct mat m = tape_parameter(t, p, &name);
-        if (!write_matrix(directory, "param", name, t, m, error))
-            return false;
-    }
-    return true;
+    return tape_gradient(t, tape_parameter(t, i, name));
 }
 
-static bool write_results(const char *directory, const struct recording *step, struct message *error)
+static bool write_all(const char *directory, const char *kind, const struct tape *t, numbered *matrix,
+                      int count, struct message *error)
 {
-    const struct tape *t = step->tape;
-    if (!write_matrix(directory, "output", NULL, t, step->output, error) ||
-        !write_matrix(directory, "loss", NULL, t, step->loss, error))
-        return false;
-    for (int p = 0; p < tape_parameter_count(t); p++) {
+    bool good = true;
+    for (int i = 0; i < count && good; i++) {
         const char *name;
-        struct mat gradient = tape_gradient(t, tape_parameter(t, p, &name));
-        if (!write_matrix(directory, "grad", name, t, gradient, error))
-            return false;
+        struct mat m = matrix(t, i, &name);
+        good = write_matrix(directory, kind, name, t, m, error);
     }
-    return true;
+    return good;
 }
 
 bool dump_write(const char *directory, const struct value *config, const struct csr *graph,
@@ -106,12 +95,17 @@ bool dump_write(const char *directory, const struct value *config, const struct 
     char path[PATH_MAX];
     if (mkdir(directory, 0777) != 0 && errno != EEXIST)
         return complain(error, "--dump %.300s: %s", directory, strerror(errno));
+    const struct tape *t = step->tape;
+    int parameters = tape_parameter_count(t);
     bool written =
-        write_inputs(directory, step->tape, error) &&
+        write_all(directory, "input", t, tape_input, tape_input_count(t), error) &&
+        write_all(directory, "param", t, tape_parameter, parameters, error) &&
         write_array(directory, "graph", "row_ptr", npy_indices64(graph->row_ptr, graph->nodes + 1), error) &&
         write_array(directory, "graph", "col", npy_indices32(graph->col, graph->edges), error);
     tape_run(step->tape);
-    written = written && write_results(directory, step, error);
+    written = written && write_matrix(directory, "output", NULL, t, step->output, error) &&
+              write_matrix(directory, "loss", NULL, t, step->loss, error) &&
+              write_all(directory, "grad", t, gradient, parameters, error);
     tape_init(step->tape);
     snprintf(path, sizeof path, "%s/config.json", directory);
     return written && value_save(config, path, 4, error->text);

@@ -215,14 +215,21 @@ static bool any_encoded(const struct rows *rows)
     return i < rows_count(rows);
 }
 
+static struct comparison compare_with(const struct rows *base, const struct rows *rows,
+                                      const bool programs[PROGRAMS], FILE *out)
+{
+    struct comparison c;
+    comparison_of_rows(&c, base, rows);
+    memcpy(c.programs, programs, PROGRAMS * sizeof *programs);
+    fputs("\nA: the baseline; B: this run\n", out);
+    return c;
+}
+
 int baseline_judge_exact(const struct record *base, const struct record *now, const struct rows *rows,
                          const bool programs[PROGRAMS], struct lenience how, FILE *out)
 {
-    struct comparison c;
-    comparison_of_rows(&c, record_rows(base), rows);
-    memcpy(c.programs, programs, PROGRAMS * sizeof *programs);
+    struct comparison c = compare_with(record_rows(base), rows, programs, out);
     struct exact found = exact_compare(&c, exact_counts_alike(base, now));
-    fputs("\nA: the baseline; B: this run\n", out);
     exact_table(out, TABLE_TERMINAL, &c, &found);
     if (found.alone + found.fallen > 0)
         compare_left_over(out, &c, 1);
@@ -236,11 +243,8 @@ int baseline_judge_exact(const struct record *base, const struct record *now, co
 int baseline_judge(const struct rows *base, const struct rows *rows, const bool programs[PROGRAMS],
                    struct lenience how, FILE *out)
 {
-    struct comparison c;
-    comparison_of_rows(&c, base, rows);
-    memcpy(c.programs, programs, PROGRAMS * sizeof *programs);
+    struct comparison c = compare_with(base, rows, programs, out);
     c.programs[PROGRAMS] = any_encoded(rows) || any_encoded(base);
-    fputs("\nA: the baseline; B: this run\n", out);
     int misses = gate_pairs(out, &c, how);
     note_rest(&c, out);
     comparison_free(&c);

@@ -88,20 +88,8 @@ static double need_predicted(struct search *s, int64_t x)
 /* Prints the values of the varying axes and a colon: "2 layers: ". */
 static void print_configuration(FILE *out, const struct options *o, const struct config *c)
 {
-    const struct field *axes[AXES_MAX];
     char text[AXES_TEXT];
-    enum axis order[AXES];
-    size_t n = 0;
-    axes_swept(order);
-    for (int i = 0; i < AXES; i++)
-        if (o->axes[order[i]].count > 1)
-            axes[n++] = schema_find(axis_info(order[i])->field);
-    for (int i = 0; i < 2 && o->kernels; i++)
-        axes[n++] = schema_find(i ? "variant" : "op");
-    struct row *row = row_new();
-    fields_config(row, c, o);
-    axes_describe_all(row, axes, n, text);
-    row_free(row);
+    fields_varying(o, c, false, text);
     plain_put(out, text);
     fputs(*text ? ": " : "", out);
 }

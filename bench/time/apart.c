@@ -8,6 +8,7 @@
 
 #include "analysis/statistics/statistics.h"
 #include "bench/base/clock.h"
+#include "bench/machine/machine.h"
 #include "bench/time/stopwatch.h"
 #include "kernels/ranks.h"
 
@@ -119,20 +120,6 @@ void exchange_measure(struct tape *t, int runs, struct row_program *to)
     to->communication.bandwidth = 1e-9 * (moved(t) / to->communication.time);
 }
 
-/* A field of /proc/self/status in bytes. */
-static int64_t status_field(const char *key)
-{
-    char line[256];
-    int64_t bytes = -1;
-    FILE *in = fopen("/proc/self/status", "r");
-    while (in && bytes < 0 && fgets(line, sizeof line, in))
-        if (strncmp(line, key, strlen(key)) == 0)
-            bytes = 1024 * atoll(line + strlen(key));
-    if (in)
-        fclose(in);
-    return bytes;
-}
-
 /* Writing 5 resets the high-water mark (proc(5), clear_refs). */
 static bool reset_peak(void)
 {
@@ -152,11 +139,11 @@ const char *memory_measure(struct tape *t, struct row_program *to)
     }
     malloc_trim(0); /* memory that kernels or libraries freed must not count */
     bool reset = madvise(tape_arena(t), (size_t)tape_planned(t)->arena, MADV_DONTNEED) == 0 && reset_peak();
-    int64_t before = status_field("VmRSS:");
+    int64_t before = machine_bytes("/proc/self/status", "VmRSS");
     tape_init(t);
     if (reset)
         tape_run(t);
-    int64_t peak = status_field("VmHWM:");
+    int64_t peak = machine_bytes("/proc/self/status", "VmHWM");
     tape_init(t);
     if (reset && before >= 0 && peak >= before) {
         to->memory.resident = peak - before;

@@ -132,7 +132,8 @@ bool block_complete(int n, const struct sampling *rule, double elapsed)
 
 struct probe sampling_probe(const struct sampling *rule)
 {
-    return rule->probed ? probe_take(rule->peak, rule->threads) : probe_none();
+    struct probe none = {{NAN, NAN, NAN}}; /* of a device */
+    return rule->probed ? probe_take(rule->peak, rule->threads) : none;
 }
 
 void samples_allocate(struct samples *s, size_t capacity)
@@ -251,9 +252,10 @@ void samples_free(struct samples *s)
     *s = (struct samples){0};
 }
 
-static void copy_values(double *to, int at, const double *from, int count)
+static void join_values(double *to, const double *a, int of_a, const double *b, int of_b)
 {
-    memcpy(to + at, from, (size_t)count * sizeof *to);
+    memcpy(to, a, (size_t)of_a * sizeof *to);
+    memcpy(to + of_a, b, (size_t)of_b * sizeof *to);
 }
 
 /* The turns of a, then those of b. */
@@ -262,12 +264,9 @@ static void join_turns(struct samples *both, const struct samples *a, const stru
     both->turns = a->turns + b->turns;
     both->turn = allocate((size_t)both->turns, sizeof *both->turn);
     both->lost = allocate((size_t)both->turns, sizeof *both->lost);
-    for (int i = 0; i < both->turns; i++) {
-        const struct samples *from = i < a->turns ? a : b;
-        int at = i < a->turns ? i : i - a->turns;
-        both->turn[i] = from->turn[at];
-        both->lost[i] = from->lost[at];
-    }
+    join_values(both->lost, a->lost, a->turns, b->lost, b->turns);
+    for (int i = 0; i < both->turns; i++)
+        both->turn[i] = i < a->turns ? a->turn[i] : b->turn[i - a->turns];
 }
 
 void samples_join(struct samples *into, struct samples *turn)
@@ -283,14 +282,10 @@ void samples_join(struct samples *into, struct samples *turn)
         both.seen = seen_join(&into->seen, &turn->seen);
         join_turns(&both, into, turn);
         samples_allocate(&both, (size_t)both.n);
-        copy_values(both.seconds, 0, into->seconds, into->n);
-        copy_values(both.seconds, into->n, turn->seconds, turn->n);
-        copy_values(both.clock, 0, into->clock, into->n);
-        copy_values(both.clock, into->n, turn->clock, turn->n);
-        for (int p = 0; p < PHASES; p++) {
-            copy_values(both.phase[p], 0, into->phase[p], into->n);
-            copy_values(both.phase[p], into->n, turn->phase[p], turn->n);
-        }
+        join_values(both.seconds, into->seconds, into->n, turn->seconds, turn->n);
+        join_values(both.clock, into->clock, into->n, turn->clock, turn->n);
+        for (int p = 0; p < PHASES; p++)
+            join_values(both.phase[p], into->phase[p], into->n, turn->phase[p], turn->n);
         samples_free(turn);
     }
     samples_free(into);
