@@ -1,7 +1,5 @@
-/*
- * What do published models cost? One of each family of datasets: molecules, blocks, superpixels, calls of
- * functions, peptides, and molecules with a large model.
- */
+/* What do published models cost? One of each family of datasets: molecules, blocks, superpixels, calls of
+ * functions, peptides, and molecules with a large model. */
 #include "bench/base/affinity.h"
 #include "bench/sweep/harness.h"
 

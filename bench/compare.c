@@ -1,7 +1,5 @@
-/*
- * compare A.jsonl B.jsonl ...: compares the rows of result files that did the same work, and says which
- * differences are real. See --help.
- */
+/* compare A.jsonl B.jsonl ...: compares the rows of result files that did the same work, and says which
+ * differences are real. See --help. */
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,4 @@
-/*
- * graph describe|convert|generate: says what is in a graph file, writes it in another format, or writes a
- * generated graph. See --help.
- */
+/* graph describe|convert|generate: says what is in a graph file, converts it, or writes a generated one. */
 #include <math.h>
 #include <string.h>
 

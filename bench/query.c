@@ -1,7 +1,5 @@
-/*
- * query FILE.jsonl: prints a result file again; query import FILE.jsonl ...: keeps result files in a store,
- * an SQLite database; query FLAGS: answers questions about their rows. See --help.
- */
+/* query FILE.jsonl: prints a result file again; query import FILE.jsonl ...: keeps result files in a store,
+ * an SQLite database; query FLAGS: answers questions about their rows. See --help. */
 #include <math.h>
 #include <string.h>
 

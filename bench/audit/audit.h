@@ -1,7 +1,5 @@
-/*
- * The audit of a kernel: each check runs in a child process of its own, which crashes, hangs and exits in its
- * place. The samples are operands of awkward shapes (operands_shapes), the standard is ref in double.
- */
+/* The audit of a kernel: each check runs in a child process of its own, which crashes, hangs and exits in its
+ * place. The samples are operands of awkward shapes (operands_shapes), the standard is ref in double. */
 #ifndef GTMARK_BENCH_AUDIT_H
 #define GTMARK_BENCH_AUDIT_H
 
@@ -44,14 +42,11 @@ struct audit_check {
 extern const struct audit_check audit_checks[];
 void check_special(const struct audited *a); /* the last of them */
 
-/* Of one sample: sets the verdict if NaN is hidden; else `note`, of AUDIT_TEXT, if it is empty and there is
- * something to note. */
+/* Of one sample: sets the verdict if NaN is hidden; else the note, of AUDIT_TEXT, if it is empty. */
 void try_special(const struct audited *a, const struct operands *inputs, void *note);
 
-/*
- * Runs body(context) in a child process. False, with a message, if it ended otherwise than by returning, or
- * if *runs did not change for `patience` seconds.
- */
+/* Runs body(context) in a child process. False, with a message, if it ended otherwise than by returning, or
+ * if *runs did not change for `patience` seconds. */
 enum { CHILD_RETURNED = 113 }; /* its exit status, with which no library exits by chance */
 bool audit_isolated(void (*body)(void *context), void *context, volatile const int *runs, double patience,
                     struct message *error);
@@ -92,10 +87,8 @@ struct audited_rows {
     struct audited_row row[ROWS_MAX];
 };
 
-/*
- * The kernels of a library (null: our own defaults) that compute one of these ops (none set: any). Those for
- * a GPU are left out where there is none, and `error` says why.
- */
+/* The kernels of a library (null: our own defaults) that compute one of these ops (none set: any). Those for
+ * a GPU are left out where there is none, and `error` says why. */
 void audited_rows_list(const char *library, const bool ops[OPS], struct audited_rows *rows);
 
 /* --- the samples that a check visits, and a kernel's runs of them */
@@ -105,10 +98,8 @@ typedef void sample_visitor(const struct audited *a, const struct operands *inpu
 
 enum samples { SAMPLES_ALL, SAMPLES_SMALL, SAMPLES_FEW };
 
-/*
- * All samples; without those of large shapes; or of each shape those with all operands. Samples that the
- * kernel refuses are left out. Returns their number, and that of the refused with the last reason.
- */
+/* All samples; without those of large shapes; or of each shape those with all operands. Samples that the
+ * kernel refuses are left out. Returns their number, and that of the refused with the last reason. */
 int visit_samples(const struct audited *a, enum samples which, sample_visitor *visit, void *context,
                   const char **refusal, int *refused);
 

@@ -1,7 +1,5 @@
-/*
- * Faults of memory, named. The child that runs the kernel is lost then, so that its handler may call what is
- * not safe in a handler of signals; it has no argument, hence the variables.
- */
+/* Faults of memory, named. The child that runs the kernel is lost then, so that its handler may call what is
+ * not safe in a handler of signals; it has no argument, hence the variables. */
 #include <signal.h>
 #include <string.h>
 #include <ucontext.h>

@@ -39,19 +39,14 @@ struct mat operand_of(const struct operands *o, const char *name)
     return p ? *operand_mat(p, &o->args) : (struct mat){0};
 }
 
-/*
- * For attributes without a SAMPLE in ops.def: neither 0 nor 1, which would hide a term, and different for
- * each name, so that mixed-up attributes are detected.
- */
+/* For attributes without a SAMPLE in ops.def: neither 0 nor 1, which would hide a term, and different for
+ * each name, so that mixed-up attributes are detected. */
 static double real_attribute(const struct operand *p)
 {
     return p->moderate != 0 ? p->moderate : 0.625 + rng_int24(rng_key(0, p->name), 0) * 0x1p-26;
 }
 
-/*
- * The features of the softmax subtract a maximum, which counts as a constant in gradients: without eps it
- * cancels.
- */
+/* Features of the softmax subtract a maximum, a constant in gradients, which cancels without eps. */
 static bool cancels_a_maximum(const struct sample *s, const struct operand *p)
 {
     bool performer = s->op == OP_performer_attention || s->op == OP_performer_attention_backward;

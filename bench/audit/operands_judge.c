@@ -24,10 +24,8 @@ static bool is_sum(const struct operand *p)
     return p->rows != DIM_N && p->rows != DIM_S && p->rows != DIM_P;
 }
 
-/*
- * The least gradient that errors are relative to, as a share of the usual size of its kind. The rounding
- * errors of a sum of N terms in float grow as sqrt(N), relative to its usual size, however small it is.
- */
+/* The least gradient that errors are relative to, as a share of the usual size of its kind. The rounding
+ * errors of a sum of N terms in float grow as sqrt(N), relative to its usual size, however small it is. */
 static double least_share(const struct operand *p, int64_t terms)
 {
     return is_sum(p) ? fmax(1e-2, 1.5 * FLT_EPSILON / gradient_limit * sqrt((double)terms)) : 1e-2;

@@ -75,10 +75,8 @@ static int64_t senders_of(const struct sample *s)
     return s->dims[DIM_N];
 }
 
-/*
- * Random edges by receiver and by sender. Every third node neither sends nor receives; there are hubs, and so
- * many edges for few nodes that some are loops or duplicates.
- */
+/* Random edges by receiver and by sender. Every third node neither sends nor receives; there are hubs, and so
+ * many edges for few nodes that some are loops or duplicates. */
 static struct edge_ends {
     int32_t from, to;
 } random_edge(const struct sample *s, int64_t e)

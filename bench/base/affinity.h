@@ -6,10 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/*
- * The processors that threads may run on. Bound threads (OMP_PROC_BIND, GOMP_CPU_AFFINITY) have OpenMP's
- * places, and the first is on its own before the program begins; else it is the affinity of the process.
- */
+/* The processors that threads may run on. Bound threads (OMP_PROC_BIND, GOMP_CPU_AFFINITY) have OpenMP's
+ * places, and the first is on its own before the program begins; else it is the affinity of the process. */
 void affinity_granted(cpu_set_t *granted);
 
 /* Threads that OpenMP runs if asked for so many, and the processors on which they may run. */
@@ -18,10 +16,8 @@ struct team {
 };
 struct team affinity_team(int threads);
 
-/*
- * Gives each of `threads` OpenMP threads a core of its own if exactly that many cores are granted; otherwise
- * returns false and changes nothing. `granted` is the argument of affinity_restore.
- */
+/* Gives each of `threads` OpenMP threads a core of its own if exactly that many cores are granted; otherwise
+ * returns false and changes nothing. `granted` is the argument of affinity_restore. */
 bool affinity_spread(int threads, cpu_set_t *granted);
 
 void affinity_restore(int threads, const cpu_set_t *granted);

@@ -10,15 +10,12 @@
 #include "bench/base/message.h"
 #include "kernels/guest.h"
 
-/*
- * Starts a program; the first argument is its name. Its stderr goes to the file `log` (null: discarded), its
- * stdout to a pipe of which `output` receives the reading end (null: discarded). False with a message.
- */
+/* Starts a program; the first argument is its name. Its stderr goes to the file `log` (null: discarded), its
+ * stdout to a pipe of which `output` receives the reading end (null: discarded). False with a message. */
 bool child_start(pid_t *child, const char *const *arguments, const char *log, int *output,
                  struct message *error);
 
-/* Whether the child ends within 20 ms, with its status as waitpid gives it. It is then reaped. A signal that
- * we caught ends the wait. */
+/* Whether the child ends within 20 ms, and is reaped, with waitpid's status. Our signals end the wait. */
 bool child_ended(pid_t child, int *status);
 
 int child_wait(pid_t child);
@@ -56,10 +53,8 @@ void scratch_remove(const char *path);
  * gets the signals that its parent gets, so that each comes once.
  */
 
-/*
- * Goes on in the child, with the note in which to store its exit status at its end. *out: what was its
- * stdout; all that others print goes to stderr. Null in the parent, after it, with the status.
- */
+/* Goes on in the child, with the note in which to store its exit status at its end. *out: what was its
+ * stdout; all that others print goes to stderr. Null in the parent, after it, with the status. */
 struct guest_note *supervise(const char *program, const char *library, FILE **out, int *status);
 
 #endif

@@ -6,10 +6,8 @@
 
 #include "bench/base/message.h"
 
-/*
- * results/local/NAME in the checkout that contains the program, links to it resolved, or in the current
- * directory if no checkout does; creates the directories. False with a message on failure.
- */
+/* results/local/NAME in the checkout that contains the program, links to it resolved, or in the current
+ * directory if no checkout does; creates the directories. False with a message on failure. */
 bool paths_default(const char *name, char path[PATH_MAX], struct message *error);
 
 /* The same path, without creating anything or a message. False if it is too long. */

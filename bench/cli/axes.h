@@ -1,7 +1,4 @@
-/*
- * The axes of a sweep and the syntax of their values. A sweep is the cartesian product of the values of all
- * axes.
- */
+/* The axes of a sweep, which is the cartesian product of their values, and the syntax of these. */
 #ifndef GTMARK_BENCH_AXES_H
 #define GTMARK_BENCH_AXES_H
 

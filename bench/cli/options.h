@@ -182,14 +182,11 @@ void options_free(struct options *o);
 
 /* --- the arguments of --peaks: a file with calibrations, or rates; or those of the link between ranks */
 
-/*
- * Reads the calibrations of a result file, or "peak=60GFLOP/s,dram=20GB/s". False with a message. What it has
- * read before is freed; to be freed by given_ceilings_free.
- */
+/* Reads the calibrations of a result file, or "peak=60GFLOP/s,dram=20GB/s". False with a message. What it has
+ * read before is freed; to be freed by given_ceilings_free. */
 bool peaks_parse(const char *text, struct given_ceilings *g, struct message *error);
 
-/* Reads what follows link=: "400Gb/s,2us", or the links of a result file, in the place of those read before.
- * False with a message. */
+/* Reads what follows link=: "400Gb/s,2us" or a result file, in the place of what was read before. */
 bool link_parse(const char *text, struct links *all, struct message *error);
 
 /* Keeps only the last with the most threads. */

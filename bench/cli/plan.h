@@ -27,10 +27,7 @@ const char *config_missing_op(const struct options *o, const struct config *c);
 enum { SKIP_REASON = 256 };
 bool config_is_skipped(const struct options *o, const struct config *c, char reason[SKIP_REASON]);
 
-/*
- * The axes whose value is not that of the configuration's preset, as in "layers, hidden"; empty if there is
- * none.
- */
+/* The axes whose value is not that of the configuration's preset: "layers, hidden"; "" without any. */
 void config_changes(const struct config *c, char *text, size_t size);
 
 #endif

@@ -1,7 +1,5 @@
-/*
- * Published models as configurations: the values of all axes that describe a model and its graphs, and those
- * parts of a model that have no axis (encoders of features, head, loss).
- */
+/* Published models as configurations: the values of all axes that describe a model and its graphs, and those
+ * parts of a model that have no axis (encoders of features, head, loss). */
 #ifndef GTMARK_BENCH_PRESETS_H
 #define GTMARK_BENCH_PRESETS_H
 

@@ -199,8 +199,7 @@ static bool check_taken(const struct options *o, const struct batch_inputs *in, 
                               t->labels);
 }
 
-/* A graph file that cannot be read is a usage error; one that is too large for the memory makes rows of its
- * own. */
+/* A graph file that cannot be read is a usage error; one too large for the memory makes rows of its own. */
 bool files_are_readable(const struct options *o, struct message *error)
 {
     const struct axis_values *graphs = &o->axes[AXIS_GRAPH];

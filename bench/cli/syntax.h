@@ -1,7 +1,4 @@
-/*
- * The syntax of a program's command line: a table of flags, which reads the arguments into the program's
- * options and prints the help.
- */
+/* The syntax of a command line: a table of flags, by which arguments are read and the help is printed. */
 #ifndef GTMARK_BENCH_SYNTAX_H
 #define GTMARK_BENCH_SYNTAX_H
 
@@ -71,10 +68,8 @@ struct syntax {
     const char *status;          /* in the help, what the exit status means; null: none */
 };
 
-/*
- * Reads the arguments after the first into the options; "--" ends the flags. Returns the number of operands,
- * which are moved to argv[1] and on; -1 with a message that names the flag, the value and what is allowed.
- */
+/* Reads the arguments after the first into the options; "--" ends the flags. Returns the number of operands,
+ * which are moved to argv[1] and on; -1 with a message that names the flag, the value and what is allowed. */
 int syntax_read(const struct syntax *s, void *options, int argc, char **argv, struct message *error);
 
 void syntax_help(const struct syntax *s, FILE *out);

@@ -27,10 +27,8 @@ typedef int tool_run(void *options, int count, char **files, struct message *err
 struct record **tool_load(int count, char **files, struct message *error);
 void tool_free(struct record **records, int count);
 
-/*
- * Reads the command line, and prints the help or version or runs the tool, under the name that it was called
- * by, since installed tools have other names. Returns the exit status.
- */
+/* Reads the command line, and prints the help or version or runs the tool, under the name that it was called
+ * by, since installed tools have other names. Returns the exit status. */
 int tool_main(const struct syntax *unnamed, struct tool_options *o, tool_run *run, int argc, char **argv);
 
 #endif

@@ -1,7 +1,5 @@
-/*
- * Calls of kernels, and computations of encodings, written to a file with their operands, so that another
- * process of this program can run each of them alone, on the same data.
- */
+/* Calls of kernels, and computations of encodings, written to a file with their operands, so that another
+ * process of this program can run each of them alone, on the same data. */
 #ifndef GTMARK_BENCH_CAPTURED_H
 #define GTMARK_BENCH_CAPTURED_H
 

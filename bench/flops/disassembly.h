@@ -23,10 +23,8 @@ struct executions {
     size_t count;
 };
 
-/*
- * Adds a profile to those read before, which one process wrote: object files have the same numbers in all.
- * False with a message, and nothing to free, if it is incomplete or has an unexpected line.
- */
+/* Adds a profile to those read before, which one process wrote: object files have the same numbers in all.
+ * False with a message, and nothing to free, if it is incomplete or has an unexpected line. */
 bool callgrind_read(FILE *in, int profile, struct executions *out, struct message *error);
 
 /* Sorts the list, after the last profile. */

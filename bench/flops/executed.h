@@ -27,16 +27,12 @@ struct valgrind_run {
 /* Waits for the child to end. False with a message, also if there were fewer calls. */
 bool valgrind_executions(const struct valgrind_run *run, struct executions *out, struct message *error);
 
-/*
- * COUNT_VALGRIND counts the instruction set closest to the timed one that valgrind knows (AVX2), COUNT_BASE
- * that of any x86-64, which is 18 times faster. COUNT_AUTO: counters, or COUNT_BASE where there are none.
- */
+/* COUNT_VALGRIND counts the instruction set closest to the timed one that valgrind knows (AVX2), COUNT_BASE
+ * that of any x86-64, which is 18 times faster. COUNT_AUTO: counters, or COUNT_BASE where there are none. */
 enum count_mode { COUNT_AUTO, COUNT_COUNTERS, COUNT_VALGRIND, COUNT_BASE, COUNT_OFF };
 
-/*
- * Encodings, and entries not yet counted of a program, with more analytic FLOPs are not run under valgrind;
- * its process is killed after this many seconds, or when less is left.
- */
+/* Encodings, and entries not yet counted of a program, with more analytic FLOPs are not run under valgrind;
+ * its process is killed after this many seconds, or when less is left. */
 static const int64_t executed_flops_max = 3000000000, executed_base_flops_max = 12000000000;
 static const double executed_seconds_max = 300;
 
@@ -69,10 +65,8 @@ bool executed_by_encoding(const struct executed_request *r, const struct encodin
 
 bool executed_by_valgrind(const struct valgrind_run *run, struct executed_flops *out, struct message *error);
 
-/*
- * What entries of tapes executed, each distinct one counted once: op, kernel, shapes, attributes, contents of
- * indices, and the alignment of operands.
- */
+/* What entries of tapes executed, each distinct one counted once: op, kernel, shapes, attributes, contents of
+ * indices, and the alignment of operands. */
 
 struct counted_entry {
     uint64_t key;
@@ -85,10 +79,8 @@ struct counted_entries {
     int count;
 };
 
-/*
- * A hash of everything on which the number of operations of an entry depends; its operands must hold what
- * they hold when it runs. Entries with the same key run the same instructions equally often.
- */
+/* A hash of everything on which the number of operations of an entry depends; its operands must hold what
+ * they hold when it runs. Entries with the same key run the same instructions equally often. */
 uint64_t entry_key(const struct entry *e);
 
 /* The index of a key; a new one is added. */

@@ -1,7 +1,5 @@
-/*
- * sysfs describes the caches of each processor: level, type, size and which processors share it. It is
- * preferred to sysconf, which on a virtual machine may report the caches of the whole host.
- */
+/* sysfs describes the caches of each processor: level, type, size and which processors share it. It is
+ * preferred to sysconf, which on a virtual machine may report the caches of the whole host. */
 #include "bench/machine/caches.h"
 
 #include <stdbool.h>

@@ -22,8 +22,7 @@ enum {
     ROW = 1024,
 };
 
-/* What takes longer than the last, as on the emulated device, is not repeated, and nothing larger is
- * measured. */
+/* What takes longer than the last, as on an emulated device, is not repeated, nor larger ones measured. */
 static const double product_seconds = 2e-3, repetition_seconds = 1e-3, slow_seconds = 0.01;
 
 struct measured {
@@ -102,10 +101,7 @@ static const struct kernel *product_of(const struct backend *b, enum dtype dtype
     return k < end ? k : NULL;
 }
 
-/*
- * GFLOP/s of the largest product that fits, of those of at most product_seconds but for the last; 0 without a
- * kernel.
- */
+/* GFLOP/s of the largest product that fits, up to the first above product_seconds; 0 without a kernel. */
 static double best_product(const struct measured *m, enum dtype dtype, int bits)
 {
     const struct kernel *k = product_of(m->d->backend, dtype, bits);

@@ -199,10 +199,8 @@ bool calibration_read(const struct value *json, struct calibration *c)
            (strcmp(c->isa, "cuda") == 0 || read_probes(value_get(json, "probes"), c));
 }
 
-/*
- * The file is {"calibrations": [...]}, for each set of conditions one for each state of the machine. It is a
- * cache: what cannot be read, or is not a calibration, is measured again.
- */
+/* The file is {"calibrations": [...]}, for each set of conditions one for each state of the machine. It is a
+ * cache: what cannot be read, or is not a calibration, is measured again. */
 
 /* A file with an array of calibrations; empty if there are none. To be freed. */
 static struct value *load(const char *path)

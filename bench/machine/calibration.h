@@ -1,7 +1,4 @@
-/*
- * A calibration: the best rates that this machine reached in one of its states, and the conditions for which
- * they are valid.
- */
+/* A calibration: the best rates of this machine in one of its states, and the conditions of these. */
 #ifndef GTMARK_BENCH_CALIBRATION_H
 #define GTMARK_BENCH_CALIBRATION_H
 
@@ -55,10 +52,8 @@ struct traffic {
 /* Seconds for the traffic at the rates of sweep[n], n > 0, between two working sets in proportion. */
 double sweep_seconds(const struct bandwidth *sweep, int n, const struct traffic *t);
 
-/*
- * The least seconds for the traffic, and the level that limits it. The levels within a level serve at most
- * the share of the bytes that they hold of the working set; the rest comes from this level or beyond.
- */
+/* The least seconds for the traffic, and the level that limits it. The levels within a level serve at most
+ * the share of the bytes that they hold of the working set; the rest comes from this level or beyond. */
 double levels_seconds(const struct bandwidth level[MEMORY_LEVELS], const struct traffic *t,
                       enum memory_level *limit);
 
@@ -85,10 +80,8 @@ struct calibration {
     bool replaced;   /* by a later one of this run: only rows that were printed before refer to it */
 };
 
-/*
- * The processor's name and generation, since virtual machines omit the generation from the name: "family 26,
- * model 2, AMD EPYC, stepping 1". On ARM there are only implementer and part.
- */
+/* The processor's name and generation, since virtual machines omit the generation from the name: "family 26,
+ * model 2, AMD EPYC, stepping 1". On ARM there are only implementer and part. */
 void calibration_cpu(char *text, size_t size);
 
 /* The present conditions, without rates. */
@@ -128,10 +121,8 @@ bool calibrate(const struct peak *peak, int threads, double seconds, struct cali
 
 /* --- the ceilings of a GPU */
 
-/*
- * Measures an open GPU, in about a second: `cpu` is its card, `isa` is cuda, and there are no probes. False
- * with a message, without memory or after a fault, from which the device has recovered.
- */
+/* Measures an open GPU, in about a second: `cpu` is its card, `isa` is cuda, and there are no probes. False
+ * with a message, without memory or after a fault, from which the device has recovered. */
 bool calibrate_device(const struct device_choice *d, int threads, struct calibration *c,
                       struct message *error);
 

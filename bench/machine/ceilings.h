@@ -1,7 +1,4 @@
-/*
- * The machine's ceilings: calibrations for every number of threads of a sweep, and for every state that the
- * machine was found in.
- */
+/* The machine's ceilings: calibrations for all numbers of threads of a sweep and states of the machine. */
 #ifndef GTMARK_BENCH_CEILINGS_H
 #define GTMARK_BENCH_CEILINGS_H
 
@@ -60,10 +57,8 @@ const struct calibration *ceilings_for(const struct ceilings *c, int threads);
 /* Whether a program was faster than one of these, so that what they predict is no bound. */
 bool ceilings_were_exceeded(const struct ceilings *c);
 
-/*
- * The calibration of the state `probe`, as told apart by turns[n] and the probes of all calibrations
- * together. Null if there is none; *reason says why.
- */
+/* The calibration of the state `probe`, as told apart by turns[n] and the probes of all calibrations
+ * together. Null if there is none; *reason says why. */
 const struct calibration *ceilings_in(const struct ceilings *c, int threads, const struct turn *turns,
                                       size_t n, const struct probe *probe, const char **reason);
 

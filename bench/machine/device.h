@@ -32,10 +32,8 @@ struct device_choice {
 
 extern const char device_allowed[];
 
-/*
- * Reads cpu, ref, meta, cuda (which is cuda:0), cuda:N or cuda:all; for a GPU clears the environment of what
- * changes its arithmetic. False with a message.
- */
+/* Reads cpu, ref, meta, cuda (which is cuda:0), cuda:N or cuda:all; for a GPU clears the environment of what
+ * changes its arithmetic. False with a message. */
 bool device_parse(const char *value, struct device_choice *d, struct message *error);
 
 /* Makes plans (meta) those for a GPU. */

@@ -81,8 +81,7 @@ static void add_level(struct bandwidth *level, const struct bandwidth *sweep, in
     level->capacity = capacity(sweep, n, bandwidth_highest(level), outer);
 }
 
-/* Copies the points that are not clearly slower than a larger working set, as disturbed ones; returns their
- * number. */
+/* Copies the points not clearly slower than a larger working set, as disturbed ones are; returns how many. */
 static int copy_undisturbed(struct bandwidth *to, const struct bandwidth *sweep, int n)
 {
     int count = 0;

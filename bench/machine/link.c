@@ -1,7 +1,5 @@
-/*
- * The fit: with loads m, n of a point of t seconds and x = m / t, y = n / t, alpha and 1 / beta minimise the
- * sum of (alpha x + y / beta - 1)^2, two normal equations.
- */
+/* The fit: with loads m, n of a point of t seconds and x = m / t, y = n / t, alpha and 1 / beta minimise the
+ * sum of (alpha x + y / beta - 1)^2, two normal equations. */
 #include "bench/machine/link.h"
 
 #include <math.h>

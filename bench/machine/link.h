@@ -47,10 +47,8 @@ struct link_fit {
     enum link_verdict verdict;
 };
 
-/*
- * The alpha and beta, neither below 0, with the least sum of squares of model / time - 1. Two parameters pass
- * through any two points: with fewer than three sizes there is no verdict. NAN without points.
- */
+/* The alpha and beta, neither below 0, with the least sum of squares of model / time - 1. Two parameters pass
+ * through any two points: with fewer than three sizes there is no verdict. NAN without points. */
 struct link_fit link_fit(enum link_kind kind, int ranks, const struct link_point *points, int count);
 
 double link_seconds(const struct link_fit *fit, struct link_load load);

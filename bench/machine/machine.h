@@ -11,10 +11,8 @@
 /* Cores granted to the process: those of its threads, limited by the quota of its control groups. */
 int machine_cores(void);
 
-/*
- * The number of threads for a value of --threads. 0: the first number of OMP_NUM_THREADS, if it is at least
- * 1, and at most the cores granted; otherwise these.
- */
+/* The number of threads for a value of --threads. 0: the first number of OMP_NUM_THREADS, if it is at least
+ * 1, and at most the cores granted; otherwise these. */
 int machine_threads(double asked);
 
 /*
@@ -40,10 +38,8 @@ bool machine_blas_is_outdated(const char *core, const char *backend, struct mess
 
 void machine_version(const char *program, FILE *out);
 
-/*
- * What the control groups of the process allow it (cgroups(7)): its own and all those above it, of version 1
- * and 2. `root` is put before all paths, normally "".
- */
+/* What the control groups of the process allow it (cgroups(7)): its own and all those above it, of version 1
+ * and 2. `root` is put before all paths, normally "". */
 
 /* Processors in which its time is limited; infinity without a limit. */
 double control_group_cores(const char *root);

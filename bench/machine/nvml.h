@@ -12,10 +12,8 @@ struct nvml;
 /* The driver's own library. */
 #define NVML_LIBRARY "libnvidia-ml.so.1"
 
-/*
- * The GPU at this PCI address, by the library with this name or path. Null with a reason (a static string) if
- * the library is not installed, cannot be initialised, or does not know the GPU.
- */
+/* The GPU at this PCI address, by the library with this name or path. Null with a reason (a static string) if
+ * the library is not installed, cannot be initialised, or does not know the GPU. */
 struct nvml *nvml_open(const char *library, const char *bus, const char **why);
 void nvml_close(struct nvml *n);
 
@@ -63,10 +61,8 @@ enum fate { FATE_KEPT, FATE_DISCARDED, FATE_KEPT_THROTTLED };
 /* How often samples of one program are discarded at most. */
 enum { DISCARDS_MAX = 10 };
 
-/*
- * What happens to samples at whose end the clocks were low for these reasons, if samples were discarded
- * `discards` times before; time_left: there is time to take them again.
- */
+/* What happens to samples at whose end the clocks were low for these reasons, if samples were discarded
+ * `discards` times before; time_left: there is time to take them again. */
 enum fate throttle_judge(uint64_t reasons, int discards, bool time_left);
 
 #endif

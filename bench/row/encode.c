@@ -1,7 +1,5 @@
-/*
- * An encoding is computed once per graph, so there is no warm-up: the first run counts, as it does for a
- * user. time.slow_start shows whether it was slower than the others.
- */
+/* An encoding is computed once per graph, so there is no warm-up: the first run counts, as it does for a
+ * user. time.slow_start shows whether it was slower than the others. */
 #include "bench/row/encode.h"
 
 #include <stdio.h>
@@ -49,10 +47,8 @@ static bool compute_block(struct encoded *e, struct samples *turn, const struct 
     return !more || e->cancelled;
 }
 
-/*
- * A single-vector Lanczos method can miss copies of a multiple eigenvalue. The block method of the iterative
- * solver does not, so its eigenvalues are compared. Not timed.
- */
+/* A single-vector Lanczos method can miss copies of a multiple eigenvalue. The block method of the iterative
+ * solver does not, so its eigenvalues are compared. Not timed. */
 static void compare_eigenvalues(struct encoded *e, const struct config *c, const struct batch *b,
                                 const struct sampling *rule)
 {

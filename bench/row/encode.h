@@ -28,10 +28,8 @@ struct encoded {
  */
 bool encode(struct encoded *e, const struct config *c, const struct batch *b, const struct sampling *rule);
 
-/*
- * Whether LapPE's check is known to find skipped pairs in graphs of this name: in tests/test_lappe_check.c it
- * finds 20 of 20 in each family with its default parameters, and in each shape.
- */
+/* Whether LapPE's check is known to find skipped pairs in graphs of this name: in tests/test_lappe_check.c it
+ * finds 20 of 20 in each family with its default parameters, and in each shape. */
 bool encode_check_is_proven(const char *family);
 
 /* Fills e->check and e->checked, once; later calls do nothing. */

@@ -1,7 +1,5 @@
-/*
- * Measurements of a program after its samples. Each is a pass of its own, because it would disturb the
- * others: the table of passes, in the order in which they run.
- */
+/* Measurements of a program after its samples. Each is a pass of its own, because it would disturb the
+ * others: the table of passes, in the order in which they run. */
 #ifndef GTMARK_BENCH_PASSES_H
 #define GTMARK_BENCH_PASSES_H
 
@@ -62,8 +60,7 @@ enum cold_start_step {
     COLD_START_STEPS
 };
 
-/* Median seconds of up to five cold starts, fewer if they are slow; NAN for an encoding that there is not.
- * False with a message. */
+/* Median seconds of up to five cold starts; NAN for an encoding that there is not. False with a message. */
 bool cold_start_measure(const struct options *o, const struct config *c, double seconds[COLD_START_STEPS],
                         struct message *reason);
 

@@ -1,7 +1,5 @@
-/*
- * The measurement of a row, in turns. The first turn does everything: it generates the graphs, samples the
- * encoding and the programs, and runs the passes that follow. Later turns only add samples.
- */
+/* The measurement of a row, in turns. The first turn does everything: it generates the graphs, samples the
+ * encoding and the programs, and runs the passes that follow. Later turns only add samples. */
 #ifndef GTMARK_BENCH_ROW_H
 #define GTMARK_BENCH_ROW_H
 
@@ -37,10 +35,8 @@ struct open_turn {
     struct forecast forecast; /* of the program under way */
 };
 
-/*
- * Records and plans a program of an open workload; unless only that was asked for, loads and samples it, and
- * in the first turn runs the passes (passes.h).
- */
+/* Records and plans a program of an open workload; unless only that was asked for, loads and samples it, and
+ * in the first turn runs the passes (passes.h). */
 void measure_program(struct open_turn *v, enum program_kind kind);
 
 /* The job must outlive it. from: a row of an earlier run that lacks turns, which is copied; null: none. */

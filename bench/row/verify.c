@@ -166,10 +166,7 @@ static bool compare_whole(struct checked *v, const struct workload *w, enum prog
     return done;
 }
 
-/*
- * Compares the results with double precision: of several ranks with those of one alone. False without the
- * memory.
- */
+/* Compares the results with double precision, of several ranks with one's. False without the memory. */
 static bool compare(struct checked *v, const struct workload *w, enum program_kind kind, struct recording *r)
 {
     const char *name = program_name(kind);

@@ -96,19 +96,14 @@ bool workload_generate(struct workload *w, const struct options *o, const struct
 bool workload_encode(struct workload *w, struct encoded *e, const struct sampling *rule,
                      struct outcome *outcome);
 
-/*
- * Records a program for the device, with the kernels chosen by --impl. Replays on the host stop after a
- * signal. The caller frees the tape.
- */
+/* Records a program for the device, with the kernels chosen by --impl. Replays on the host stop after a
+ * signal. The caller frees the tape. */
 struct recording workload_record(const struct workload *w, enum program_kind kind);
 
 /* The same for the oracle, in double (F64) or float (F32), and without checkpoints. */
 struct recording workload_record_oracle(const struct workload *w, enum program_kind kind, enum dtype dtype);
 
-/*
- * The analytic FLOPs of a program whose batch has the same graphs and edges, but this many rows and pairs; -1
- * beyond 63 bits.
- */
+/* The analytic FLOPs of a program with the same edges, but so many rows and pairs; -1 beyond 63 bits. */
 int64_t workload_flops(const struct workload *w, enum program_kind kind, struct batching_work work);
 
 /* Opens the BLAS if a kernel of the tape calls it. False with the outcome. */
@@ -118,10 +113,8 @@ bool workload_open_blas(const struct workload *w, const struct tape *t, struct o
  * for `what`, or "failed". */
 bool workload_went_on(const struct options *o, const char *what, struct outcome *outcome);
 
-/*
- * Allocates the memory of a recorded program, opens the BLAS for it, and makes it ready to replay: on a GPU
- * after a first run, unless --no-cuda-graph is given as a graph. False with the outcome.
- */
+/* Allocates the memory of a recorded program, opens the BLAS for it, and makes it ready to replay: on a GPU
+ * after a first run, unless --no-cuda-graph is given as a graph. False with the outcome. */
 bool workload_load(const struct workload *w, enum program_kind kind, struct recording *r,
                    struct outcome *outcome);
 
@@ -145,10 +138,8 @@ void workload_close(struct workload *w);
 /* Gives a configuration that is one of several ranks its part. */
 void workload_take_part(struct workload *w, const struct ranks *ranks);
 
-/*
- * What the ranks must agree on before each makes its part: with --partition metis rank 0 has the nodes
- * divided, and tells the others, unless this is a plan. Does nothing for one rank. False with a message.
- */
+/* What the ranks must agree on before each makes its part: with --partition metis rank 0 has the nodes
+ * divided, and tells the others, unless this is a plan. Does nothing for one rank. False with a message. */
 bool workload_group(struct workload *w, struct message *error);
 
 /* The shape of the part of the first rank, as the batch. False with a message. */
@@ -157,10 +148,8 @@ bool workload_plan_first(struct workload *w, struct message *error);
 /* Makes the workload of one rank alone from that of several. False without the memory. */
 bool workload_alone(struct workload *alone, const struct workload *w);
 
-/*
- * Plans what one of its ranks has, for which nothing needs to have been started; of one rank alone it is the
- * same. Shares the memory of w, and is not closed itself. False with a message.
- */
+/* Plans what one of its ranks has, for which nothing needs to have been started; of one rank alone it is the
+ * same. Shares the memory of w, and is not closed itself. False with a message. */
 bool workload_as_rank(struct workload *own, struct workload *w, int rank, struct message *error);
 
 void workload_drop_group(struct workload *w);
@@ -168,10 +157,8 @@ void workload_drop_group(struct workload *w);
 /* A rank's part of a program. */
 struct rank_facts workload_facts(const struct workload *w, const struct recording *r);
 
-/*
- * On each of several ranks: lays out a program if all have the memory and the libraries for it; on rank 0
- * with the outcome. A rank that could not make its part has no recording, and in `outcome` why.
- */
+/* On each of several ranks: lays out a program if all have the memory and the libraries for it; on rank 0
+ * with the outcome. A rank that could not make its part has no recording, and in `outcome` why. */
 bool workload_lay_out(const struct workload *w, const struct ranks *ranks, struct recording *r,
                       struct outcome *outcome);
 
@@ -190,20 +177,16 @@ bool workload_load_together(const struct workload *w, enum program_kind kind, st
 /* Whether ranks divide the nodes, not the graphs. */
 bool parts_divided(const struct config *c);
 
-/*
- * Makes the batch of all ranks, which METIS divides, and drops it. Sets the seconds that METIS took, and the
- * peak bytes. False with a message.
- */
+/* Makes the batch of all ranks, which METIS divides, and drops it. Sets the seconds that METIS took, and the
+ * peak bytes. False with a message. */
 bool parts_partition(struct partition *p, const struct config *c, double *seconds, int64_t *peak,
                      struct message *error);
 
 /* The shapes of the parts of all ranks, to be freed, even if not made; then the peak is in the first. */
 struct batch *parts_shape(const struct config *c, bool *made, struct message *error);
 
-/*
- * The ranks that follow rank 0: each makes its own part of the batch, records and lays out the same programs,
- * and follows rank 0's tapes (models/tape/follow.c).
- */
+/* The ranks that follow rank 0: each makes its own part of the batch, records and lays out the same programs,
+ * and follows rank 0's tapes (models/tape/follow.c). */
 
 /*
  * On all ranks, once each has read its command line: whether all could, and have the same one, the same

@@ -121,10 +121,8 @@ bool workload_went_on(const struct options *o, const char *what, struct outcome 
                            : outcome_set(outcome, "failed", "%s: %s: %s", o->device.name, f.where, f.words));
 }
 
-/*
- * The first run on a device, in which libraries load code and take memory; if it will be replayed as a graph,
- * it is then captured, during which they may not.
- */
+/* The first run on a device, in which libraries load code and take memory; if it will be replayed as a graph,
+ * it is then captured, during which they may not. */
 static bool run_first(const struct options *o, struct tape *t, struct outcome *outcome)
 {
     if (!o->device.context)

@@ -22,10 +22,8 @@
 /* Whether the path is an empty directory, or one can be created; leaves nothing. False with a message. */
 bool dump_can_write(const char *path, struct message *error);
 
-/*
- * Writes the directory. `step` is a training step on that graph, laid out and in its initial state, in which
- * it is left. False with a message if a file cannot be written.
- */
+/* Writes the directory. `step` is a training step on that graph, laid out and in its initial state, in which
+ * it is left. False with a message if a file cannot be written. */
 bool dump_write(const char *directory, const struct value *config, const struct csr *graph,
                 const struct recording *step, struct message *error);
 

@@ -1,7 +1,5 @@
-/*
- * The time of an entry is its median over the runs. A mark after each entry costs tens of nanoseconds, on a
- * device microseconds, so their sum is slightly larger than the time of a run without marks.
- */
+/* The time of an entry is its median over the runs. A mark after each entry costs tens of nanoseconds, on a
+ * device microseconds, so their sum is slightly larger than the time of a run without marks. */
 #include "bench/show/profile.h"
 
 #include <math.h>

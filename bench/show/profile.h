@@ -9,10 +9,8 @@
 #include "models/layers/model.h"
 #include "models/tape/conventions.h"
 
-/*
- * What is known of a planned tape without running it, and what the ceilings allow, if there are any (null:
- * none). Its texts are the tape's. To be freed by profile_free.
- */
+/* What is known of a planned tape without running it, and what the ceilings allow, if there are any (null:
+ * none). Its texts are the tape's. To be freed by profile_free. */
 struct profile profile_plan(const struct tape *t, const struct calibration *ceilings);
 
 /* The same with medians of `runs` replays of the tape with a mark after each entry. */

@@ -245,9 +245,7 @@ void crossover_predict(const struct options *o, FILE *out)
     predict(o, &progress, out);
 }
 
-/* The probe furthest inwards on one side whose ratio is distinct from 1; the end of that side if there is
- * none.
- */
+/* The probe furthest inwards on one side whose ratio is distinct from 1; else the end of that side. */
 static int anchor(const struct search *s, const struct bracket *b, bool above)
 {
     int best = above;

@@ -1,7 +1,4 @@
-/*
- * What a row needs, computed before anything runs: work and memory from its tapes, and a lower bound of the
- * time of a run.
- */
+/* What a row needs, before anything runs: work and memory from its tapes, and the least time of a run. */
 #ifndef GTMARK_BENCH_ESTIMATE_H
 #define GTMARK_BENCH_ESTIMATE_H
 
@@ -35,16 +32,12 @@ double estimate_around(const struct options *o);
 double estimate_check(const struct options *o, const struct config *config, const struct estimate *e,
                       enum program_kind p);
 
-/*
- * Prints how long a run takes: its budget, if the least that it needs fits in there, beside the present load
- * unless it is a dry run; otherwise the least.
- */
+/* Prints how long a run takes: its budget, if the least that it needs fits in there, beside the present load
+ * unless it is a dry run; otherwise the least. */
 void estimate_say(const struct options *o, FILE *out);
 
-/*
- * A lower bound for the time of one sweep with the fewest runs: warm-up, and with a calibration that is kept
- * also the runs.
- */
+/* A lower bound for the time of one sweep with the fewest runs: warm-up, and with a calibration that is kept
+ * also the runs. */
 double estimate_least(const struct options *o);
 
 /* Whether the least time of a row is more than the whole budget. */
@@ -53,10 +46,7 @@ bool estimate_is_over(const struct options *o, double seconds);
 /* Seconds, minutes, hours or days; "unknown" for NAN. */
 void estimate_time_text(char text[UNITS_TEXT], double seconds);
 
-/*
- * --dry-run: prints the rows that would run, what each needs, and where the figures come from; writes
- * nothing.
- */
+/* --dry-run: prints the rows that would run, what each needs, and where the figures come from. */
 void estimate_print(const struct options *o, FILE *out);
 
 /* --list tape: prints the tape of every program of every row. False with a message. */

@@ -38,10 +38,8 @@ int gates_judge_unchecked(const struct rows *rows, bool allowed, FILE *out);
  */
 int gate_pairs(FILE *out, const struct comparison *c, struct lenience how);
 
-/*
- * The same of what is planned: prints what misses the gate, figures that are more than in the baseline, rows
- * that are no longer ok and what was not compared, and notes what is less.
- */
+/* The same of what is planned: prints what misses the gate, figures that are more than in the baseline, rows
+ * that are no longer ok and what was not compared, and notes what is less. */
 int gate_exact(FILE *out, const struct exact *found, struct lenience how);
 
 /*
@@ -57,8 +55,7 @@ int gate_exact(FILE *out, const struct exact *found, struct lenience how);
  * the width of the interval; where noise makes that too much, --against is the gate to use.
  */
 
-/* Compares these programs, and encodings if they were timed, and prints the comparison. Returns the number of
- * misses, as gate_pairs. */
+/* Compares these programs and timed encodings, and prints that. Returns the misses, as gate_pairs. */
 int baseline_judge(const struct rows *base, const struct rows *rows, const bool programs[PROGRAMS],
                    struct lenience how, FILE *out);
 

@@ -1,7 +1,4 @@
-/*
- * The harness: command line, sweep, report. Everything printed on stdout is the result; context, progress and
- * warnings go to stderr.
- */
+/* The harness. Everything on stdout is the result; context, progress and warnings go to stderr. */
 #include "bench/sweep/harness.h"
 
 #include <malloc.h>
@@ -294,10 +291,8 @@ static int bench_run(const struct bench *b, const struct ranks *world, FILE *out
     return status;
 }
 
-/*
- * Every row takes and frees the same megabytes, which otherwise go back to the system each time; so does MPI
- * for every sum, half of whose time it would take to map the pages again.
- */
+/* Every row takes and frees the same megabytes, which otherwise go back to the system each time; so does MPI
+ * for every sum, half of whose time it would take to map the pages again. */
 static void keep_heap(bool of_rank)
 {
     enum { MARGIN = 16 << 20, OF_SUMS = 256 << 20 };

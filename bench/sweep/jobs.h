@@ -29,19 +29,14 @@ bool timing_lacks_turns(const struct timing *s, const struct sampling_options *o
 /* The share of the budget that is kept for added turns. */
 #define BUDGET_KEPT 0.2
 
-/*
- * Measured time over predicted cost: the smallest ratio of the rows so far, since small rows have more
- * overhead.
- */
+/* Measured time over predicted cost: the least of the rows so far, since small rows have more overhead. */
 struct pace {
     double ratio[PROGRAMS]; /* NAN: unknown */
     bool measured;
 };
 
-/*
- * The work of one device. state: of each row (bench/sweep/resume.h); seconds: for all of it. Null without
- * memory. To be freed by jobs_free.
- */
+/* The work of one device. state: of each row (bench/sweep/resume.h); seconds: for all of it. Null without
+ * memory. To be freed by jobs_free. */
 struct job *jobs_plan(const struct job *common, const enum row_state *state, int64_t rows, double seconds);
 void jobs_free(struct job *jobs, int64_t rows);
 

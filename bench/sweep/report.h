@@ -26,10 +26,8 @@ struct report {
     double trace_saved;  /* when */
 };
 
-/*
- * Starts a report over a record, takes ownership of the writer; path and writer are null without a result
- * file. False with a message if it cannot be written. In any case the report is to be closed.
- */
+/* Starts a report over a record, takes ownership of the writer; path and writer are null without a result
+ * file. False with a message if it cannot be written. In any case the report is to be closed. */
 bool report_start(struct report *r, const struct options *o, struct record *record, struct resume *resume,
                   const char *path, struct writer *writer, struct message *error);
 

@@ -1,7 +1,5 @@
-/*
- * Doubling, then bisection. One disturbed measurement on the way sends the search to a wrong place, where the
- * neighbours, measured again, contradict it: then it goes on from there, a step that doubles at a time.
- */
+/* Doubling, then bisection. One disturbed measurement on the way sends the search to a wrong place, where the
+ * neighbours, measured again, contradict it: then it goes on from there, a step that doubles at a time. */
 #include "bench/sweep/search.h"
 
 #include <math.h>

@@ -78,8 +78,7 @@ bool predicted_times(const struct options *o, const struct config *c, const stru
  * of the row, the median counts. The row of that value then decides, by its range.
  */
 
-/* Finds the values and prints each on stderr; a limit of latency becomes a gate of their rows. False after a
- * signal. */
+/* Finds and prints the values on stderr; a limit of latency becomes a gate of rows. False after a signal. */
 bool largest_find(struct options *o);
 
 /* A limit, or a need, in the units in which the limit was given. */

@@ -40,10 +40,8 @@ enum { COLD_MIN = 3, COLD_DEFAULT = 5, COLD_MAX = 1000 };
  */
 void cold_measure(struct tape *t, const struct flush *f, int runs, double seconds, struct row_program *to);
 
-/*
- * Launch overhead: the host launches a program entry by entry, or as one graph, and normally finishes long
- * before the device; if it does not, the device waits for the host.
- */
+/* Launch overhead: the host launches a program entry by entry, or as one graph, and normally finishes long
+ * before the device; if it does not, the device waits for the host. */
 
 /* Sets to->launch by replays of a tape on a device, which has run before. */
 void launching_measure(struct tape *t, struct row_program *to);
@@ -57,10 +55,8 @@ enum { EXCHANGE_RUNS = 10, EXCHANGE_SECONDS = 5 };
  * leads: so many runs of each kind, at most EXCHANGE_RUNS; 0: by time. */
 void exchange_measure(struct tape *t, int runs, struct row_program *to);
 
-/*
- * Resident memory, measured in a separate pass: the pages of the arena are released, the high-water mark of
- * resident memory is reset, and the program runs once from its initial state.
- */
+/* Resident memory, measured in a separate pass: the pages of the arena are released, the high-water mark of
+ * resident memory is reset, and the program runs once from its initial state. */
 
 /*
  * Sets to->memory.resident and libraries, on a device only libraries: what is allocated beside the arena
@@ -69,10 +65,8 @@ void exchange_measure(struct tape *t, int runs, struct row_program *to);
  */
 const char *memory_measure(struct tape *t, struct row_program *to);
 
-/*
- * Energy of a program on a GPU, measured in a separate pass after the samples, in which the program runs back
- * to back: between samples the GPU waits, and all samples can be over before its energy counter changes.
- */
+/* Energy of a program on a GPU, measured in a separate pass after the samples, in which the program runs back
+ * to back: between samples the GPU waits, and all samples can be over before its energy counter changes. */
 
 /* Longest duration of the pass: 20 ticks of 100 ms and the one they begin with. */
 #define ENERGY_SECONDS 2.2
@@ -92,10 +86,8 @@ struct ticks {
     double seconds; /* from the first tick to the last */
 };
 
-/*
- * Why these readings do not give an energy; null: they do. The first and the last tick are each seen up to
- * one reading too late, so there must be 20 ticks, or one at every reading.
- */
+/* Why these readings do not give an energy; null: they do. The first and the last tick are each seen up to
+ * one reading too late, so there must be 20 ticks, or one at every reading. */
 const char *energy_doubt(const struct ticks *t);
 
 /* Whether ticks are missing that can still come in `left` seconds, at their rate if readings are closer. */

@@ -1,7 +1,4 @@
-/*
- * Noise: what else the machine did during the measurement. A probe before it, resource usage around it, and
- * warnings that name a remedy.
- */
+/* Noise: what else the machine did meanwhile. A probe before, usage around, and warnings with a remedy. */
 #ifndef GTMARK_BENCH_NOISE_H
 #define GTMARK_BENCH_NOISE_H
 
@@ -26,10 +23,8 @@ struct noise {
 /* Shorter gaps are due to the clock, the timer tick and other interrupts. */
 #define NOISE_GAP 10e-6 /* seconds */
 
-/*
- * Reads the load for half of `seconds`, then the clock for `seconds` on each thread: a gap of more than
- * NOISE_GAP between two readings is lost time. Call it while no other thread of this program is running.
- */
+/* Reads the load for half of `seconds`, then the clock for `seconds` on each thread: a gap of more than
+ * NOISE_GAP between two readings is lost time. Call it while no other thread of this program is running. */
 struct noise noise_probe(int threads, double seconds);
 
 /* The parts that are read from files; `root` is put before /proc and /sys, normally "". */

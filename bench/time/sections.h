@@ -1,7 +1,4 @@
-/*
- * What a plug-in reports in one run of a tape: the sections that it opens, with their times, and the values
- * of its metrics.
- */
+/* What a plug-in reports in one run of a tape: sections, with their times, and values of its metrics. */
 #ifndef GTMARK_BENCH_SECTIONS_H
 #define GTMARK_BENCH_SECTIONS_H
 

@@ -1,7 +1,5 @@
-/*
- * Points in time while a tape runs: the clock of the host if the host computes; on a device events between
- * the launches, so that nothing waits until the run is over.
- */
+/* Points in time while a tape runs: the clock of the host if the host computes; on a device events between
+ * the launches, so that nothing waits until the run is over. */
 #ifndef GTMARK_BENCH_STOPWATCH_H
 #define GTMARK_BENCH_STOPWATCH_H
 

@@ -1,7 +1,5 @@
-/*
- * Watching a GPU between samples: its clocks, why they are low, and which samples that spoils. The samples
- * since the last look are accepted or discarded together.
- */
+/* Watching a GPU between samples: its clocks, why they are low, and which samples that spoils. The samples
+ * since the last look are accepted or discarded together. */
 #ifndef GTMARK_BENCH_WATCH_H
 #define GTMARK_BENCH_WATCH_H
 
