@@ -4,6 +4,7 @@
  * Rates are not compared with each other, because the machine may be busy.
  */
 #include "bench/base/clock.h"
+#include "bench/base/members.h"
 #include "bench/machine/ceilings.h"
 #include "bench/machine/roofline.h"
 #include "tests/test.h"
@@ -289,6 +290,54 @@ TEST(test_probes_that_were_not_measured)
     assert_true(calibration_read(json, &back));
     assert_true(isnan(calibration_state(&back).seconds[PROBE_SHARING]));
     assert_close(calibration_state(&back).seconds[PROBE_FMA], 1e-5);
+    value_free(json);
+}
+
+/* The table by which a struct is written as JSON reads it back, and nothing else. */
+TEST(test_members)
+{
+    struct sample {
+        char name[4];
+        int threads;
+        int64_t bytes, most;
+        double load, peak, bf16;
+    };
+    static const struct member members[] = {{MEMBER(sample, TEXT, name)},
+                                            {MEMBER(sample, INT, threads)},
+                                            {MEMBER(sample, COUNT, bytes)},
+                                            {MEMBER(sample, COUNT, most), .may_lack = true},
+                                            {MEMBER(sample, REAL, load)},
+                                            {MEMBER(sample, RATE, peak)},
+                                            {MEMBER(sample, RATE, bf16), .may_lack = true},
+                                            {.name = NULL}};
+    static const char whole[] =
+        "{\"name\":\"abc\",\"threads\":2,\"bytes\":4611686018427387905,\"load\":0.0,\"peak\":2.5}";
+    static const char *const others[] = {
+        "{\"name\":\"abcd\",\"threads\":2,\"bytes\":1,\"load\":0.0,\"peak\":2.5}",
+        "{\"name\":\"abc\",\"threads\":2147483648,\"bytes\":1,\"load\":0.0,\"peak\":2.5}",
+        "{\"name\":\"abc\",\"threads\":2,\"bytes\":0,\"load\":0.0,\"peak\":2.5}",
+        "{\"name\":\"abc\",\"threads\":2,\"bytes\":1,\"peak\":2.5}",
+        "{\"name\":\"abc\",\"threads\":2,\"bytes\":1,\"load\":0.0,\"peak\":0.0}",
+        "{\"name\":\"abc\",\"threads\":2,\"bytes\":1,\"load\":0.0,\"peak\":2.5,\"bf16\":-1.0}",
+        "{\"name\":\"abc\",\"threads\":2,\"bytes\":1,\"load\":0.0,\"peak\":2.5,\"most\":1.5}",
+    };
+    struct sample s = {"abc", 2, (INT64_C(1) << 62) + 1, 0, 0, 2.5, 0}, back = {0};
+    struct value *json = value_new_object();
+    char error[MESSAGE_SIZE];
+    members_write(members, &s, json);
+    char *text = value_print(json);
+    assert_string_equal(text, whole);
+    assert_true(members_read(members, json, &back));
+    assert_string_equal(back.name, "abc");
+    assert_true(back.threads == 2 && back.bytes == s.bytes && back.peak == 2.5 && back.bf16 == 0);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        struct value *other = value_parse(others[i], error);
+        assert_non_null(other);
+        if (members_read(members, other, &back))
+            fail_msg("%s is read", others[i]);
+        value_free(other);
+    }
+    free(text);
     value_free(json);
 }
 
