@@ -383,7 +383,7 @@ TEST(test_cpu_time)
     static const double seconds[] = {1, 1, 1, 1};
     struct row *row = row_new();
     struct samples all, turn = {0};
-    const struct probe none = probe_none();
+    const struct probe none = {{NAN, NAN, NAN}};
     row_set_samples(row, "step.time", seconds, 4);
     row->step.time.cpu = 3;
     timed_load(&all, row, TIMED_STEP);
