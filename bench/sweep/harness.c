@@ -183,7 +183,7 @@ static int run_sweep(const struct bench *b, struct options *o, int argc, char **
                    (o->output.resume || can_save(path, &error));
     interrupt_watch();
     bool found = claimed && (o->crossover.kind ? crossover_find(o) : !o->largest.kind || largest_find(o));
-    if (!found) { /* after a signal */
+    if (!found) {
         writer_close(writer, ignored.text);
         return claimed ? say_interrupted(b, "before the search was over")
                        : message_fail(b->name, &error, EXIT_USAGE);
