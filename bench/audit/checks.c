@@ -41,10 +41,10 @@ static int64_t largest_hub(const struct operands *o)
 }
 
 /* The entry of an operand that is furthest from the reference, in words. */
-static void describe_error(const struct operands *ours, const struct operands *oracle, const char *name,
+static void describe_error(const struct operands *ours, const struct operands *reference, const char *name,
                            char *text, size_t size)
 {
-    struct mat x = operand_of(ours, name), r = operand_of(oracle, name);
+    struct mat x = operand_of(ours, name), r = operand_of(reference, name);
     int64_t row = 0, column = 0;
     double most = -1;
     for (int64_t i = 0; i < r.rows; i++)
@@ -72,21 +72,21 @@ static void try_result(const struct audited *a, const struct operands *inputs, v
     struct results *all = context;
     const struct kernel *ref = backend_kernel(&backend_ref, a->kernel->op, F64, NULL);
     const struct kernel *narrow = backend_kernel(&backend_ref, a->kernel->op, a->kernel->dtype, NULL);
-    struct operands *oracle = operands_copy(inputs, F64, 0), *ours = run_copy(a, inputs, a->kernel, 1);
+    struct operands *reference = operands_copy(inputs, F64, 0), *ours = run_copy(a, inputs, a->kernel, 1);
     struct operands *own = run_copy(a, inputs, narrow, 1);
-    operands_run(oracle, ref, 1, 0, 0);
+    operands_run(reference, ref, 1, 0, 0);
     const char *worst, *ignored;
-    double error = operands_error(ours, oracle, &worst);
+    double error = operands_error(ours, reference, &worst);
     bool wrong = !(error <= kernel_allowance(a->kernel));
     all->error = wrong ? all->error : fmax(all->error, error);
-    all->own = fmax(all->own, operands_error(own, oracle, &ignored));
+    all->own = fmax(all->own, operands_error(own, reference, &ignored));
     if (wrong && !all->wrong++) {
-        describe_error(ours, oracle, worst, all->first, 120);
+        describe_error(ours, reference, worst, all->first, 120);
         snprintf(all->first + strlen(all->first), 210, " (%s)", a->verdict->at);
     }
     if (all->count < TRIED_MAX)
         all->tried[all->count++] = (struct tried){inputs->sample, largest_hub(inputs), wrong};
-    operands_free(oracle);
+    operands_free(reference);
     operands_free(ours);
     operands_free(own);
 }

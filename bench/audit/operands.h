@@ -118,7 +118,7 @@ double mat_norm(struct mat m); /* the 2-norm */
  * node, or all others, which are sums over N terms; s is 1e-2, for sums of N > 31 terms 1.8e-3 sqrt(N), as
  * their rounding errors grow.
  */
-double operands_error(const struct operands *ours, const struct operands *oracle, const char **worst);
+double operands_error(const struct operands *ours, const struct operands *reference, const char **worst);
 
 bool operands_same_bits(const struct operands *a, const struct operands *b);
 

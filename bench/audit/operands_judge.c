@@ -48,27 +48,28 @@ const struct operand *operands_output(const struct operands *o, const struct ope
     return NULL;
 }
 
-double operands_error(const struct operands *ours, const struct operands *oracle, const char **worst)
+double operands_error(const struct operands *ours, const struct operands *reference, const char **worst)
 {
     double gradients[2] = {0}, entries[2] = {0}, largest = 0;
     *worst = "";
-    for (const struct operand *p = NULL; (p = operands_output(oracle, p));) {
+    for (const struct operand *p = NULL; (p = operands_output(reference, p));) {
         if (p->role != ROLE_GRAD)
             continue;
-        struct mat r = *operand_mat(p, &oracle->args);
+        struct mat r = *operand_mat(p, &reference->args);
         gradients[is_sum(p)] = hypot(gradients[is_sum(p)], mat_norm(r));
         entries[is_sum(p)] += (double)mat_size(r);
     }
-    for (const struct operand *p = NULL; (p = operands_output(oracle, p));) {
-        struct mat a = *operand_mat(p, &ours->args), r = *operand_mat(p, &oracle->args);
+    for (const struct operand *p = NULL; (p = operands_output(reference, p));) {
+        struct mat a = *operand_mat(p, &ours->args), r = *operand_mat(p, &reference->args);
         double size = mat_norm(r);
         if (p->role == ROLE_GRAD) {
             double usual = gradients[is_sum(p)] / sqrt(entries[is_sum(p)]);
-            size = fmax(size, least_share(p, oracle->sample.dims[DIM_N]) * usual * sqrt((double)mat_size(r)));
+            size =
+                fmax(size, least_share(p, reference->sample.dims[DIM_N]) * usual * sqrt((double)mat_size(r)));
         }
         double limit = ours->dtype == F64     ? 1e-11
                        : p->role == ROLE_GRAD ? gradient_limit
-                                              : output_limit(r, oracle->sample.dims);
+                                              : output_limit(r, reference->sample.dims);
         limit += (a.dtype == BF16 ? BF16_ROUNDING : 0) + (a.dtype == F64 ? 0 : ours->rounding);
         double difference = difference_norm(a, r);
         double error = difference == 0 ? 0 : difference / size / limit;

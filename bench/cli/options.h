@@ -57,7 +57,7 @@ struct sampling_options {
 
 struct check_options {
     bool wanted;   /* check the results, after the timing */
-    double budget; /* seconds for the oracle; programs that need more are checked by rows */
+    double budget; /* seconds for the FP64 reference; programs that need more are checked by rows */
 };
 
 struct output_options {

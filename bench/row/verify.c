@@ -7,8 +7,8 @@
 #include "bench/base/clock.h"
 #include "bench/machine/machine.h"
 
-/* Approximate speed of the oracle on one core (BLAS in double; exp and erf from libm). */
-static const double oracle_flops_per_second = 15e9;
+/* Approximate speed of the FP64 reference on one core (BLAS in double; exp and erf from libm). */
+static const double reference_flops_per_second = 15e9;
 
 static void append_program(char *text, size_t size, const char *program, const char *what)
 {
@@ -27,23 +27,23 @@ static struct recording laid_out(const struct workload *w, struct recording r)
     return (struct recording){0};
 }
 
-static double oracle_seconds(double flops, int threads)
+static double reference_seconds(double flops, int threads)
 {
-    return flops / oracle_flops_per_second / threads;
+    return flops / reference_flops_per_second / threads;
 }
 
 double verify_seconds(const struct check_options *o, const struct config *c, double flops)
 {
     return !o->wanted                            ? 0
            : c->parts.precision != PRECISION_F32 ? o->budget
-                                                 : fmin(o->budget, oracle_seconds(flops, c->threads));
+                                                 : fmin(o->budget, reference_seconds(flops, c->threads));
 }
 
-/* The oracle; none if it would take too long, or without memory. */
-static struct recording affordable_oracle(const struct workload *w, enum program_kind kind)
+/* The FP64 reference; none if it would take too long, or without memory. */
+static struct recording affordable_reference(const struct workload *w, enum program_kind kind)
 {
-    struct recording r = workload_record_oracle(w, kind, F64);
-    double seconds = oracle_seconds((double)tape_total(r.tape).flops, w->config.threads);
+    struct recording r = workload_record_reference(w, kind, F64);
+    double seconds = reference_seconds((double)tape_total(r.tape).flops, w->config.threads);
     if (seconds <= w->options->check.budget)
         return laid_out(w, r);
     tape_free(r.tape);
@@ -147,16 +147,16 @@ static void rows_text(const struct rows_limit *limit, double budget, char *text,
  * what is wrong they say where. False without memory for that.
  */
 static bool compare_whole(struct checked *v, const struct workload *w, enum program_kind kind,
-                          struct recording *r, struct recording *oracle, struct rows_limit *limit)
+                          struct recording *r, struct recording *reference, struct rows_limit *limit)
 {
     double since = clock_now();
     struct check once = {.tell = v->check.tell, .told = v->check.told}, again = once;
-    check_whole(&once, r, oracle);
+    check_whole(&once, r, reference);
     bool beyond = once.excess > 1, done = true;
     struct recording moved = {0};
     if (beyond)
-        moved = laid_out(w, workload_record_oracle(w, kind, tape_config(r->tape)->dtype));
-    bool measured = moved.tape && check_whole_again(&again, r, oracle, &moved);
+        moved = laid_out(w, workload_record_reference(w, kind, tape_config(r->tape)->dtype));
+    bool measured = moved.tape && check_whole_again(&again, r, reference, &moved);
     tape_free(moved.tape);
     if (!tape_config(r->tape)->part.ranks && (beyond || w->config.parts.precision != PRECISION_F32)) {
         tape_init(r->tape);
@@ -171,19 +171,19 @@ static bool compare(struct checked *v, const struct workload *w, enum program_ki
 {
     const char *name = program_name(kind);
     bool trains = kind == PROGRAM_STEP;
-    struct recording oracle = {0};
+    struct recording reference = {0};
     if (is_comparable(w, kind, r))
-        oracle = affordable_oracle(w, kind);
+        reference = affordable_reference(w, kind);
     struct rows_limit limit = {0};
     char how[128], all[256];
-    bool whole = oracle.tape;
+    bool whole = reference.tape;
     if (!whole && tape_config(r->tape)->part.ranks) /* whose parts cannot be compared one by one */
         return false;
     if (whole)
-        tape_init(oracle.tape);
+        tape_init(reference.tape);
     bool done =
-        whole ? compare_whole(v, w, kind, r, &oracle, &limit) : compare_rows(v, w, r, &limit, clock_now());
-    tape_free(oracle.tape);
+        whole ? compare_whole(v, w, kind, r, &reference, &limit) : compare_rows(v, w, r, &limit, clock_now());
+    tape_free(reference.tape);
     if (!done)
         return false;
     v->by_rows |= !whole;

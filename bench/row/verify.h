@@ -20,11 +20,10 @@ struct checked {
 bool still_finite(const struct recording *r, bool whole, struct message *error);
 
 /*
- * Checks one program after its timing: its initial state; the whole program against the oracle in double, if
- * that is predicted to take at most --check-budget seconds and fits the memory; otherwise, and in a lower
- * precision beside it, rows of its ops, within as long (0: all 66 of every op, however long); and every entry
- * of AdamW. The program is loaded,
- * and in its initial state afterwards.
+ * Checks one program after its timing: its initial state; the whole program against the FP64 reference in
+ * double, if that is predicted to take at most --check-budget seconds and fits the memory; otherwise, and in
+ * a lower precision beside it, rows of its ops, within as long (0: all 66 of every op, however long); and
+ * every entry of AdamW. The program is loaded, and in its initial state afterwards.
  */
 void verify(struct checked *v, const struct workload *w, enum program_kind kind, struct recording *r);
 

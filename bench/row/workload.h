@@ -100,8 +100,9 @@ bool workload_encode(struct workload *w, struct encoded *e, const struct samplin
  * signal. The caller frees the tape. */
 struct recording workload_record(const struct workload *w, enum program_kind kind);
 
-/* The same for the oracle, in double (F64) or float (F32), and without checkpoints. */
-struct recording workload_record_oracle(const struct workload *w, enum program_kind kind, enum dtype dtype);
+/* The same for the FP64 reference, in double (F64) or float (F32), and without checkpoints. */
+struct recording workload_record_reference(const struct workload *w, enum program_kind kind,
+                                           enum dtype dtype);
 
 /* The analytic FLOPs of a program with the same edges, but so many rows and pairs; -1 beyond 63 bits. */
 int64_t workload_flops(const struct workload *w, enum program_kind kind, struct batching_work work);

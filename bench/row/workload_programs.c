@@ -101,7 +101,7 @@ int64_t workload_flops(const struct workload *w, enum program_kind kind, struct 
     return total.flops;
 }
 
-struct recording workload_record_oracle(const struct workload *w, enum program_kind kind, enum dtype dtype)
+struct recording workload_record_reference(const struct workload *w, enum program_kind kind, enum dtype dtype)
 {
     struct tape_config tape = {
         .backend = &backend_oracle, .dtype = dtype, .bits = precision_bits(w->config.parts.precision)};
