@@ -248,7 +248,7 @@ static void put_time(void *context, const char *check, const char *verdict, cons
 /* Times a kernel that is right in turns with ours. */
 static void time_row(struct work *w)
 {
-    enum { RUNS_OF_OURS = 30 }; /* of the budget: what warm-ups, checks and ceilings may take besides */
+    enum { RUNS_OF_OURS = 30 }; /* of the budget: what warm-ups, checks and peak rates may take besides */
     const struct asked *o = w->options;
     const struct audited_row *row = &w->shared->rows.row[w->row];
     struct message error;

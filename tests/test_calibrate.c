@@ -5,7 +5,7 @@
  */
 #include "bench/base/clock.h"
 #include "bench/base/members.h"
-#include "bench/machine/ceilings.h"
+#include "bench/machine/peaks.h"
 #include "bench/machine/roofline.h"
 #include "tests/test.h"
 
@@ -393,30 +393,30 @@ TEST(test_file_that_cannot_be_used)
 }
 
 /* Ceilings with these calibrations, in the order of the file. */
-static struct ceilings ceilings_of(struct calibration *list, int count)
+static struct peaks ceilings_of(struct calibration *list, int count)
 {
-    struct ceilings c = {.no_ceilings = "none at all"};
+    struct peaks c = {.no_peaks = "none at all"};
     for (int i = 0; i < count; i++)
-        ceilings_add(&c, &list[i]);
+        peaks_add(&c, &list[i]);
     return c;
 }
 
 /* The ceilings for a program whose turns had this ping, with a scatter of 3 %. */
-static const struct calibration *found(const struct ceilings *c, int threads, double ping, size_t turns,
+static const struct calibration *found(const struct peaks *c, int threads, double ping, size_t turns,
                                        const char **missing)
 {
     struct turn list[10];
     for (size_t i = 0; i < turns; i++)
         list[i] = (struct turn){1, {{ping * (1 + 0.01 * (double)(i % 4)), 1e-5}}, {{ping, 1e-5}}};
     struct probe probe = states_median(list, turns, NULL);
-    return ceilings_in(c, threads, list, turns, &probe, missing);
+    return peaks_in(c, threads, list, turns, &probe, missing);
 }
 
 /* Ceilings are those of the state that the program is reported in, or none. */
 TEST(test_ceilings_of_the_state)
 {
     struct calibration list[] = {constructed(2, 1.4e-7), constructed(1, NAN)};
-    struct ceilings c = ceilings_of(list, 2);
+    struct peaks c = ceilings_of(list, 2);
     const char *missing;
     assert_ptr_equal(found(&c, 2, 1.4e-7, 10, &missing), &c.list[0]);
     assert_ptr_equal(found(&c, 2, 1.5e-7, 10, &missing), &c.list[0]);
@@ -429,37 +429,37 @@ TEST(test_ceilings_of_the_state)
     /* Two probes are too few for a state of their own. */
     assert_ptr_equal(found(&c, 2, 5.7e-7, 1, &missing), &c.list[0]);
     struct calibration other = constructed(2, 5.7e-7);
-    ceilings_add(&c, &other);
+    peaks_add(&c, &other);
     assert_ptr_equal(found(&c, 2, 1.4e-7, 10, &missing), &c.list[0]);
     assert_ptr_equal(found(&c, 2, 5.7e-7, 10, &missing), &c.list[2]);
-    assert_ptr_equal(ceilings_for(&c, 2), &c.list[2]);
-    ceilings_free(&c);
+    assert_ptr_equal(peaks_for(&c, 2), &c.list[2]);
+    peaks_free(&c);
 }
 
 /* A second calibration of a state keeps the higher rates; of many states, the oldest goes. */
 TEST(test_ceilings_are_replaced)
 {
     struct calibration first = constructed(2, 1e-8), again = first;
-    struct ceilings c = ceilings_of(&first, 1);
+    struct peaks c = ceilings_of(&first, 1);
     again.peak = 900;
     again.exceeded = 0;
     again.sweep[MEMORY_DRAM].update = 30;
-    ceilings_add(&c, &again);
-    const struct calibration *now = ceilings_for(&c, 2);
+    peaks_add(&c, &again);
+    const struct calibration *now = peaks_for(&c, 2);
     assert_close(now->peak, 1000);
     assert_close(now->level[MEMORY_DRAM].update, 30);
     assert_close(now->level[MEMORY_DRAM].read, 20);
     assert_true(c.list[0].replaced && !now->replaced && now->exceeded == 0);
-    struct value *json = ceilings_json(&c);
+    struct value *json = peaks_json(&c);
     assert_int_equal(value_size(json), 2); /* rows of this run may refer to both */
     value_free(json);
     for (int i = 1; i <= CALIBRATION_STATES; i++) {
         struct calibration other = constructed(2, 1e-8 * pow(3, i));
         assert_false(c.list[1].replaced);
-        ceilings_add(&c, &other);
+        peaks_add(&c, &other);
     }
     assert_true(c.list[1].replaced);
-    ceilings_free(&c);
+    peaks_free(&c);
 }
 
 /* For traffic that is written alone, so that every pattern is as fast. */

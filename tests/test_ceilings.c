@@ -22,7 +22,7 @@ static struct calibration calibration_at(double ping, const char *time)
 }
 
 /* The row of a program of 1e9 FLOPs and 1e6 bytes that took `seconds` in each turn, probed at these pings. */
-static struct row *row_at_pings(const struct ceilings *c, double seconds, const double pings[TURNS])
+static struct row *row_at_pings(const struct peaks *c, double seconds, const double pings[TURNS])
 {
     struct options o = options_of(&bench, "--threads 2 --phase forward");
     double samples[TURNS], lost[TURNS] = {0};
@@ -32,7 +32,7 @@ static struct row *row_at_pings(const struct ceilings *c, double seconds, const 
         turns[i] = (struct turn){1, {{pings[i], 1e-5}}, {{pings[i] * 1.01, 1e-5}}};
     }
     struct states states = states_find(turns, TURNS);
-    struct job job = {.options = &o, .config = o.plan.list, .ceilings = c, .states = states};
+    struct job job = {.options = &o, .config = o.plan.list, .peaks = c, .states = states};
     struct cost entries[] = {{.flops = 900000000, .bytes = 100000, .written = 50000, .exps = 62500},
                              {.flops = 100000000, .bytes = 80000000, .written = 30000000}};
     struct timed p = {
@@ -51,8 +51,7 @@ static struct row *row_at_pings(const struct ceilings *c, double seconds, const 
 }
 
 /* Ten turns, of which the first are at one ping and the others at another, with a scatter of 3 %. */
-static struct row *row_of_states(const struct ceilings *c, double seconds, double ping, int first,
-                                 double other)
+static struct row *row_of_states(const struct peaks *c, double seconds, double ping, int first, double other)
 {
     double pings[TURNS];
     for (int i = 0; i < TURNS; i++)
@@ -84,12 +83,12 @@ static void assert_null_because(const struct row *row, const char *reason)
 
 TEST(test_state_of_the_row)
 {
-    struct ceilings c = {.no_ceilings = "not asked for (--no-roofline)"};
+    struct peaks c = {.no_peaks = "not asked for (--no-roofline)"};
     struct row *row = row_of_states(&c, 0.02, 1.4e-7, 10, 0);
     assert_null_because(row, "not asked for (--no-roofline)");
     row_free(row);
     struct calibration near = calibration_at(1.4e-7, "near"), far = calibration_at(5.7e-7, "far");
-    ceilings_add(&c, &near);
+    peaks_add(&c, &near);
     row = row_of_states(&c, 0.02, 1.4e-7, 10, 0);
     assert_percent(row, 50, "near", "");
     assert_bound(row, 0.01 + 1e-5 + 0.01, 0.02 / 0.02001); /* multiply-adds, exponentials, bytes */
@@ -98,33 +97,33 @@ TEST(test_state_of_the_row)
     assert_null_because(row, "the peak rates were measured in another state of the machine");
     row_free(row);
     far.peak = 50;
-    ceilings_add(&c, &far);
+    peaks_add(&c, &far);
     row = row_of_states(&c, 0.04, 1.4e-7, 3, 5.7e-7); /* seven turns are far */
     assert_percent(row, 50, "far", "");
     assert_bound(row, 0.02 + 2e-5 + 0.01, 0.04 / 0.03002);
     row_free(row);
-    ceilings_free(&c);
+    peaks_free(&c);
 }
 
 TEST(test_above_the_ceiling)
 {
-    struct ceilings c = {0};
+    struct peaks c = {0};
     struct calibration near = calibration_at(1.4e-7, "near");
-    ceilings_add(&c, &near);
+    peaks_add(&c, &near);
     struct row *row = row_of_states(&c, 0.008, 1.4e-7, 10, 0);
     assert_percent(row, 125, "near", "above the peak of arithmetic");
     row_free(row);
-    ceilings_free(&c);
+    peaks_free(&c);
 }
 
 /* Probes that were given up tell no state. */
 TEST(test_disturbed_turns)
 {
-    struct ceilings c = {0};
+    struct peaks c = {0};
     struct calibration near = calibration_at(1.4e-7, "near");
-    ceilings_add(&c, &near);
+    peaks_add(&c, &near);
     struct row *row = row_of_states(&c, 0.02, PROBE_LIMIT, 10, 0);
     assert_null_because(row, "the machine was disturbed, or its state changed, in every repetition");
     row_free(row);
-    ceilings_free(&c);
+    peaks_free(&c);
 }

@@ -140,7 +140,7 @@ static struct forecast planned(int ranks, enum program_kind kind, int64_t *nodes
     struct config c = o.plan.list[0];
     if (!workload_plan(&w, &o, &c, &error))
         fail_msg("%s", error.text);
-    struct forecast f = forecast_make(&w, kind, &o.ceilings.list[0]);
+    struct forecast f = forecast_make(&w, kind, &o.peaks.list[0]);
     *nodes = *memory = 0;
     for (int r = 0; r < ranks && w.group.facts; r++) {
         *nodes += w.group.facts[r].nodes;
@@ -225,7 +225,7 @@ TEST(test_moved_rows)
     struct recording r = workload_record(&w, PROGRAM_STEP);
     int64_t bytes = moved_by(r.tape);
     assert_true(bytes > 0);
-    double with = forecast_make(&w, PROGRAM_STEP, &o.ceilings.list[0]).alone;
+    double with = forecast_make(&w, PROGRAM_STEP, &o.peaks.list[0]).alone;
     double without = forecast_make(&w, PROGRAM_STEP, NULL).alone;
     assert_true(fabs((with - without) / ((double)bytes / 20e9) - 1) < 1e-6);
     tape_free(r.tape);

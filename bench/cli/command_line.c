@@ -67,13 +67,13 @@ static void own_nodes(struct options *o)
         replace(o, AXIS_NODES, "1");
 }
 
-/* Ceilings from a file are those of some numbers of threads. */
-static void default_ceilings(struct options *o)
+/* Peak rates from a file are those of some numbers of threads. */
+static void default_peaks(struct options *o)
 {
-    if (o->ceilings.count == 0)
+    if (o->peaks.count == 0)
         return;
     if (!o->given[AXIS_THREADS])
-        given_ceilings_keep_largest(&o->ceilings);
+        given_peaks_keep_largest(&o->peaks);
     if (!o->device.meta)
         return;
     o->summed = !o->profile && o->links.count == 0;
@@ -93,7 +93,7 @@ static bool defaults_set(struct options *o, struct message *error)
         return false;
     own_nodes(o);
     find_over(o);
-    default_ceilings(o);
+    default_peaks(o);
     if (to_stdout && o->output.format == FORMAT_TABLE)
         o->output.format = FORMAT_JSON;
     o->profile = o->profile || o->output.format == FORMAT_CSV_PROFILE;

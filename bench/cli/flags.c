@@ -110,13 +110,13 @@ static bool read_peaks(const struct argument *a, struct message *error)
     struct options *o = a->options;
     static const char link[] = "link=";
     bool of_link = strncmp(a->value, link, strlen(link)) == 0, measure = strcmp(a->value, "measure") == 0;
-    if (of_link ? o->links.count : measure ? o->calibrate : o->ceilings.count)
+    if (of_link ? o->links.count : measure ? o->calibrate : o->peaks.count)
         return complain(error, "--peaks %.200s: given twice", a->value);
     o->roofline = o->roofline || !of_link;
     if (measure)
         return o->calibrate = true;
     return of_link ? link_parse(a->value + strlen(link), &o->links, error)
-                   : peaks_parse(a->value, &o->ceilings, error);
+                   : peaks_parse(a->value, &o->peaks, error);
 }
 
 static bool read_lenience(const struct argument *a, struct message *error)

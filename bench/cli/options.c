@@ -11,25 +11,24 @@ const char *bench_values(const struct bench *b, enum axis a)
     return a == b->axis ? b->values : b->also[a] ? b->also[a] : axis_info(a)->standard;
 }
 
-struct ceilings_request options_ceilings(const struct options *o)
+struct peaks_request options_peaks(const struct options *o)
 {
     const struct axis_values *threads = &o->axes[AXIS_THREADS];
-    return (struct ceilings_request){.peak = peak_of(o->device.backend),
-                                     .device =
-                                         o->device.backend->device && !o->device.meta ? &o->device : NULL,
-                                     .no_ceilings = !o->roofline     ? "not asked for (--no-roofline)"
-                                                    : o->device.meta ? "planned only (--device meta)"
-                                                                     : NULL,
-                                     .threads = threads->values,
-                                     .count = threads->count,
-                                     .calibrate = o->calibrate,
-                                     .given = &o->ceilings};
+    return (struct peaks_request){.peak = peak_of(o->device.backend),
+                                  .device = o->device.backend->device && !o->device.meta ? &o->device : NULL,
+                                  .no_peaks = !o->roofline     ? "not asked for (--no-roofline)"
+                                              : o->device.meta ? "planned only (--device meta)"
+                                                               : NULL,
+                                  .threads = threads->values,
+                                  .count = threads->count,
+                                  .calibrate = o->calibrate,
+                                  .given = &o->peaks};
 }
 
-struct ceilings options_kept_ceilings(const struct options *o)
+struct peaks options_kept_peaks(const struct options *o)
 {
-    struct ceilings_request request = options_ceilings(o);
-    return ceilings_kept(&request);
+    struct peaks_request request = options_peaks(o);
+    return peaks_kept(&request);
 }
 
 bool options_print_profile(const struct options *o)
@@ -47,7 +46,7 @@ void options_free(struct options *o)
     device_close(&o->device);
     record_free(o->baseline);
     value_free(o->tags);
-    given_ceilings_free(&o->ceilings);
+    given_peaks_free(&o->peaks);
     links_free(&o->links);
     free(o->kernels);
     plugin_close(o->plugin.opened);

@@ -8,9 +8,9 @@
 #include "bench/cli/axes.h"
 #include "bench/cli/gates_parse.h"
 #include "bench/flops/executed.h"
-#include "bench/machine/ceilings.h"
 #include "bench/machine/device.h"
 #include "bench/machine/link.h"
+#include "bench/machine/peaks.h"
 #include "graphs/inputs.h"
 #include "models/layers/model.h"
 
@@ -145,13 +145,13 @@ struct options {
     uint64_t seed;
     struct graph_tables tables; /* for graphs from files */
     bool profile;
-    bool summed;                    /* of the profile only the sum, the predicted time, is wanted */
-    unsigned conventions;           /* of --flop-convention, a bit each */
-    bool roofline;                  /* compare rates with the machine's ceilings */
-    bool calibrate;                 /* measure them again */
-    struct given_ceilings ceilings; /* another machine's, for --device meta (--peaks); count 0: none */
-    struct links links;             /* between ranks, for predictions: measured, or given (--peaks) */
-    enum count_mode count;          /* how executed FLOPs are measured */
+    bool summed;              /* of the profile only the sum, the predicted time, is wanted */
+    unsigned conventions;     /* of --flop-convention, a bit each */
+    bool roofline;            /* compare rates with the machine's peak rates */
+    bool calibrate;           /* measure them again */
+    struct given_peaks peaks; /* another machine's, for --device meta (--peaks); count 0: none */
+    struct links links;       /* between ranks, for predictions: measured, or given (--peaks) */
+    enum count_mode count;    /* how executed FLOPs are measured */
     struct sampling_options sampling;
     struct check_options check;
     double mem_limit;           /* bytes; 0: what is free */
@@ -169,9 +169,9 @@ struct options {
 
 const char *bench_values(const struct bench *b, enum axis a);
 
-/* The ceilings to compare rows with; those that the calibration file has. */
-struct ceilings_request options_ceilings(const struct options *o);
-struct ceilings options_kept_ceilings(const struct options *o);
+/* The peak rates to compare rows with; those that the calibration file has. */
+struct peaks_request options_peaks(const struct options *o);
+struct peaks options_kept_peaks(const struct options *o);
 
 bool options_print_profile(const struct options *o);
 
@@ -183,17 +183,17 @@ void options_free(struct options *o);
 /* --- the arguments of --peaks: a file with calibrations, or rates; or those of the link between ranks */
 
 /* Reads the calibrations of a result file, or "peak=60GFLOP/s,dram=20GB/s". False with a message. What it has
- * read before is freed; to be freed by given_ceilings_free. */
-bool peaks_parse(const char *text, struct given_ceilings *g, struct message *error);
+ * read before is freed; to be freed by given_peaks_free. */
+bool peaks_parse(const char *text, struct given_peaks *g, struct message *error);
 
 /* Reads what follows link=: "400Gb/s,2us" or a result file, in the place of what was read before. */
 bool link_parse(const char *text, struct links *all, struct message *error);
 
 /* Keeps only the last with the most threads. */
-void given_ceilings_keep_largest(struct given_ceilings *g);
+void given_peaks_keep_largest(struct given_peaks *g);
 
-bool given_ceilings_have(const struct given_ceilings *g, int threads);
+bool given_peaks_have(const struct given_peaks *g, int threads);
 
-void given_ceilings_free(struct given_ceilings *g);
+void given_peaks_free(struct given_peaks *g);
 
 #endif

@@ -46,14 +46,14 @@ static int rate_of(const char *text)
     return i;
 }
 
-static void add_ceilings(struct given_ceilings *g, const struct calibration *c)
+static void add_peaks(struct given_peaks *g, const struct calibration *c)
 {
     g->list = grow(g->list, (size_t)g->count, sizeof *g->list);
     g->list[g->count++] = *c;
 }
 
 /* GFLOP/s in a unit of the rates, and GB/s in that of DRAM's. */
-static void add_rates(struct given_ceilings *g, const char *source, const double rate[RATES], double gflops,
+static void add_rates(struct given_peaks *g, const char *source, const double rate[RATES], double gflops,
                       double gbs)
 {
     double gb = gbs * rate[DRAM];
@@ -61,11 +61,11 @@ static void add_rates(struct given_ceilings *g, const char *source, const double
         .peak = gflops * rate[PEAK], .tf32 = gflops * rate[TENSOR_TF32], .bf16 = gflops * rate[TENSOR_BF16]};
     snprintf(c.cpu, sizeof c.cpu, "%s", source);
     c.level[MEMORY_DRAM] = c.sweep[c.points++] = (struct bandwidth){INT64_MAX, INT64_MAX, gb, gb, gb, gb};
-    add_ceilings(g, &c);
+    add_peaks(g, &c);
 }
 
 /* Those of arithmetic and memory and, perhaps, of tensor cores, once each. */
-static bool read_rates(const char *text, struct given_ceilings *g)
+static bool read_rates(const char *text, struct given_peaks *g)
 {
     double rate[RATES] = {0};
     bool good = true;
@@ -82,7 +82,7 @@ static bool read_rates(const char *text, struct given_ceilings *g)
     return true;
 }
 
-static bool find_published(const char *text, struct given_ceilings *g)
+static bool find_published(const char *text, struct given_peaks *g)
 {
     for (size_t i = 0; i < sizeof published / sizeof *published; i++)
         if (strcasecmp(text, published[i].name) == 0) {
@@ -99,7 +99,7 @@ static bool add_calibration(void *given, const struct value *json)
     struct calibration c;
     bool good = calibration_read(json, &c);
     if (good)
-        add_ceilings(given, &c);
+        add_peaks(given, &c);
     return good;
 }
 
@@ -131,10 +131,10 @@ static bool read_file(const char *path, const char *array, bool (*add)(void *to,
     return good && any;
 }
 
-bool peaks_parse(const char *text, struct given_ceilings *g, struct message *error)
+bool peaks_parse(const char *text, struct given_peaks *g, struct message *error)
 {
     char why[MESSAGE_SIZE] = "a rate is missing, given twice or not a number with its unit";
-    given_ceilings_free(g);
+    given_peaks_free(g);
     if (find_published(text, g))
         return true;
     g->file = rate_of(text) == RATES ? text : NULL;
@@ -174,7 +174,7 @@ bool link_parse(const char *text, struct links *all, struct message *error)
                     text, why);
 }
 
-void given_ceilings_keep_largest(struct given_ceilings *g)
+void given_peaks_keep_largest(struct given_peaks *g)
 {
     int most = 0;
     for (int i = 1; i < g->count; i++)
@@ -183,7 +183,7 @@ void given_ceilings_keep_largest(struct given_ceilings *g)
     g->count = 1;
 }
 
-bool given_ceilings_have(const struct given_ceilings *g, int threads)
+bool given_peaks_have(const struct given_peaks *g, int threads)
 {
     bool have = !g->file;
     for (int i = 0; i < g->count; i++)
@@ -191,8 +191,8 @@ bool given_ceilings_have(const struct given_ceilings *g, int threads)
     return have;
 }
 
-void given_ceilings_free(struct given_ceilings *g)
+void given_peaks_free(struct given_peaks *g)
 {
     free(g->list);
-    *g = (struct given_ceilings){0};
+    *g = (struct given_peaks){0};
 }

@@ -33,7 +33,7 @@ static bool check_find(const struct options *o, struct message *error)
         {o->action == ACTION_LIST_TAPE, "--find: not with --list tape"},
         {o->device.all, "--find: not with --device cuda:all: one device"},
         {o->model_nodes, "--find: needs --phase in this benchmark, which otherwise runs encodings only"},
-        {l->kind == LARGEST_LATENCY && o->device.meta && o->ceilings.count == 0,
+        {l->kind == LARGEST_LATENCY && o->device.meta && o->peaks.count == 0,
          "--find: with latency and --device meta, where nothing runs, only with --peaks"},
     };
     return complain_of(refusals, sizeof refusals / sizeof *refusals, error);
@@ -109,7 +109,7 @@ static bool check_combinations(const struct options *o, struct message *error)
          "--energy no: only on a GPU, not with this --device"},
         {o->sampling.energy == ENERGY_ALL && !o->device.backend->device,
          "--energy all: only on a GPU, not with this --device"},
-        {!meta && (o->links.count > 0 || (o->ceilings.count > 0 && !o->device.backend->device)),
+        {!meta && (o->links.count > 0 || (o->peaks.count > 0 && !o->device.backend->device)),
          "--peaks: only with --device meta or a GPU; what else runs is compared with its own machine's"},
         {out->trace && o->action == ACTION_RUN && meta,
          "--trace: not with --device meta, where nothing runs"},
@@ -130,11 +130,11 @@ static bool check_combinations(const struct options *o, struct message *error)
 }
 
 /* Peak rates from a file are those of some numbers of threads. */
-static bool check_ceilings(const struct options *o, struct message *error)
+static bool check_peaks(const struct options *o, struct message *error)
 {
     const struct axis_values *threads = &o->axes[AXIS_THREADS];
-    for (int i = 0; i < threads->count && o->ceilings.count && o->given[AXIS_THREADS]; i++)
-        if (!given_ceilings_have(&o->ceilings, machine_threads(threads->values[i])))
+    for (int i = 0; i < threads->count && o->peaks.count && o->given[AXIS_THREADS]; i++)
+        if (!given_peaks_have(&o->peaks, machine_threads(threads->values[i])))
             return complain(error, "--peaks: the file has no calibration for --threads %d",
                             machine_threads(threads->values[i]));
     return true;
@@ -165,8 +165,8 @@ static bool check_scratch(const struct options *o, struct message *error)
 bool flags_are_possible(const struct options *o, struct message *error)
 {
     static bool (*const checks[])(const struct options *, struct message *) = {
-        check_find,         check_tables,   check_variants, check_output,
-        check_combinations, check_ceilings, check_files,    check_scratch};
+        check_find,         check_tables, check_variants, check_output,
+        check_combinations, check_peaks,  check_files,    check_scratch};
     bool good = true;
     for (size_t i = 0; i < sizeof checks / sizeof *checks && good; i++)
         good = checks[i](o, error);

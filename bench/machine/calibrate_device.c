@@ -1,6 +1,6 @@
 /*
- * The ceilings of a GPU: the best rates that ops of its backend reach, by the GPU's own clock. Arithmetic is,
- * in each precision, the largest product that takes a few milliseconds (`linear`, cublasLt's), of random
+ * The peak rates of a GPU: the best rates that ops of its backend reach, by the GPU's own clock. Arithmetic
+ * is, in each precision, the largest product that takes a few milliseconds (`linear`, cublasLt's), of random
  * numbers: constants draw less power, and a GPU at its power limit then has higher clocks. Bandwidth is
  * that of fill, copy and add over working sets from a part of its cache to many times the cache. A rate is
  * that of the best of several repetitions, each long enough that launches do not matter.

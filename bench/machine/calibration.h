@@ -119,7 +119,7 @@ bool calibration_save(const char *path, const struct calibration *list, int coun
 bool calibrate(const struct peak *peak, int threads, double seconds, struct calibration *c,
                struct message *error);
 
-/* --- the ceilings of a GPU */
+/* --- the peak rates of a GPU */
 
 /* Measures an open GPU, in about a second: `cpu` is its card, `isa` is cuda, and there are no probes. False
  * with a message, without memory or after a fault, from which the device has recovered. */

@@ -1,5 +1,5 @@
 /*
- * The ceiling of communication: how long exchanges of each size take between ranks, and the model of it. A
+ * The peak rate of communication: how long exchanges of each size take between ranks, and the model of it. A
  * message of n bytes takes alpha + n / beta (Hockney, "The communication challenge for MPP: Intel Paragon and
  * Meiko CS-2", Parallel Computing 20(3), 1994). Of several exchanges, each by a model of its own:
  *

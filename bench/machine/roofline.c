@@ -1,4 +1,4 @@
-/* Computed from times: the least time that the ceilings allow, over the measured time. */
+/* Computed from times: the least time that the peak rates allow, over the measured time. */
 #include "bench/machine/roofline.h"
 
 #include <math.h>

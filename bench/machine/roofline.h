@@ -16,7 +16,7 @@ const char *bound_name(enum bound bound);
 
 struct roofline {
     enum memory_level level; /* that limits the traffic: levels_seconds */
-    enum bound bound;        /* which of the two ceilings is the lower one */
+    enum bound bound;        /* which of the two peak rates is the lower one */
     double attainable;       /* GFLOP/s; 0 without FLOPs */
     double percent;          /* of what is attainable; of the bandwidth if there are no FLOPs */
 };

@@ -32,12 +32,12 @@ static int64_t moved_bytes(const struct tape *t)
 }
 
 /* Seconds, among `all` bytes that are moved; NAN: not known. */
-static double moving_time(const struct entry *e, const struct calibration *ceilings, int64_t all)
+static double moving_time(const struct entry *e, const struct calibration *peaks, int64_t all)
 {
     struct cost cost = entry_cost(e);
     if (!op_info(e->op)->moves || cost.bytes == 0)
         return 0;
-    return ceilings && cost.bytes > 0 ? roofline_place(ceilings, &cost, 1, all).percent / 100 : NAN;
+    return peaks && cost.bytes > 0 ? roofline_place(peaks, &cost, 1, all).percent / 100 : NAN;
 }
 
 /* A start, a wait, or, of an op that waits for what it starts, both: its rows are moved before it. */
@@ -59,17 +59,17 @@ static void add_exchange(struct timeline *l, const struct entry *e, int number, 
         l->step[l->count++] = (struct exchange_step){.request = step.request, .kind = step.kind};
 }
 
-/* Of a recorded program; to be freed. Ceilings: null for none. */
-static struct timeline timeline_of(struct tape *t, const struct calibration *ceilings)
+/* Of a recorded program; to be freed. Peak rates: null for none. */
+static struct timeline timeline_of(struct tape *t, const struct calibration *peaks)
 {
     tape_plan(t);
-    struct profile p = profile_plan(t, ceilings);
+    struct profile p = profile_plan(t, peaks);
     struct timeline l = {.step = allocate(2 * p.count, sizeof *l.step)};
     int64_t moved = moved_bytes(t);
     for (int i = 0; i < tape_entry_count(t); i++) {
         const struct entry *e = tape_entry(t, i);
         if (op_info(e->op)->exchange)
-            add_exchange(&l, e, i, moving_time(e, ceilings, moved));
+            add_exchange(&l, e, i, moving_time(e, peaks, moved));
         else
             l.after += p.entries[i].least + p.launches / (double)p.count;
     }
@@ -188,21 +188,21 @@ struct forecast forecast_of(const struct timeline *part, int ranks, const struct
 }
 
 /* One rank's part. False with a message if it cannot be planned. */
-static bool plan_rank(struct workload *w, int rank, enum program_kind kind,
-                      const struct calibration *ceilings, struct timeline *part, struct message *error)
+static bool plan_rank(struct workload *w, int rank, enum program_kind kind, const struct calibration *peaks,
+                      struct timeline *part, struct message *error)
 {
     struct workload own;
     if (!workload_as_rank(&own, w, rank, error))
         return false;
     struct recording r = workload_record(&own, kind);
-    *part = timeline_of(r.tape, ceilings);
+    *part = timeline_of(r.tape, peaks);
     if (w->group.facts)
         w->group.facts[rank] = workload_facts(&own, &r);
     tape_free(r.tape);
     return true;
 }
 
-struct forecast forecast_make(struct workload *w, enum program_kind kind, const struct calibration *ceilings)
+struct forecast forecast_make(struct workload *w, enum program_kind kind, const struct calibration *peaks)
 {
     int ranks = w->group.ranks ? w->group.ranks->count : 1;
     struct timeline *part = allocate((size_t)ranks, sizeof *part);
@@ -211,7 +211,7 @@ struct forecast forecast_make(struct workload *w, enum program_kind kind, const 
     const struct links *links = &w->options->links;
     bool planned = true;
     for (int r = 0; r < ranks && planned; r++)
-        planned = plan_rank(w, r, kind, ceilings, &part[r], &error);
+        planned = plan_rank(w, r, kind, peaks, &part[r], &error);
     if (planned)
         f = forecast_of(part, ranks, links_for(links, ranks));
     if (!planned)

@@ -4,7 +4,7 @@
  *
  * All ranks have the same exchanges in the same order. One begins when the last rank has come to its start
  * and the exchange before it is over, and takes as long as that of the rank which sends most; its wait ends
- * with it. So what is computed between the two hides it. Computation takes the least time that the ceilings
+ * with it. So what is computed between the two hides it. Computation takes the least time that the peak rates
  * allow, so the time of a run is a lower bound.
  */
 #ifndef GTMARK_BENCH_FORECAST_H
@@ -43,6 +43,6 @@ struct forecast {
 struct forecast forecast_of(const struct timeline *part, int ranks, const struct link *link);
 
 /* Plans a program of a workload on each of its ranks; sets the workload's facts. */
-struct forecast forecast_make(struct workload *w, enum program_kind kind, const struct calibration *ceilings);
+struct forecast forecast_make(struct workload *w, enum program_kind kind, const struct calibration *peaks);
 
 #endif

@@ -7,7 +7,7 @@
 #include "bench/base/progress.h"
 #include "bench/base/warnings.h"
 #include "bench/cli/config.h"
-#include "bench/machine/ceilings.h"
+#include "bench/machine/peaks.h"
 #include "bench/row/encode.h"
 #include "bench/time/apart.h"
 #include "bench/time/sample.h"
@@ -33,7 +33,7 @@ struct job {
     const struct counters *counters; /* for executed FLOPs; null: none, see no_counters */
     const char *no_counters;
     struct counted_entries *entries; /* whose executed FLOPs are known */
-    const struct ceilings *ceilings;
+    const struct peaks *peaks;
     double deadline;           /* by the clock: what can be left out does not begin later */
     double energy;             /* seconds for that of each program; 0: it is not measured */
     bool probed;               /* whether the machine is probed around every turn */

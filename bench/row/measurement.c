@@ -82,7 +82,7 @@ static void plan_ranks(struct open_turn *v, enum program_kind kind)
     bool planned = job->options->device.meta, several = m->work.group.ranks;
     v->forecast = (struct forecast){0};
     if (several || (planned && job->options->links.count > 0))
-        v->forecast = forecast_make(&m->work, kind, ceilings_for(job->ceilings, job->config->threads));
+        v->forecast = forecast_make(&m->work, kind, peaks_for(job->peaks, job->config->threads));
     if (several && planned)
         plan_group(m, kind);
 }

@@ -28,15 +28,15 @@ static bool is_planned(const struct target *t)
     return t->job->options->device.meta;
 }
 
-/* The ceilings of the state after the last turn; of a program that is only planned, those given. */
-static const struct calibration *ceilings_after(const struct target *t)
+/* The peak rates of the state after the last turn; of a program that is only planned, those given. */
+static const struct calibration *peaks_after(const struct target *t)
 {
     const char *reason;
     if (is_planned(t))
-        return ceilings_for(t->job->ceilings, t->job->config->threads);
+        return peaks_for(t->job->peaks, t->job->config->threads);
     struct turns turns = samples_turns(&t->timed->samples);
-    return ceilings_in(t->job->ceilings, t->job->config->threads, turns.list, turns.count,
-                       &turns.list[turns.count - 1].after, &reason);
+    return peaks_in(t->job->peaks, t->job->config->threads, turns.list, turns.count,
+                    &turns.list[turns.count - 1].after, &reason);
 }
 
 static const char late[] = "no time was left of --budget";
@@ -143,11 +143,10 @@ static void print_profile(const struct target *t, const struct profile *p)
 
 static void profile_run(struct target *t)
 {
-    const struct calibration *ceilings = ceilings_after(t);
+    const struct calibration *peaks = peaks_after(t);
     int samples = is_planned(t) ? 0 : t->timed->samples.n;
-    struct profile p = samples > 0
-                           ? profile_measure(t->recording->tape, samples < 10 ? samples : 10, ceilings)
-                           : profile_plan(t->recording->tape, ceilings);
+    struct profile p = samples > 0 ? profile_measure(t->recording->tape, samples < 10 ? samples : 10, peaks)
+                                   : profile_plan(t->recording->tape, peaks);
     if (!tape_failed(t->recording->tape)) {
         print_profile(t, &p);
         profile_write(&p, t->row, t->kind);

@@ -128,13 +128,13 @@ static void set_watched(struct row *row, struct row_program *to, const struct sa
         row_put_reason(row, &to->gpu.temperature, unknown);
 }
 
-/* The ceilings for the state in which a program is reported; null with the reason if there are none. */
-static const struct calibration *ceilings_of(const struct job *job, const struct timed *p,
-                                             const struct reported *reported, const char **reason)
+/* The peak rates for the state in which a program is reported; null with the reason if there are none. */
+static const struct calibration *peaks_of(const struct job *job, const struct timed *p,
+                                          const struct reported *reported, const char **reason)
 {
     struct turns turns = samples_turns(&p->samples);
     const struct calibration *c =
-        ceilings_in(job->ceilings, job->config->threads, turns.list, turns.count, &reported->state, reason);
+        peaks_in(job->peaks, job->config->threads, turns.list, turns.count, &reported->state, reason);
     if (job->config->ranks > 1)
         *reason = "not with several ranks";
     else if (c && reported->stateless)
@@ -172,12 +172,12 @@ static void set_bound(struct row *row, struct row_program *to, const struct time
     row_put_real(row, &to->bound.time, bound);
 }
 
-static void set_ceilings(struct row *row, const struct job *job, enum program_kind kind,
-                         const struct timed *p, const struct reported *r)
+static void set_peaks(struct row *row, const struct job *job, enum program_kind kind, const struct timed *p,
+                      const struct reported *r)
 {
     struct row_program *to = row_program(row, kind);
     const char *reason;
-    const struct calibration *c = ceilings_of(job, p, r, &reason);
+    const struct calibration *c = peaks_of(job, p, r, &reason);
     row_omit_of(row, kind, "roofline", reason);
     row_omit_of(row, kind, "bound", reason);
     if (to->cold.n != COUNT_ABSENT)
@@ -201,7 +201,7 @@ void timed_write(struct row *row, const struct job *job, enum program_kind kind,
         set_watched(row, to, &p->samples);
     else if (d->context && !d->nvml)
         row_put_reason(row, &to->time.discarded, d->no_nvml);
-    set_ceilings(row, job, kind, p, &reported);
+    set_peaks(row, job, kind, p, &reported);
     profile_cover(to);
     if (kind == PROGRAM_STEP)
         row_put_real(row, &row->loss, p->samples.first);

@@ -47,7 +47,7 @@ static double *entry_times(struct tape *t, int runs)
     return medians;
 }
 
-/* What the ceilings allow, with the minimum bytes of the entry as its working set; NAN if not known. */
+/* What the peak rates allow, with the minimum bytes of the entry as its working set; NAN if not known. */
 static void set_least(struct profile_entry *p, const struct entry *e, struct cost cost,
                       const struct calibration *c)
 {
@@ -68,7 +68,7 @@ static int64_t known_bytes(int64_t bytes)
 
 _Static_assert((int)PROFILE_CATEGORIES == (int)MEMORY_CATEGORIES, "profile_categories lacks one");
 
-struct profile profile_plan(const struct tape *t, const struct calibration *ceilings)
+struct profile profile_plan(const struct tape *t, const struct calibration *peaks)
 {
     int entries = tape_entry_count(t);
     struct profile p = {.count = (size_t)entries, .entries = allocate((size_t)entries, sizeof *p.entries)};
@@ -82,15 +82,15 @@ struct profile profile_plan(const struct tape *t, const struct calibration *ceil
                                               .seconds = NAN,
                                               .flops = cost.flops,
                                               .bytes = cost.bytes};
-        set_least(&p.entries[i], e, cost, ceilings);
+        set_least(&p.entries[i], e, cost, peaks);
         p.entries[i].live = known_bytes(tape_live_bytes(t, i));
         for (enum category c = 0; c < MEMORY_CATEGORIES; c++)
             p.entries[i].live_of[c] = known_bytes(tape_live_of(t, i, c));
     }
     const struct device *device = tape_config(t)->backend->device;
     p.launches = device ? entries * device->per_entry : 0;
-    if (ceilings)
-        calibration_text(ceilings, p.ceilings, sizeof p.ceilings);
+    if (peaks)
+        calibration_text(peaks, p.ceilings, sizeof p.ceilings);
     return p;
 }
 
@@ -137,9 +137,9 @@ static void see_launched(struct profile *p, struct tape *t)
     free(list);
 }
 
-struct profile profile_measure(struct tape *t, int runs, const struct calibration *ceilings)
+struct profile profile_measure(struct tape *t, int runs, const struct calibration *peaks)
 {
-    struct profile p = profile_plan(t, ceilings);
+    struct profile p = profile_plan(t, peaks);
     double *seconds = entry_times(t, runs);
     p.runs = runs;
     for (size_t i = 0; i < p.count; i++)

@@ -9,12 +9,12 @@
 #include "models/layers/model.h"
 #include "models/tape/conventions.h"
 
-/* What is known of a planned tape without running it, and what the ceilings allow, if there are any (null:
+/* What is known of a planned tape without running it, and what the peak rates allow, if there are any (null:
  * none). Its texts are the tape's. To be freed by profile_free. */
-struct profile profile_plan(const struct tape *t, const struct calibration *ceilings);
+struct profile profile_plan(const struct tape *t, const struct calibration *peaks);
 
 /* The same with medians of `runs` replays of the tape with a mark after each entry. */
-struct profile profile_measure(struct tape *t, int runs, const struct calibration *ceilings);
+struct profile profile_measure(struct tape *t, int runs, const struct calibration *peaks);
 
 /* The medians over the runs of each entry, whose times are in `times`, run by run; to be freed. */
 double *profile_medians(const double *times, int runs, int entries);

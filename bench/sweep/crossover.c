@@ -14,7 +14,7 @@
 #include "bench/row/workload.h"
 #include "bench/sweep/search.h"
 
-enum way { BY_FLOPS, BY_MEMORY, BY_CEILINGS, BY_TIME };
+enum way { BY_FLOPS, BY_MEMORY, BY_PEAKS, BY_TIME };
 
 static const char *const ways[] = {"analytic FLOPs", "planned memory", "time at the peak rates",
                                    "quick runs"};
@@ -33,7 +33,7 @@ static const double distinct = 0.05;  /* difference of times that rows should sh
 /* A search for one program and two variants. */
 struct search {
     struct options options; /* a copy, whose programs are one */
-    const struct ceilings *ceilings;
+    const struct peaks *peaks;
     enum program_kind program;
     int pair[2]; /* the variants */
     enum way way;
@@ -72,7 +72,7 @@ static double planned(struct search *s, int variant, double x)
         else if (s->way == BY_MEMORY)
             need = (double)tape_plan(r.tape)->arena;
         else
-            need = predicted_time(r.tape, ceilings_for(s->ceilings, c.threads));
+            need = predicted_time(r.tape, peaks_for(s->peaks, c.threads));
         tape_free(r.tape);
     }
     workload_close(&w);
@@ -155,8 +155,8 @@ static void print_crossing(FILE *out, struct search *s, const struct bracket *b,
     }
     if (isnan(b->at_low) || isnan(b->at_high)) {
         fputs(s->way == BY_TIME ? "not known, since at some value a variant does not fit or takes too long"
-              : s->way == BY_CEILINGS && s->ceilings->count == 0 ? s->ceilings->no_ceilings
-                                                                 : "not known",
+              : s->way == BY_PEAKS && s->peaks->count == 0 ? s->peaks->no_peaks
+                                                           : "not known",
               out);
     } else if (b->found) {
         fprintf(out, "crossover between %s, less for ", where);
@@ -228,14 +228,14 @@ static int64_t searches(const struct options *o)
 
 static void predict(const struct options *o, struct progress *progress, FILE *out)
 {
-    struct ceilings ceilings = options_kept_ceilings(o);
+    struct peaks peaks = options_kept_peaks(o);
     for (enum program_kind p = 0; p < PROGRAMS && o->crossover.kind != CROSSOVER_ENCODING; p++)
         for (int pair[2] = {0, 0}; is_compared(o, p) && next_pair(o, pair);)
             for (enum way way = BY_FLOPS; way < BY_TIME; way++) {
-                struct search s = {*o, &ceilings, p, {pair[0], pair[1]}, .way = way, .progress = progress};
+                struct search s = {*o, &peaks, p, {pair[0], pair[1]}, .way = way, .progress = progress};
                 search_along(&s, out);
             }
-    ceilings_free(&ceilings);
+    peaks_free(&peaks);
 }
 
 void crossover_predict(const struct options *o, FILE *out)

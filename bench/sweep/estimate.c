@@ -1,7 +1,7 @@
 /*
  * The lower bound of a run's time: its FLOPs at peak speed, or its bytes at the bandwidth of the memory that
  * holds its operands, whichever is longer (bench/machine/roofline.h). It is only a prediction if a program
- * has exceeded these ceilings. A run takes its budget, or the minimum number of runs if these take longer;
+ * has exceeded these peak rates. A run takes its budget, or the minimum number of runs if these take longer;
  * one whose programs are short ends sooner.
  */
 #include "bench/sweep/estimate.h"
@@ -82,11 +82,11 @@ struct estimate estimate_row(const struct options *o, const struct config *confi
 
 double estimate_least(const struct options *o)
 {
-    struct ceilings ceilings = options_kept_ceilings(o);
+    struct peaks peaks = options_kept_peaks(o);
     double seconds = 0;
     for (int64_t i = 0; i < o->plan.count; i++) {
         const struct config *c = &o->plan.list[i];
-        const struct calibration *known = ceilings_for(&ceilings, c->threads);
+        const struct calibration *known = peaks_for(&peaks, c->threads);
         struct estimate e = estimate_row(o, c, known);
         double excess = known ? fmax(1, known->exceeded / 100) : 1; /* so that it remains a bound */
         for (enum program_kind p = 0; p < PROGRAMS; p++) {
@@ -95,7 +95,7 @@ double estimate_least(const struct options *o)
             seconds += runs > 0 ? runs : 0;
         }
     }
-    ceilings_free(&ceilings);
+    peaks_free(&peaks);
     return seconds;
 }
 
@@ -168,20 +168,20 @@ static void add_row_time(struct whole_time *t, const struct options *o, const st
 
 static struct whole_time whole_time_of(const struct options *o)
 {
-    struct ceilings_request request = options_ceilings(o);
-    struct ceilings ceilings = ceilings_kept(&request);
+    struct peaks_request request = options_peaks(o);
+    struct peaks peaks = peaks_kept(&request);
     struct workload last = {0};
     struct whole_time t = {0};
-    for (int i = 0; i < request.count && request.peak && !request.no_ceilings; i++)
-        if (request.calibrate || !ceilings_for(&ceilings, machine_threads(request.threads[i])))
+    for (int i = 0; i < request.count && request.peak && !request.no_peaks; i++)
+        if (request.calibrate || !peaks_for(&peaks, machine_threads(request.threads[i])))
             t.calibration += CALIBRATION_SECONDS;
     for (int64_t i = 0; i < o->plan.count; i++) {
         const struct config *c = &o->plan.list[i];
-        struct estimate e = estimate_next(&last, o, c, ceilings_for(&ceilings, c->threads));
+        struct estimate e = estimate_next(&last, o, c, peaks_for(&peaks, c->threads));
         add_row_time(&t, o, c, &e);
     }
     workload_close(&last);
-    ceilings_free(&ceilings);
+    peaks_free(&peaks);
     return t;
 }
 
@@ -218,10 +218,10 @@ struct sum {
     bool encodes;
 };
 
-static void add_estimate(const struct options *o, const struct config *c, const struct ceilings *ceilings,
+static void add_estimate(const struct options *o, const struct config *c, const struct peaks *peaks,
                          struct sum *all, struct grid *table)
 {
-    struct estimate e = estimate_next(&all->last, o, c, ceilings_for(ceilings, c->threads));
+    struct estimate e = estimate_next(&all->last, o, c, peaks_for(peaks, c->threads));
     char axes[AXES_TEXT], memory[UNITS_TEXT] = "unknown", text[UNITS_TEXT];
     double seconds = 0, limit = options_host_memory(o);
     int64_t arena = 0;
@@ -256,8 +256,7 @@ static void add_estimate(const struct options *o, const struct config *c, const 
              estimate_is_over(o, seconds) ? "; more than --budget" : "");
 }
 
-static void print_notes(const struct options *o, const struct ceilings *ceilings, const struct sum *all,
-                        FILE *out)
+static void print_notes(const struct options *o, const struct peaks *peaks, const struct sum *all, FILE *out)
 {
     char total[UNITS_TEXT];
     int64_t rows = o->plan.count;
@@ -267,17 +266,17 @@ static void print_notes(const struct options *o, const struct ceilings *ceilings
     if (o->sampling.runs == 0) /* otherwise exactly --runs samples are taken */
         fprintf(out, "; the run has a budget of %g s", o->sampling.budget);
     putc('\n', out);
-    if (ceilings_were_exceeded(ceilings))
+    if (peaks_were_exceeded(peaks))
         fprintf(out, "time: predictions, no bounds: a program was faster than the peak rates measured %s\n",
-                ceilings->list[0].time);
-    else if (ceilings->given)
+                peaks->list[0].time);
+    else if (peaks->given)
         fprintf(out,
                 "time: lower bounds, from analytic FLOPs and bytes and the peak rates given (--peaks)\n");
-    else if (ceilings->count > 0)
+    else if (peaks->count > 0)
         fprintf(out, "time: lower bounds, from analytic FLOPs and bytes and the peak rates measured %s\n",
-                ceilings->list[0].time);
+                peaks->list[0].time);
     else
-        fprintf(out, "time: unknown, %s\n", ceilings->no_ceilings);
+        fprintf(out, "time: unknown, %s\n", peaks->no_peaks);
     fprintf(out, "memory: exact, of the larger program; checking a whole program needs more\n");
     if (all->encodes)
         fprintf(out, "encodings: not included; what a solver needs is known only after it has run\n");
@@ -285,9 +284,9 @@ static void print_notes(const struct options *o, const struct ceilings *ceilings
 
 void estimate_print(const struct options *o, FILE *out)
 {
-    struct ceilings ceilings = options_kept_ceilings(o);
+    struct peaks peaks = options_kept_peaks(o);
     struct sum all = {0};
-    const char *relation = ceilings_were_exceeded(&ceilings) ? "~" : ">=";
+    const char *relation = peaks_were_exceeded(&peaks) ? "~" : ">=";
     struct grid table = {.columns = 4};
     grid_add(&table, "work id");
     for (enum program_kind p = 0; p < PROGRAMS; p++)
@@ -299,14 +298,14 @@ void estimate_print(const struct options *o, FILE *out)
     grid_add(&table, "memory");
     grid_add(&table, "axes");
     for (int64_t i = 0; i < o->plan.count; i++)
-        add_estimate(o, &o->plan.list[i], &ceilings, &all, &table);
+        add_estimate(o, &o->plan.list[i], &peaks, &all, &table);
     grid_print(&table, TABLE_TERMINAL, out);
     grid_free(&table);
     workload_close(&all.last);
-    print_notes(o, &ceilings, &all, out);
+    print_notes(o, &peaks, &all, out);
     if (!o->device.meta)
         estimate_say(o, out);
-    ceilings_free(&ceilings);
+    peaks_free(&peaks);
 }
 
 static bool list_tapes(const struct options *o, const struct config *c, struct message *error)

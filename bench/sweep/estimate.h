@@ -5,7 +5,7 @@
 #include "analysis/record/axes.h"
 #include "analysis/tables/units.h"
 #include "bench/cli/config.h"
-#include "bench/machine/ceilings.h"
+#include "bench/machine/peaks.h"
 
 struct estimate {
     bool known;      /* false: the graph cannot be planned */
@@ -28,7 +28,8 @@ int estimate_runs(const struct options *o);
 /* Seconds of a turn of a program beside its samples. */
 double estimate_around(const struct options *o);
 
-/* Seconds of the check of a program, at most, if its runs take no longer than the ceilings allow; 0: none. */
+/* Seconds of the check of a program, at most, if its runs take no longer than the peak rates allow; 0: none.
+ */
 double estimate_check(const struct options *o, const struct config *config, const struct estimate *e,
                       enum program_kind p);
 

@@ -141,14 +141,14 @@ static int leave_rows(const struct bench *b, const struct options *o, const stru
 }
 
 /* Runs the sweep, printing and saving rows as they finish, and then the steps. Closes the writer. */
-static int run_rows(const struct bench *b, struct options *o, struct ceilings *ceilings,
-                    struct resume *resume, struct record *record, const char *path, struct writer *writer)
+static int run_rows(const struct bench *b, struct options *o, struct peaks *peaks, struct resume *resume,
+                    struct record *record, const char *path, struct writer *writer)
 {
     struct message error, later;
     struct report report;
     bool good = false;
     bool begun = report_start(&report, o, record, resume, path, writer, &error);
-    bool done = begun && sweep(o, ceilings, &report, &good, &error);
+    bool done = begun && sweep(o, peaks, &report, &good, &error);
     if (begun) /* after a failure too, with the rows so far */
         done = report_end(&report, done && !interrupt_signal(), done ? &error : &later) && done;
     done = report_close(&report, done ? &error : &later) && done;
@@ -156,7 +156,7 @@ static int run_rows(const struct bench *b, struct options *o, struct ceilings *c
         return message_fail(b->name, &error, EXIT_MISSED);
     if (interrupt_signal())
         return leave_rows(b, o, &report);
-    return take_steps(o, ceilings, &report) == 0 && good ? EXIT_GOOD : EXIT_MISSED;
+    return take_steps(o, peaks, &report) == 0 && good ? EXIT_GOOD : EXIT_MISSED;
 }
 
 static void calibrate_ranks(struct options *o, struct value *head)
@@ -191,17 +191,17 @@ static int run_sweep(const struct bench *b, struct options *o, int argc, char **
     struct resume resume = {0};
     struct record *record = new_record(b, o, argc, argv);
     if (resume_open(&resume, o, path, &record, &error) && can_save(path, &error)) {
-        struct ceilings ceilings;
-        struct ceilings_request request = options_ceilings(o);
+        struct peaks peaks;
+        struct peaks_request request = options_peaks(o);
         print_context(o, path);
         o->sampling.began = clock_now();
         if (!o->device.meta)
             estimate_say(o, stderr);
-        ceilings_get(&ceilings, &request);
-        value_set(resume.run, "calibrations", ceilings_json(&ceilings));
+        peaks_get(&peaks, &request);
+        value_set(resume.run, "calibrations", peaks_json(&peaks));
         calibrate_ranks(o, resume.run);
-        status = run_rows(b, o, &ceilings, &resume, record, path, writer);
-        ceilings_free(&ceilings);
+        status = run_rows(b, o, &peaks, &resume, record, path, writer);
+        peaks_free(&peaks);
     } else {
         status = message_fail(b->name, &error, EXIT_USAGE);
         writer_close(writer, ignored.text);

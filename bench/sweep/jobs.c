@@ -20,7 +20,7 @@ static void find_costs(struct job *job)
     static const double flops_per_byte = 10; /* a typical ridge point of a CPU */
     if (job->options->device.meta)
         return;
-    const struct calibration *c = ceilings_for(job->ceilings, job->config->threads);
+    const struct calibration *c = peaks_for(job->peaks, job->config->threads);
     struct estimate e = estimate_row(job->options, job->config, c);
     for (enum program_kind p = 0; p < PROGRAMS; p++) {
         double flops = (double)e.program[p].flops, bytes = (double)e.program[p].bytes;
@@ -114,7 +114,7 @@ struct job *jobs_plan(const struct job *common, const enum row_state *state, int
     return jobs;
 }
 
-struct pace pace_start(const struct ceilings *c)
+struct pace pace_start(const struct peaks *c)
 {
     double known = c->count > 0 ? 1 : NAN;
     struct pace pace = {0};
@@ -146,7 +146,7 @@ static bool too_long(const struct pace *pace, const struct job *job, char reason
     double seconds = run * estimate_runs(o);
     if (o->sampling.timeout <= 0 || o->device.meta || !(seconds > o->sampling.timeout))
         return false;
-    const struct calibration *c = ceilings_for(job->ceilings, job->config->threads);
+    const struct calibration *c = peaks_for(job->peaks, job->config->threads);
     snprintf(reason, 256, "%d runs would take %s %.3g s, judging by the %s; --timeout is %g s",
              estimate_runs(o), pace->measured || (c && c->exceeded > 0) ? "about" : "at least", seconds,
              pace->measured ? "previous rows" : "roofline", o->sampling.timeout);

@@ -2,7 +2,7 @@
 #ifndef GTMARK_BENCH_JOBS_H
 #define GTMARK_BENCH_JOBS_H
 
-#include "bench/machine/ceilings.h"
+#include "bench/machine/peaks.h"
 #include "bench/row/row.h"
 #include "bench/sweep/report.h"
 
@@ -43,7 +43,7 @@ void jobs_free(struct job *jobs, int64_t rows);
 void job_open_profile(struct job *job);
 void job_print_profile(struct job *job, FILE *out);
 
-struct pace pace_start(const struct ceilings *c);
+struct pace pace_start(const struct peaks *c);
 
 void pace_learn(struct pace *pace, const struct job *job);
 
@@ -57,7 +57,6 @@ bool job_is_skipped(const struct job *job, const struct pace *pace, char reason[
  * in use. all_good: whether every row was ok. Ends early after a signal (bench/base/interrupt.h). False with
  * a message if a row could not be reported, or a device not be opened.
  */
-bool sweep(struct options *o, struct ceilings *ceilings, struct report *r, bool *all_good,
-           struct message *error);
+bool sweep(struct options *o, struct peaks *peaks, struct report *r, bool *all_good, struct message *error);
 
 #endif

@@ -22,7 +22,7 @@ enum { FIRST_NODES = 64 /* of other axes: 1 */, GIVE_UP = 8 /* times the limit *
 /* A search over one axis of one configuration. */
 struct search {
     struct options *options;
-    const struct ceilings *ceilings;
+    const struct peaks *peaks;
     int64_t index, step; /* of the configuration; between the values of the axis */
     double limit;
     double (*need)(struct search *s, int64_t x);
@@ -81,7 +81,7 @@ static double need_predicted(struct search *s, int64_t x)
 {
     struct config c = config_at(s, x);
     double seconds[PROGRAMS];
-    bool known = predicted_times(s->options, &c, ceilings_for(s->ceilings, c.threads), seconds);
+    bool known = predicted_times(s->options, &c, peaks_for(s->peaks, c.threads), seconds);
     return known ? most_of(s, seconds, 0) : INFINITY;
 }
 
@@ -201,13 +201,13 @@ static bool search(struct search *s, int64_t index)
 bool largest_find(struct options *o)
 {
     bool measured = o->largest.kind == LARGEST_LATENCY && !o->device.meta;
-    struct ceilings ceilings = options_kept_ceilings(o);
-    struct search s = {.options = o, .ceilings = &ceilings, .limit = limit_of(o)};
+    struct peaks peaks = options_kept_peaks(o);
+    struct search s = {.options = o, .peaks = &peaks, .limit = limit_of(o)};
     bool going = true;
     progress_start(&s.progress, o->plan.count);
     for (int64_t i = 0; i < o->plan.count && going; i++)
         going = search(&s, i);
-    ceilings_free(&ceilings);
+    peaks_free(&peaks);
     if (measured)
         o->gates.list[o->gates.count++] =
             (struct gate){.kind = GATE_LATENCY, .program = GATE_ALL, .limit = s.limit};

@@ -89,10 +89,10 @@ bool report_start(struct report *r, const struct options *o, struct record *reco
     return flush_stdout(o, error);
 }
 
-void report_ceilings(struct report *r, const struct ceilings *ceilings)
+void report_peaks(struct report *r, const struct peaks *peaks)
 {
     char ignored[MESSAGE_SIZE]; /* the file is saved whole at the end */
-    value_set(r->resume->run, "calibrations", ceilings_json(ceilings));
+    value_set(r->resume->run, "calibrations", peaks_json(peaks));
     if (r->writer)
         writer_head(r->writer, r->resume->run == record_head(r->record) ? "calibrations" : "resumed",
                     ignored);

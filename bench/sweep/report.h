@@ -31,8 +31,8 @@ struct report {
 bool report_start(struct report *r, const struct options *o, struct record *record, struct resume *resume,
                   const char *path, struct writer *writer, struct message *error);
 
-/* Writes the ceilings as they are now into the head of the record, and saves it. */
-void report_ceilings(struct report *r, const struct ceilings *ceilings);
+/* Writes the peak rates as they are now into the head of the record, and saves it. */
+void report_peaks(struct report *r, const struct peaks *peaks);
 
 /* Takes over a row, in the place of an earlier state of it, all before it being in the record; saves it. */
 bool report_row(struct report *r, int64_t index, struct row *row, struct message *error);
@@ -53,7 +53,7 @@ struct rows *report_rows(const struct report *r);
 bool report_end(struct report *r, bool complete, struct message *error);
 
 /* After the rows: charts, sentences, and what gates say of them. Returns the misses. */
-int take_steps(const struct options *o, const struct ceilings *ceilings, const struct report *report);
+int take_steps(const struct options *o, const struct peaks *peaks, const struct report *report);
 
 /* Completes the result file and the trace, and releases them. */
 bool report_close(struct report *r, struct message *error);

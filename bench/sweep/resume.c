@@ -32,9 +32,9 @@ struct value *resume_settings(const struct options *o)
     value_set_count(settings, "runs", o->sampling.runs);
     value_set_flag(settings, "check", o->check.wanted);
     value_set_text(settings, "count", count_modes[o->count]);
-    if (o->ceilings.count > 0) {
+    if (o->peaks.count > 0) {
         char text[MESSAGE_SIZE];
-        calibration_text(&o->ceilings.list[o->ceilings.count - 1], text, sizeof text);
+        calibration_text(&o->peaks.list[o->peaks.count - 1], text, sizeof text);
         value_set_text(settings, "peaks", text);
     }
     if (o->links.count > 0) {

@@ -35,7 +35,7 @@ bool resume_open(struct resume *r, const struct options *o, const char *path, st
 void resume_close(struct resume *r);
 
 /* --shard I/N: a part of the rows of a sweep, the same on every machine. It depends on the rows and their
- * analytic FLOPs alone: not on the device, what is free of the memory, or ceilings. */
+ * analytic FLOPs alone: not on the device, what is free of the memory, or peak rates. */
 
 /*
  * Divides rows with these costs into `of` parts: the costliest row that is left goes to the part that has the

@@ -187,16 +187,16 @@ bool probe_times(const struct options *o, const struct config *c, double patienc
     return late;
 }
 
-double predicted_time(struct tape *t, const struct calibration *ceilings)
+double predicted_time(struct tape *t, const struct calibration *peaks)
 {
     tape_plan(t);
-    struct profile p = profile_plan(t, ceilings);
+    struct profile p = profile_plan(t, peaks);
     double seconds = profile_total(&p).least + p.launches;
     profile_free(&p);
     return seconds;
 }
 
-bool predicted_times(const struct options *o, const struct config *c, const struct calibration *ceilings,
+bool predicted_times(const struct options *o, const struct config *c, const struct calibration *peaks,
                      double seconds[PROGRAMS])
 {
     struct workload w;
@@ -207,7 +207,7 @@ bool predicted_times(const struct options *o, const struct config *c, const stru
         if (!known || !c->runs[p])
             continue;
         struct recording r = workload_record(&w, p);
-        seconds[p] = predicted_time(r.tape, ceilings);
+        seconds[p] = predicted_time(r.tape, peaks);
         tape_free(r.tape);
         known = !isnan(seconds[p]);
     }

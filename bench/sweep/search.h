@@ -65,10 +65,10 @@ struct bracket bisect(function *f, void *context, double low, double high, doubl
 bool probe_times(const struct options *o, const struct config *c, double patience, double seconds[TIMED]);
 
 /* The least times of a tape's entries and of their launches, P.predicted.time of a row; NAN if unknown. */
-double predicted_time(struct tape *t, const struct calibration *ceilings);
+double predicted_time(struct tape *t, const struct calibration *peaks);
 
-/* Of each requested program, 0 of others. False if the graph cannot be planned, or without ceilings. */
-bool predicted_times(const struct options *o, const struct config *c, const struct calibration *ceilings,
+/* Of each requested program, 0 of others. False if the graph cannot be planned, or without peak rates. */
+bool predicted_times(const struct options *o, const struct config *c, const struct calibration *peaks,
                      double seconds[PROGRAMS]);
 
 /*
@@ -100,7 +100,7 @@ void largest_answer(const struct options *o, const struct rows *rows, FILE *out)
 
 /*
  * --find AXIS=A,B: the axis value at which one variant overtakes another, for each two of them. By FLOPs, by
- * planned memory and by the ceilings it is computed; by time it is found by quick runs, and rows on both
+ * planned memory and by the peak rates it is computed; by time it is found by quick runs, and rows on both
  * sides of it are then measured as any others, to be judged by analysis/compare/crossing.h.
  */
 

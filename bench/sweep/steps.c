@@ -11,7 +11,7 @@
 
 struct finished {
     const struct options *options;
-    const struct ceilings *ceilings;
+    const struct peaks *peaks;
     const struct report *report;
     const struct rows *rows;
 };
@@ -58,19 +58,19 @@ static int tell_bounds(const struct finished *run)
 {
     const struct options *o = run->options;
     char ignored[MESSAGE_SIZE]; /* rates and kept calibrations are no result file */
-    struct record *other = o->device.meta && o->ceilings.file ? record_load(o->ceilings.file, ignored) : NULL;
+    struct record *other = o->device.meta && o->peaks.file ? record_load(o->peaks.file, ignored) : NULL;
     if (other || (o->profile && !o->device.meta))
         findings_print_bounds(stderr, other ? record_rows(other) : run->rows,
-                              other ? o->ceilings.file : "this run");
+                              other ? o->peaks.file : "this run");
     record_free(other);
     return 0;
 }
 
-/* A rank may use --mem-limit, or the memory of the machine whose ceilings are given; 0: not known. */
+/* A rank may use --mem-limit, or the memory of the machine whose peak rates are given; 0: not known. */
 static int tell_plans(const struct finished *run)
 {
     const struct options *o = run->options;
-    const struct ceilings *c = run->ceilings;
+    const struct peaks *c = run->peaks;
     double limit = o->mem_limit > 0 ? o->mem_limit : c->count > 0 ? (double)c->list[0].memory : 0;
     findings_print_rank_memory(stderr, run->rows, o->weak, limit);
     findings_print_ways(stderr, run->rows);
@@ -123,10 +123,10 @@ static const struct step {
              {ALWAYS, tell_largest},      {THRESHOLDS, judge_thresholds},
              {BASELINES, judge_baseline}, {THRESHOLDS | BASELINES, judge_unchecked}};
 
-int take_steps(const struct options *o, const struct ceilings *ceilings, const struct report *report)
+int take_steps(const struct options *o, const struct peaks *peaks, const struct report *report)
 {
     struct rows *rows = report_rows(report);
-    struct finished run = {o, ceilings, report, rows};
+    struct finished run = {o, peaks, report, rows};
     int missed = 0;
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         missed += steps[i].wanted & asked_for(&run) ? steps[i].take(&run) : 0;

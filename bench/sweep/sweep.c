@@ -31,7 +31,7 @@ struct run {
     const struct options *options;
     struct progress *progress;
     struct report *report;
-    struct ceilings *ceilings;
+    struct peaks *peaks;
     struct interim interim;
     struct job *jobs;
     const struct job *last; /* whose turn was the last */
@@ -96,8 +96,8 @@ static bool take_turn(struct run *s, struct job *job, const struct turn_plan *pl
         return false;
     /* of a device it is the first; of processors it takes seconds, for rows whose samples take as long */
     bool in_time = s->options->device.context || seconds_left(s) > 10 * CALIBRATION_SECONDS;
-    if (in_time && ceilings_refresh(s->ceilings, job->config->threads))
-        report_ceilings(s->report, s->ceilings);
+    if (in_time && peaks_refresh(s->peaks, job->config->threads))
+        report_peaks(s->report, s->peaks);
     s->last = job;
     measurement_turn(job->m, plan);
     keep_graphs(s, job);
@@ -111,7 +111,7 @@ static bool save_row(struct run *s, struct job *job, struct row *row, struct mes
     return report_row(s->report, s->progress->before + job->row, row, error);
 }
 
-/* Marks the ceilings that a program of the row exceeds. */
+/* Marks the peak rates that a program of the row exceeds. */
 static void mark_exceeded(struct run *s, const struct row *row, int threads)
 {
     bool marked = false;
@@ -120,10 +120,10 @@ static void mark_exceeded(struct run *s, const struct row *row, int threads)
         double percent = program->roofline.percent;
         const char *time = program->roofline.calibrated;
         if (percent > 100 && time)
-            marked = ceilings_exceeded(s->ceilings, threads, time, percent) || marked;
+            marked = peaks_exceeded(s->peaks, threads, time, percent) || marked;
     }
     if (marked)
-        report_ceilings(s->report, s->ceilings);
+        report_peaks(s->report, s->peaks);
 }
 
 static bool save_measured(struct run *s, struct job *job, struct message *error)
@@ -193,7 +193,7 @@ static void say_long_rows(const struct run *s)
     static const struct warning_kind over = {
         "note", "needs %s, more than the whole --budget",
         "its fewest runs are taken all the same; --timeout skips such rows, and --dry-run shows all"};
-    const char *relation = ceilings_were_exceeded(s->ceilings) ? "about" : "at least";
+    const char *relation = peaks_were_exceeded(s->peaks) ? "about" : "at least";
     struct warnings told = {0};
     for (int64_t i = 0; i < s->rows; i++) {
         const struct job *job = &s->jobs[i];
@@ -393,7 +393,7 @@ static bool device_survived(const struct run *s, struct message *error)
                     s->report->path ? "; to continue, repeat the command with --resume" : "");
 }
 
-static bool run_jobs(const struct job *common, struct ceilings *ceilings, struct report *r, bool *all_good,
+static bool run_jobs(const struct job *common, struct peaks *peaks, struct report *r, bool *all_good,
                      struct message *error)
 {
     const struct options *o = common->options;
@@ -407,12 +407,12 @@ static bool run_jobs(const struct job *common, struct ceilings *ceilings, struct
     struct run s = {.options = o,
                     .progress = common->progress,
                     .report = r,
-                    .ceilings = ceilings,
+                    .peaks = peaks,
                     .interim = {.report = r},
                     .deadline = shared.deadline,
                     .around = estimate_around(o),
                     .rows = o->plan.count,
-                    .pace = pace_start(ceilings)};
+                    .pace = pace_start(peaks)};
     s.jobs = jobs_plan(&shared, r->resume->state + common->progress->before, s.rows,
                        isfinite(budget) ? fmax(shared.deadline - now, budget / 10) : o->sampling.budget);
     say_long_rows(&s);
@@ -426,8 +426,7 @@ static bool run_jobs(const struct job *common, struct ceilings *ceilings, struct
     return going;
 }
 
-bool sweep(struct options *o, struct ceilings *ceilings, struct report *r, bool *all_good,
-           struct message *error)
+bool sweep(struct options *o, struct peaks *peaks, struct report *r, bool *all_good, struct message *error)
 {
     struct progress progress;
     struct counters counters;
@@ -440,7 +439,7 @@ bool sweep(struct options *o, struct ceilings *ceilings, struct report *r, bool 
                          .counters = counting ? &counters : NULL,
                          .no_counters = none.text,
                          .entries = &entries,
-                         .ceilings = ceilings,
+                         .peaks = peaks,
                          .warnings = &r->warnings,
                          .deadline = o->sampling.began,
                          .trace = r->trace};
@@ -450,7 +449,7 @@ bool sweep(struct options *o, struct ceilings *ceilings, struct report *r, bool 
         o->sampling.turns = 1; /* nothing is timed */
     progress.ends = o->sampling.began + o->device.count * budget_of(o);
     for (int i = 0; done && i < o->device.count; i++, common.deadline += budget_of(o))
-        done = device_select(&o->device, i, error) && run_jobs(&common, ceilings, r, all_good, error);
+        done = device_select(&o->device, i, error) && run_jobs(&common, peaks, r, all_good, error);
     if (counting)
         counters_close(&counters);
     counted_entries_free(&entries);

@@ -1,4 +1,4 @@
-#include "bench/machine/ceilings.h"
+#include "bench/machine/peaks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ struct calibrated {
     double looked;
 };
 
-static struct calibrated *calibrated_for(struct ceilings *c, int threads)
+static struct calibrated *calibrated_for(struct peaks *c, int threads)
 {
     for (int i = 0; i < c->calibrated_count; i++)
         if (c->calibrated[i].threads == threads)
@@ -31,14 +31,14 @@ static struct calibrated *calibrated_for(struct ceilings *c, int threads)
     return &c->calibrated[c->calibrated_count++];
 }
 
-static void add(struct ceilings *c, const struct calibration *new)
+static void add(struct peaks *c, const struct calibration *new)
 {
     c->list = grow(c->list, (size_t)c->count, sizeof *c->list);
     c->list[c->count++] = *new;
 }
 
 /* Of a GPU, those of the card in use. */
-static bool is_for(const struct ceilings *c, int i, int threads)
+static bool is_for(const struct peaks *c, int i, int threads)
 {
     const struct calibration *one = &c->list[i];
     if (c->device)
@@ -46,7 +46,7 @@ static bool is_for(const struct ceilings *c, int i, int threads)
     return one->threads == threads && !one->replaced;
 }
 
-static void load_all(struct ceilings *c, int threads)
+static void load_all(struct peaks *c, int threads)
 {
     struct calibration conditions = calibration_conditions(c->peak, threads), list[CALIBRATION_STATES];
     int count = *c->path ? calibration_load(c->path, &conditions, list) : 0;
@@ -61,7 +61,7 @@ static void note_not_kept(const struct message *error)
     message_fail("note", &note, EXIT_GOOD);
 }
 
-static void save(const struct ceilings *c, int threads)
+static void save(const struct peaks *c, int threads)
 {
     struct calibration list[CALIBRATION_STATES];
     struct message error;
@@ -73,12 +73,12 @@ static void save(const struct ceilings *c, int threads)
         note_not_kept(&error);
 }
 
-void ceilings_add(struct ceilings *c, struct calibration *new)
+void peaks_add(struct peaks *c, struct calibration *new)
 {
     const char *reason;
     struct probe state = calibration_state(new);
     const struct calibration *same =
-        ceilings_in(c, new->threads, new->turn, (size_t) new->turns, &state, &reason);
+        peaks_in(c, new->threads, new->turn, (size_t) new->turns, &state, &reason);
     int old = same ? (int)(same - c->list) : -1, count = 0;
     if (same)
         calibration_merge(new, same);
@@ -91,7 +91,7 @@ void ceilings_add(struct ceilings *c, struct calibration *new)
 }
 
 /* False if nothing was measured. */
-static bool calibrate_now(struct ceilings *c, int threads)
+static bool calibrate_now(struct peaks *c, int threads)
 {
     struct message error;
     struct calibration new;
@@ -99,7 +99,7 @@ static bool calibrate_now(struct ceilings *c, int threads)
     bool measured = c->device ? calibrate_device(c->device, threads, &new, &error)
                               : calibrate(c->peak, threads, CALIBRATION_SECONDS, &new, &error);
     if (measured) {
-        ceilings_add(c, &new);
+        peaks_add(c, &new);
         save(c, threads);
     } else {
         message_fail("note", &error, EXIT_GOOD);
@@ -108,7 +108,7 @@ static bool calibrate_now(struct ceilings *c, int threads)
 }
 
 /* The calibration of the machine's present state; null if there is none. */
-static const struct calibration *present(const struct ceilings *c, int threads)
+static const struct calibration *present(const struct peaks *c, int threads)
 {
     const char *reason;
     struct turn turns[BURST];
@@ -117,31 +117,31 @@ static const struct calibration *present(const struct ceilings *c, int threads)
         turns[i].after = probe_take(c->peak, threads);
     }
     struct probe state = states_median(turns, BURST, NULL);
-    return ceilings_in(c, threads, turns, BURST, &state, &reason);
+    return peaks_in(c, threads, turns, BURST, &state, &reason);
 }
 
-static struct ceilings start(const struct ceilings_request *r, const char *reason)
+static struct peaks start(const struct peaks_request *r, const char *reason)
 {
     bool given = r->given && r->given->count > 0;
-    struct ceilings c = {.peak = r->no_ceilings || given ? NULL : r->peak,
-                         .device = r->no_ceilings || given ? NULL : r->device,
-                         .no_ceilings = r->no_ceilings           ? r->no_ceilings
-                                        : !r->peak && !r->device ? "this device has no calibration"
-                                                                 : reason,
-                         .given = given};
+    struct peaks c = {.peak = r->no_peaks || given ? NULL : r->peak,
+                      .device = r->no_peaks || given ? NULL : r->device,
+                      .no_peaks = r->no_peaks              ? r->no_peaks
+                                  : !r->peak && !r->device ? "this device has no calibration"
+                                                           : reason,
+                      .given = given};
     for (int i = 0; c.given && i < r->given->count; i++)
         add(&c, &r->given->list[i]);
     return c;
 }
 
-static void move_last(struct ceilings *c, int index)
+static void move_last(struct peaks *c, int index)
 {
     struct calibration copy = c->list[index];
     memmove(&c->list[index], &c->list[index + 1], (size_t)(c->count - index - 1) * sizeof copy);
     c->list[c->count - 1] = copy;
 }
 
-void ceilings_get(struct ceilings *c, const struct ceilings_request *r)
+void peaks_get(struct peaks *c, const struct peaks_request *r)
 {
     struct message error;
     *c = start(r, "the calibration failed");
@@ -153,7 +153,7 @@ void ceilings_get(struct ceilings *c, const struct ceilings_request *r)
         calibrate_now(c, machine_threads(*r->threads));
     for (int i = 0; i < r->count && c->peak; i++) {
         int threads = machine_threads(r->threads[i]);
-        if (ceilings_for(c, threads))
+        if (peaks_for(c, threads))
             continue;
         if (!r->calibrate)
             load_all(c, threads);
@@ -165,25 +165,25 @@ void ceilings_get(struct ceilings *c, const struct ceilings_request *r)
     }
 }
 
-struct ceilings ceilings_kept(const struct ceilings_request *r)
+struct peaks peaks_kept(const struct peaks_request *r)
 {
-    struct ceilings c = start(r, "no calibration yet; a run makes one");
+    struct peaks c = start(r, "no calibration yet; a run makes one");
     if (c.peak && !place_name("calibration.json", c.path))
         *c.path = '\0';
     for (int i = 0; i < r->count && c.peak; i++)
-        if (!ceilings_for(&c, machine_threads(r->threads[i])))
+        if (!peaks_for(&c, machine_threads(r->threads[i])))
             load_all(&c, machine_threads(r->threads[i]));
     return c;
 }
 
-void ceilings_free(struct ceilings *c)
+void peaks_free(struct peaks *c)
 {
     free(c->list);
     free(c->calibrated);
-    *c = (struct ceilings){0};
+    *c = (struct peaks){0};
 }
 
-const struct calibration *ceilings_for(const struct ceilings *c, int threads)
+const struct calibration *peaks_for(const struct peaks *c, int threads)
 {
     const struct calibration *most = NULL;
     for (int i = c->count - 1; i >= 0; i--) {
@@ -195,7 +195,7 @@ const struct calibration *ceilings_for(const struct ceilings *c, int threads)
     return c->given ? most : NULL;
 }
 
-bool ceilings_were_exceeded(const struct ceilings *c)
+bool peaks_were_exceeded(const struct peaks *c)
 {
     for (int i = 0; i < c->count; i++)
         if (c->list[i].exceeded > 0)
@@ -212,12 +212,12 @@ static bool is_state(const struct states *states, const struct probe *a, const s
     return states_same(states, a, b);
 }
 
-const struct calibration *ceilings_in(const struct ceilings *c, int threads, const struct turn *turns,
-                                      size_t n, const struct probe *probe, const char **reason)
+const struct calibration *peaks_in(const struct peaks *c, int threads, const struct turn *turns, size_t n,
+                                   const struct probe *probe, const char **reason)
 {
     if (c->given || c->device) { /* of a machine, not of its states */
-        const struct calibration *only = ceilings_for(c, threads);
-        *reason = only ? NULL : c->no_ceilings;
+        const struct calibration *only = peaks_for(c, threads);
+        *reason = only ? NULL : c->no_peaks;
         return only;
     }
     struct turn *all = allocate(n + (size_t)c->count * CALIBRATION_TURNS, sizeof *all);
@@ -230,8 +230,8 @@ const struct calibration *ceilings_in(const struct ceilings *c, int threads, con
         }
     struct states states = states_find(all, n);
     free(all);
-    *reason = ceilings_for(c, threads) ? "the peak rates were measured in another state of the machine"
-                                       : c->no_ceilings;
+    *reason =
+        peaks_for(c, threads) ? "the peak rates were measured in another state of the machine" : c->no_peaks;
     for (int i = c->count - 1; i >= 0 && !found; i--) {
         struct probe state = calibration_state(&c->list[i]);
         if (is_for(c, i, threads) && is_state(&states, probe, &state))
@@ -240,10 +240,10 @@ const struct calibration *ceilings_in(const struct ceilings *c, int threads, con
     return found;
 }
 
-bool ceilings_refresh(struct ceilings *c, int threads)
+bool peaks_refresh(struct peaks *c, int threads)
 {
     struct calibrated *done = calibrated_for(c, threads);
-    if (c->device && !ceilings_for(c, threads) && done->count < CALIBRATIONS_MOST)
+    if (c->device && !peaks_for(c, threads) && done->count < CALIBRATIONS_MOST)
         return calibrate_now(c, threads);
     if (!c->peak || done->count >= CALIBRATIONS_MOST || clock_now() - done->looked < look_seconds)
         return false;
@@ -252,7 +252,7 @@ bool ceilings_refresh(struct ceilings *c, int threads)
     return measured;
 }
 
-bool ceilings_exceeded(struct ceilings *c, int threads, const char *time, double percent)
+bool peaks_exceeded(struct peaks *c, int threads, const char *time, double percent)
 {
     bool marked = false;
     for (int i = 0; i < c->count; i++)
@@ -264,7 +264,7 @@ bool ceilings_exceeded(struct ceilings *c, int threads, const char *time, double
     return marked;
 }
 
-struct value *ceilings_json(const struct ceilings *c)
+struct value *peaks_json(const struct peaks *c)
 {
     struct value *list = value_new_array();
     for (int i = 0; i < c->count && !c->given; i++)
