@@ -77,8 +77,8 @@ static struct mat gradient(const struct tape *t, int i, const char **name)
     return tape_gradient(t, tape_parameter(t, i, name));
 }
 
-static bool write_all(const char *directory, const char *kind, const struct tape *t, numbered *matrix,
-                      int count, struct message *error)
+static bool write_matrices(const char *directory, const char *kind, const struct tape *t, numbered *matrix,
+                           int count, struct message *error)
 {
     bool good = true;
     for (int i = 0; i < count && good; i++) {
@@ -98,14 +98,14 @@ bool dump_write(const char *directory, const struct value *config, const struct 
     const struct tape *t = step->tape;
     int parameters = tape_parameter_count(t);
     bool written =
-        write_all(directory, "input", t, tape_input, tape_input_count(t), error) &&
-        write_all(directory, "param", t, tape_parameter, parameters, error) &&
+        write_matrices(directory, "input", t, tape_input, tape_input_count(t), error) &&
+        write_matrices(directory, "param", t, tape_parameter, parameters, error) &&
         write_array(directory, "graph", "row_ptr", npy_indices64(graph->row_ptr, graph->nodes + 1), error) &&
         write_array(directory, "graph", "col", npy_indices32(graph->col, graph->edges), error);
     tape_run(step->tape);
     written = written && write_matrix(directory, "output", NULL, t, step->output, error) &&
               write_matrix(directory, "loss", NULL, t, step->loss, error) &&
-              write_all(directory, "grad", t, gradient, parameters, error);
+              write_matrices(directory, "grad", t, gradient, parameters, error);
     tape_init(step->tape);
     snprintf(path, sizeof path, "%s/config.json", directory);
     return written && value_save(config, path, 4, error->text);
