@@ -120,25 +120,66 @@ static struct value *row_in(const struct value *document)
     return value_at(value_get(document, "rows"), 0);
 }
 
+static struct row *read_row(const char *text)
+{
+    char error[MESSAGE_SIZE];
+    struct row_line line;
+    struct row *row = row_read(text, strlen(text), &line, error);
+    assert_non_null(row);
+    row_line_free(&line);
+    return row;
+}
+
 /* Fields that older versions had under another name. */
 TEST(test_older_names)
 {
-    char error[MESSAGE_SIZE];
-    struct value *v = value_parse(
-        "{\"step\":{\"flops\":{\"seed\":5,\"torch\":6,\"fvcore\":7,\"deepspeed\":8,\"other\":9}}}", error);
-    struct row *row = row_read(v);
+    struct row *row =
+        read_row("{\"step\":{\"flops\":{\"seed\":5,\"torch\":6,\"fvcore\":7,\"deepspeed\":8,\"other\":9}}}");
     assert_true(row->step.flops.convention.simple == 5 && row->step.flops.convention.torch == 6);
     assert_true(row->step.flops.convention.fvcore == 7 && row->step.flops.convention.deepspeed == 8);
     row_free(row);
-    value_free(v);
-    v = value_parse("{\"ranks\":{\"ghosts_max\":3},\"step\":{\"predicted\":{\"ceilings\":\"given\"}},"
-                    "\"absent\":{\"forward.predicted.ceilings\":\"not asked for\"}}",
-                    error);
-    row = row_read(v);
+    row = read_row("{\"ranks\":{\"ghosts_max\":3},\"step\":{\"predicted\":{\"ceilings\":\"given\"}},"
+                   "\"absent\":{\"forward.predicted.ceilings\":\"not asked for\"}}");
     assert_true(row->ranks.halo_nodes_max == 3 && strcmp(row->step.predicted.peaks, "given") == 0);
     assert_string_equal(row_reason(row, "forward.predicted.peaks"), "not asked for");
     row_free(row);
-    value_free(v);
+}
+
+/* What a member of a wrong type, or a list with one, is: the flaw of the row. */
+TEST(test_wrong_types)
+{
+    static const char *const wrong[][2] = {
+        {"{\"nodes\":5.0}", "nodes: not a 64-bit integer"},
+        {"{\"nodes\":{\"a\":1}}", "nodes: not a 64-bit integer"},
+        {"{\"nodes\":null}", "nodes: not a 64-bit integer"},
+        {"{\"degree\":[1]}", "degree: not a number"},
+        {"{\"model\":1}", "model: not a text"},
+        {"{\"step\":{\"time\":{\"samples\":[1,\"2\"]}}}", "step.time.samples: not an array of numbers"},
+        {"{\"step\":{\"time\":{\"samples\":[[1]]}}}", "step.time.samples: not an array of numbers"},
+        {"{\"step\":{\"time\":{\"samples\":1}}}", "step.time.samples: not an array of numbers"},
+        {"{\"step\":{\"choices\":[\"a\",1]}}", "step.choices: not an array of texts"},
+        {"{\"absent\":1}", "absent: not an object"},
+        {"{\"absent\":{\"step\":\"\"}}", "absent: not texts, or empty ones"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct row *row = read_row(wrong[i][0]);
+        assert_string_equal(row->flaw, wrong[i][1]);
+        row_free(row);
+    }
+}
+
+/* Members of objects in arrays, and of long paths, are none of the row; lists may be empty, names escaped. */
+TEST(test_members)
+{
+    char text[512];
+    snprintf(text, sizeof text,
+             "{\"other\":[{\"nodes\":7}],\"%0200d\":{\"nodes\":8},\"nod\\u0065s\":9,"
+             "\"step\":{\"time\":{\"samples\":[]},\"choices\":[]}}",
+             0);
+    struct row *row = read_row(text);
+    assert_true(!row->flaw && row->nodes == 9);
+    assert_true(row->step.time.samples.list && row->step.time.samples.count == 0 && row->step.choices.list);
+    row_free(row);
 }
 
 /* The same in the head of a document and of lines, in which other members stay. */

@@ -202,22 +202,23 @@ static bool in_state_of(const struct fit_point *a, const struct fit_point *b, si
 static size_t keep_state(struct fit_point *points, size_t n, size_t kind)
 {
     enum { FEW = 16 };
-    size_t best = 0, most = 0, kept = 0;
-    if (n == 0)
-        return 0;
+    bool *in_best = allocate(n, sizeof *in_best), *in_state = allocate(n, sizeof *in_state);
+    size_t most = 0, kept = 0;
     for (size_t i = 0; i < n && i < FEW; i++) {
         size_t same = 0;
-        for (size_t k = 0; same + n - k > most && k < n && !points[i].range.extremes; k++) /* may be more */
-            same += !points[k].range.extremes && in_state_of(&points[i], &points[k], kind);
-        if (same > most) {
-            most = same;
-            best = i;
+        for (size_t k = 0; same + n - k > most && k < n && !points[i].range.extremes; k++) { /* may be more */
+            in_state[k] = !points[k].range.extremes && in_state_of(&points[i], &points[k], kind);
+            same += in_state[k];
         }
+        if (same > most)
+            memcpy(in_best, in_state, n * sizeof *in_best);
+        most = same > most ? same : most;
     }
-    struct fit_point chosen = points[best];
     for (size_t i = 0; i < n; i++)
-        if (points[i].range.extremes || in_state_of(&chosen, &points[i], kind))
+        if (points[i].range.extremes || (most ? in_best[i] : in_state_of(&points[0], &points[i], kind)))
             points[kept++] = points[i];
+    free(in_best);
+    free(in_state);
     return kept;
 }
 

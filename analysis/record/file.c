@@ -5,6 +5,7 @@
 #include "analysis/record/file.h"
 
 #include "analysis/record/plain.h"
+#include "analysis/record/value_text.h"
 #include "analysis/statistics/allocate.h"
 
 #include <dirent.h>
@@ -29,14 +30,14 @@ static bool system_error(char *error, const char *path)
 static char *read_all(FILE *file, size_t *size)
 {
     char part[1 << 16];
-    char *text;
-    FILE *to = open_text(&text, size);
+    struct buffer text = {0};
     for (size_t n; (n = fread(part, 1, sizeof part, file)) > 0;)
-        fwrite(part, 1, n, to);
-    fclose(to);
+        buffer_put(&text, part, n);
+    *size = text.size;
+    buffer_char(&text, '\0');
     if (!ferror(file))
-        return text;
-    free(text);
+        return text.text;
+    free(text.text);
     return NULL;
 }
 

@@ -149,10 +149,8 @@ static void insert_id(struct row_ids *ids, size_t i, struct row_id id)
 }
 
 /* Adds a row, or puts it in the place of an earlier line with its id. */
-static void take_row(struct rows *rows, struct row_ids *ids, const struct value *line)
+static void add_row(struct rows *rows, struct row_ids *ids, struct row *row)
 {
-    struct row *row = row_read(line);
-    value_get_count(line, "id", &row->id);
     size_t i = find_id(ids, row->id);
     if (i < ids->count && ids->list[i].id == row->id) {
         rows_replace(rows, ids->list[i].at, row);
@@ -171,35 +169,37 @@ static void take_member(struct record *record, const char *kind, const struct va
         value_set(record_head(record), name, value_copy(v));
 }
 
-/* Why a line is none of a result file; null if it is one. record: of its run; null: not begun yet. */
-static const char *fault_of(const struct record *record, const char *kind, const struct value *line)
+/* Why a line is none of a result file; null if it is one. at: the index of its run, their number: not begun
+ * yet.
+ */
+static const char *fault_of(const struct row_line *line, const struct row *row, size_t at, size_t runs)
 {
-    bool head = strcmp(kind, "head") == 0;
-    int64_t id;
-    if (record && strcmp(kind, "row") == 0 && !value_get_count(line, "id", &id))
-        return "a row without id";
-    return !record && !head ? "its run has no head" : record && head ? "a second head of its run" : NULL;
+    if (!line->kind || !line->run || !*line->run)
+        return "it has no kind and run";
+    bool head = strcmp(line->kind, "head") == 0;
+    return at == runs                                      ? head ? NULL : "its run has no head"
+           : head                                          ? "a second head of its run"
+           : strcmp(line->kind, "row") == 0 && row->id < 0 ? "a row without id"
+                                                           : NULL;
 }
 
-/* Takes the line over. False with a message if it is none of a result file. */
-static bool take_line(struct reader *r, struct value *line, char *error)
+/* Takes over a line, which was read as that of a row, and the row if it is one. */
+static void take_line(struct reader *r, const struct row_line *line, struct row *row, size_t at,
+                      const char *text, size_t size)
 {
-    const char *kind = "", *run = "";
-    bool named = value_get_text(line, "kind", &kind) && value_get_text(line, "run", &run) && *run;
-    size_t at = named ? run_named(r->runs, run) : r->runs->count;
-    struct record *record = at < r->runs->count ? r->runs->list[at] : NULL;
-    const char *fault = named ? fault_of(record, kind, line) : "it has no kind and run";
-    if (fault)
-        snprintf(error, MESSAGE_SIZE, "no line of a result file: %s", fault);
-    else if (!record)
-        add_run(r, line);
-    else if (strcmp(kind, "row") == 0)
-        take_row(record_rows(record), &r->ids[at], line);
-    else
-        take_member(record, kind, line);
-    if (fault || record)
-        value_free(line);
-    return !fault;
+    char ignored[MESSAGE_SIZE];
+    if (strcmp(line->kind, "row") == 0) {
+        add_row(record_rows(r->runs->list[at]), &r->ids[at], row);
+        return;
+    }
+    struct value *other = value_parse_part(text, size, ignored);
+    row_free(row);
+    if (strcmp(line->kind, "head") == 0) {
+        add_run(r, other);
+        return;
+    }
+    take_member(r->runs->list[at], line->kind, other);
+    value_free(other);
 }
 
 /* A row, and its device by the order in which the devices occur. */
@@ -244,8 +244,23 @@ static void order_rows(struct rows *rows)
     free(placed);
 }
 
-/* As rows begin; of others that are rows, arrays are read in more time. */
-static const char row_begin[] = "{\"kind\":\"row\",";
+static bool read_line(struct reader *r, const char *text, size_t size, char *error)
+{
+    struct row_line line;
+    struct row *row = row_read(text, size, &line, error);
+    if (!row)
+        return false;
+    size_t at = run_named(r->runs, line.run ? line.run : "");
+    const char *fault = fault_of(&line, row, at, r->runs->count);
+    if (fault)
+        snprintf(error, MESSAGE_SIZE, "no line of a result file: %s", fault);
+    if (fault)
+        row_free(row);
+    else
+        take_line(r, &line, row, at, text, size);
+    row_line_free(&line);
+    return !fault;
+}
 
 /* Reads whole lines; false with a message. */
 static bool read_lines(struct reader *r, const char *text, size_t size, char *error)
@@ -253,9 +268,7 @@ static bool read_lines(struct reader *r, const char *text, size_t size, char *er
     char wrong[MESSAGE_SIZE];
     const char *at = text, *newline;
     for (size_t number = 1; (newline = memchr(at, '\n', size - (size_t)(at - text))); number++) {
-        bool row = strncmp(at, row_begin, strlen(row_begin)) == 0;
-        struct value *line = value_parse_part(at, (size_t)(newline - at), row, wrong);
-        if (!line || !take_line(r, line, wrong)) {
+        if (!read_line(r, at, (size_t)(newline - at), wrong)) {
             snprintf(error, MESSAGE_SIZE, "line %zu: %.400s", number, wrong);
             return false;
         }

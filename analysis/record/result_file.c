@@ -38,7 +38,7 @@ bool record_save(const struct record *record, const char *path, char *error)
 /* A document, as record_write writes it; null with a message. */
 static struct record *parse_document(const char *text, size_t size, char *error)
 {
-    struct value *document = value_parse_part(text, size, false, error), *array = value_get(document, "rows");
+    struct value *document = value_parse_part(text, size, error), *array = value_get(document, "rows");
     bool good = value_kind(array) == VALUE_ARRAY;
     if (document && !good)
         snprintf(error, MESSAGE_SIZE, "no result file: it has no lines, and no rows");
@@ -49,8 +49,12 @@ static struct record *parse_document(const char *text, size_t size, char *error)
     struct record *record = record_of_head(document);
     record_rename(record);
     for (struct walk w = value_walk(array); walk_next(&w);) {
-        struct row *row = row_read(w.value);
+        struct row_line line;
+        char *row_text = value_print(w.value);
+        struct row *row = row_read(row_text, strlen(row_text), &line, error);
         row->id = (int64_t)rows_count(record_rows(record));
+        row_line_free(&line);
+        free(row_text);
         rows_append(record_rows(record), row);
     }
     value_remove(document, "rows");
@@ -62,7 +66,7 @@ static bool has_lines(const char *text, size_t size)
 {
     char ignored[MESSAGE_SIZE];
     const char *end = memchr(text, '\n', size);
-    struct value *line = value_parse_part(text, end ? (size_t)(end - text) : size, false, ignored);
+    struct value *line = value_parse_part(text, end ? (size_t)(end - text) : size, ignored);
     bool has = value_get(line, "kind");
     value_free(line);
     return has;

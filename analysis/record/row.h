@@ -122,8 +122,9 @@ void row_set_samples(struct row *row, const char *group, const double *samples, 
 /* Sets the fields that follow from others, to be called when all others are set. */
 void row_derive(struct row *row);
 
-/* The same for times, whose turns are those of `whole`. */
-void row_derive_times(struct row *row, struct row_times *time, struct row_times *whole);
+/* The same for times, and for what follows from their samples, with or without drifts. */
+void row_derive_times(struct row *row, struct row_times *time);
+void row_derive_samples(struct row *row, struct row_times *time, bool drifts);
 
 /* Sets the statistics of the reported turns. */
 void row_report_times(struct row_times *time, const struct turns *t, const struct reported *r);
@@ -189,12 +190,16 @@ bool row_validate_status(const struct row *row, char *error);
 /*
  * A row as JSON: dotted paths are nested objects, of the fields that the row has; "absent" is an object
  * beside them, of the reasons. The first adds the members of an object, without its brackets, after a bracket
- * or a comma; the second reads an object: members that are no fields are ignored, and what is wrong is the
- * row's flaw.
+ * or a comma; the second reads an object, text[size], with its id: members that are no fields are ignored,
+ * and what is wrong is the row's flaw. Null with a message if it is no JSON.
  */
 struct buffer; /* value_text.h */
 void row_put_members(const struct row *row, struct buffer *out);
-struct row *row_read(const struct value *object);
+struct row_line {
+    char *kind, *run; /* texts beside the fields, to be freed; null: none */
+};
+struct row *row_read(const char *text, size_t size, struct row_line *line, char *error);
+void row_line_free(struct row_line *line);
 
 /*
  * A sequence of rows. One from rows_new owns its rows; a view refers to rows of others, which must outlive

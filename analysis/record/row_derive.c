@@ -55,14 +55,22 @@ static bool read_reported(struct row_times *times, struct turns *t, struct repor
     return t->count > 0 && whole && left == 0;
 }
 
-/* What follows from the samples of reported turns: all samples where a row of another program has no turns.
- */
-static void derive_samples(struct row *row, struct row_times *time, struct row_times *whole)
+/* The times whose turns are those of `time`; null: none, as of the phases of eager runs. */
+static struct row_times *whole_of(struct row *row, struct row_times *time)
 {
+    bool phase = time == &row->step.backward.time || time == &row->step.optimizer.time ||
+                 time == &row->step.recompute.time;
+    return !phase ? time : row->step.eager.n == COUNT_ABSENT ? &row->step.time : NULL;
+}
+
+/* Of reported turns; of all samples where a row of another program has no turns. */
+void row_derive_samples(struct row *row, struct row_times *time, bool drifts)
+{
+    struct row_times *whole = whole_of(row, time);
     struct turns t = {0};
     struct reported r = {0}, part = {0};
     size_t n = time->samples.count;
-    bool in_turns = read_reported(whole, &t, &r) && n == whole->samples.count;
+    bool in_turns = whole && read_reported(whole, &t, &r) && n == whole->samples.count;
     const double *all = t.samples = time->samples.reals;
     double *reported = NULL;
     if (in_turns) {
@@ -71,7 +79,7 @@ static void derive_samples(struct row *row, struct row_times *time, struct row_t
         if ((size_t)time->n != n || (!part.settled && !isnan(time->ci95_low)))
             row_report_times(time, &t, &part);
     }
-    struct drift drift = drift_find(all, n);
+    struct drift drift = drift_find(all, drifts ? n : 0);
     time->repetition_medians =
         part.turns > 0 ? row_keep_items(row, part.medians, part.turns, FIELD_REALS) : (struct items){0};
     time->outliers = n > 0 ? (int64_t)summarize(all, n).outliers : COUNT_ABSENT;
@@ -126,15 +134,16 @@ static void describe_range(struct row *row, struct row_times *t)
     t->noisy = row_keep(row, text);
 }
 
-void row_derive_times(struct row *row, struct row_times *t, struct row_times *whole)
+void row_derive_times(struct row *row, struct row_times *t)
 {
     const struct items *turns = &t->repetition_medians;
-    derive_samples(row, t, whole);
+    row_derive_samples(row, t, false);
     struct range all = turns->count > 0 ? range_of(turns->reals, turns->count) : range_of_samples(t->samples);
     bool interval = turns->count > 0 && !isnan(t->ci95_low);
     t->range_low = interval ? t->ci95_low : all.low;
     t->range_high = interval ? t->ci95_high : all.high;
-    t->lower_quartile = turns->count > 0 && whole->lost <= DISTURBANCE_HEAVY ? quantile_of(turns) : NAN;
+    t->lower_quartile =
+        turns->count > 0 && whole_of(row, t)->lost <= DISTURBANCE_HEAVY ? quantile_of(turns) : NAN;
     t->cv = ratio(t->std, fabs(t->mean));
     t->repetitions = turns->list ? (int64_t)turns->count : COUNT_ABSENT;
     t->other_repetitions = turns->list && t->blocks.list ? (int64_t)t->left_out.count : COUNT_ABSENT;
@@ -151,7 +160,7 @@ static void derive_memory(struct row_program *p, const struct row *row)
 static void derive_program(struct row_program *p, struct row *row)
 {
     double flops = count_real(p->flops.analytic), bytes = count_real(p->bytes), median = p->time.median;
-    row_derive_times(row, &p->time, &p->time);
+    row_derive_times(row, &p->time);
     derive_memory(p, row);
     p->intensity = ratio(flops, bytes);
     p->gflops = ratio(1e-9 * flops, median);
@@ -164,15 +173,14 @@ static void derive_program(struct row_program *p, struct row *row)
     p->communication.error = ratio(p->communication.predicted, p->communication.time) - 1;
 }
 
-/* Without checkpoints nothing is recomputed. The phases of eager runs have no turns. */
+/* Without checkpoints nothing is recomputed. */
 static void derive_step(struct row *row, struct row_program *step)
 {
     double again = step->recompute.flops == COUNT_ABSENT ? 0 : (double)step->recompute.flops;
     step->model_gflops = ratio(1e-9 * (count_real(step->flops.analytic) - again), step->time.median);
-    struct row_times none = {0}, *turns = step->eager.n == COUNT_ABSENT ? &step->time : &none;
-    row_derive_times(row, &step->backward.time, turns);
-    row_derive_times(row, &step->optimizer.time, turns);
-    row_derive_times(row, &step->recompute.time, turns);
+    row_derive_times(row, &step->backward.time);
+    row_derive_times(row, &step->optimizer.time);
+    row_derive_times(row, &step->recompute.time);
 }
 
 /* Runs after which computing the encoding is less than 1 % of the total: once < 0.01 (once + runs each). */
@@ -188,7 +196,7 @@ void row_derive(struct row *row)
     for (size_t p = 0; p < TIMED - 1; p++)
         derive_program(row_program(row, p), row);
     derive_step(row, &row->step);
-    row_derive_times(row, &row->encoding.time, &row->encoding.time);
+    row_derive_times(row, &row->encoding.time);
     row->graph.degree_mean = ratio(count_real(row->graph.edges), count_real(row->graph.nodes));
     row->graph.padding_waste = 1 - ratio(count_real(row->graph.pairs), count_real(padded));
     row->encoding.break_even_forward = break_even(row, &row->forward);

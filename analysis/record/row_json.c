@@ -7,172 +7,153 @@
 #include <string.h>
 
 /* Records what is wrong, if it is the first flaw. */
-static void add_flaw(struct row *row, const char *path, const char *wrong)
+static void add_flaw(struct row *row, const char *path, const char *wrong, const char *type)
 {
     if (!row->flaw)
-        row->flaw = format_text("%.*s: %s", SCHEMA_PATH, path, wrong);
+        row->flaw = format_text("%s: %s%s", path, wrong, type);
 }
 
-static bool read_item(void *item, enum field_type type, const struct value *v)
+static bool read_texts(struct row *row, const struct field *f, const struct scanned *v)
 {
-    return type == FIELD_REALS    ? value_read_real(v, item)
-           : type == FIELD_COUNTS ? value_read_count(v, item)
-                                  : value_read_text(v, item);
-}
-
-/* Adds the numbers of an array to a list with room for them. False if the field is not of such. */
-static bool read_numbers(char *list, enum field_type type, const char *text, const struct spans *numbers)
-{
-    bool good = type != FIELD_TEXTS;
-    for (size_t i = 0; good && i < numbers->count; i++) {
-        const struct span *number = &numbers->list[i];
-        int64_t count;
-        good = type == FIELD_REALS || number->whole;
-        if (type == FIELD_COUNTS && good) {
-            count = strtoll(text + number->begin, NULL, 10);
-            memcpy(list + i * ITEM, &count, ITEM);
-        } else {
-            memcpy(list + i * ITEM, &number->value, ITEM);
-        }
-    }
-    return good;
-}
-
-static bool read_list_text(struct row *row, const struct field *f, const char *text)
-{
-    struct spans numbers = {0};
-    char ignored[MESSAGE_SIZE];
-    scan_json(text, strlen(text), false, &numbers, ignored);
-    char *list = allocate(numbers.count, ITEM);
-    bool good = read_numbers(list, f->type, text, &numbers);
-    if (good)
-        *field_items(row, f) = row_keep_items(row, list, numbers.count, f->type);
-    free(numbers.list);
-    free(list);
-    return good;
-}
-
-static bool read_list(struct row *row, const struct field *f, const struct value *array)
-{
-    if (value_list_text(array))
-        return read_list_text(row, f, value_list_text(array));
     size_t n = 0;
+    char ignored[MESSAGE_SIZE];
+    struct value *array = value_parse_part(v->begin, (size_t)(v->end - v->begin), ignored);
     bool good = value_kind(array) == VALUE_ARRAY;
-    char *list = allocate(value_size(array), ITEM);
+    const char **list = allocate(value_size(array), ITEM);
     for (struct walk w = value_walk(array); good && walk_next(&w); n++)
-        good = read_item(list + n * ITEM, f->type, w.value);
+        good = value_read_text(w.value, &list[n]);
     if (good)
         *field_items(row, f) = row_keep_items(row, list, n, f->type);
     free(list);
+    value_free(array);
     return good;
 }
 
-static bool read_text(struct row *row, const struct field *f, const struct value *v)
+static bool read_numbers(struct row *row, const struct field *f, const char *text, const struct scanned *v)
 {
-    const char *text;
-    bool good = value_read_text(v, &text);
+    bool good = v->kind == SCANNED_NUMBERS, counts = f->type == FIELD_COUNTS;
+    char *list = allocate(v->count, ITEM);
+    for (size_t i = 0; good && i < v->count; i++) {
+        int64_t count = counts ? strtoll(text + v->numbers[i].begin, NULL, 10) : 0;
+        good = !counts || v->numbers[i].whole;
+        memcpy(list + i * ITEM, counts ? (const void *)&count : &v->numbers[i].value, ITEM);
+    }
     if (good)
-        *field_text(row, f) = row_keep(row, text);
+        *field_items(row, f) = row_keep_items(row, list, v->count, f->type);
+    free(list);
     return good;
 }
 
-static void read_field(struct row *row, const struct field *f, const struct value *v)
+static bool read_text(struct row *row, const struct field *f, const struct scanned *v)
 {
-    char wrong[64];
-    bool good = f->type == FIELD_TEXT    ? read_text(row, f, v)
-                : f->type == FIELD_COUNT ? value_read_count(v, field_count(row, f))
-                : f->type == FIELD_REAL  ? value_read_real(v, field_real(row, f))
-                                         : read_list(row, f, v);
-    if (good)
-        return;
-    snprintf(wrong, sizeof wrong, "not %s", field_type_name(f->type));
-    add_flaw(row, f->path, wrong);
-}
-
-static void read_reasons(struct row *row, const struct value *reasons)
-{
-    const char *text;
-    char now[SCHEMA_PATH];
-    if (value_kind(reasons) != VALUE_OBJECT)
-        add_flaw(row, "absent", "not an object");
-    for (struct walk w = value_walk(reasons); walk_next(&w);)
-        if (!w.key || !value_read_text(w.value, &text) || !*text)
-            add_flaw(row, "absent", "not texts, or empty ones");
-        else
-            row_explain(row, schema_path_now(w.key, now), text);
-}
-
-/* Finds a field by path; usually it is the next in the schema. */
-static const struct field *find_field(const char *path, size_t *next)
-{
-    bool in_order = *next < schema_fields_count && strcmp(schema_fields[*next].path, path) == 0;
-    const struct field *field = in_order ? &schema_fields[*next] : schema_find(path);
-    if (field)
-        *next = (size_t)(field - schema_fields) + 1;
-    return field;
-}
-
-/* Whether a path is a group of fields; usually it is that of one of the next in the schema. */
-static bool is_group(const char *path, size_t next)
-{
-    const struct field *f = &schema_fields[next];
-    for (size_t length = strlen(path); schema_has(f); f++)
-        if (f->length > length && field_is_under(f, path, length))
-            return true;
-    return schema_is_group(path);
-}
-
-/* Writes "prefix.name", or the name alone; false if it is too long. As snprintf would, which takes longer
- * than the rest of the row. */
-static bool join_path(char path[SCHEMA_PATH], const char *prefix, const char *name)
-{
-    size_t before = strlen(prefix), length = strlen(name), dot = before > 0;
-    if (before + dot + length >= SCHEMA_PATH)
+    if (v->kind != SCANNED_TEXT)
         return false;
-    memcpy(path, prefix, before);
-    memset(path + before, '.', dot);
-    memcpy(path + before + dot, name, length + 1);
+    char *text = scan_unquoted(v->begin, v->end);
+    *field_text(row, f) = row_keep(row, text);
+    free(text);
     return true;
 }
 
-/* Reads the fields under `object`, whose path is `prefix`, empty for the row. */
-static void read_fields(struct row *row, const struct value *object, const char *prefix, size_t *next)
+static bool read_number(struct row *row, const struct field *f, const struct scanned *v)
 {
-    for (struct walk w = value_walk(object); walk_next(&w);) {
-        char path[SCHEMA_PATH], now[SCHEMA_PATH];
-        const struct field *field = NULL;
-        if (!join_path(path, prefix, w.key))
-            continue;
-        bool object = value_kind(w.value) == VALUE_OBJECT, absent = strcmp(path, "absent") == 0;
-        if (object && !absent && is_group(path, *next)) {
-            read_fields(row, w.value, path, next);
-            continue;
-        }
-        field = find_field(path, next);
-        if (!field && strstr(prefix, ".flops")) { /* a convention, without this group */
-            if (snprintf(now, sizeof now, "%s.convention.%s", prefix,
-                         strcmp(w.key, "seed") == 0 ? "simple" : w.key) < SCHEMA_PATH)
-                field = find_field(now, next);
-        } else if (!field && schema_path_now(path, now) != path) {
-            field = find_field(now, next);
-        }
-        if (field && !field->is_derived)
-            read_field(row, field, w.value);
-        else if (absent)
-            read_reasons(row, w.value);
-    }
+    bool good = v->kind == SCANNED_NUMBER && (f->type == FIELD_REAL || v->numbers->whole);
+    if (good && f->type == FIELD_REAL)
+        *field_real(row, f) = v->numbers->value;
+    else if (good)
+        *field_count(row, f) = strtoll(v->begin, NULL, 10);
+    return good;
 }
 
-struct row *row_read(const struct value *object)
+/* A row that is being read. */
+struct reading {
+    const char *text;
+    struct row *row;
+    const struct field *next; /* in the schema, and mostly in the text */
+    struct row_line *line;
+};
+
+static void read_field(struct reading *r, const struct field *f, const struct scanned *v)
 {
-    struct row *row = row_new();
-    size_t next = 0;
-    if (value_kind(object) == VALUE_OBJECT)
-        read_fields(row, object, "", &next);
+    bool good = f->type == FIELD_TEXT    ? read_text(r->row, f, v)
+                : f->type == FIELD_TEXTS ? read_texts(r->row, f, v)
+                : is_list(f->type)       ? read_numbers(r->row, f, r->text, v)
+                                         : read_number(r->row, f, v);
+    if (!good)
+        add_flaw(r->row, f->path, "not ", field_type_name(f->type));
+}
+
+static void read_reason(struct row *row, const char *path, const struct scanned *v)
+{
+    char now[SCHEMA_PATH], *text = v->kind == SCANNED_TEXT ? scan_unquoted(v->begin, v->end) : NULL;
+    if (!text || !*text)
+        add_flaw(row, "absent", "not texts, or empty ones", "");
     else
-        add_flaw(row, "the row", "not an object");
-    row_derive(row);
-    return row;
+        row_explain(row, schema_path_now(path, now), text);
+    free(text);
+}
+
+/* The field of a path, or of what an older version called it; null: none. */
+static const struct field *find_field(const char *path)
+{
+    char now[2 * SCAN_PATH];
+    const struct field *field = schema_find(path);
+    const char *flops = field ? NULL : strstr(path, ".flops."),
+               *name = flops ? flops + strlen(".flops.") : "";
+    if (flops) { /* a convention, without this group */
+        snprintf(now, sizeof now, "%.*s.flops.convention.%s", (int)(flops - path), path,
+                 strcmp(name, "seed") == 0 ? "simple" : name);
+        return schema_find(now);
+    }
+    return field ? field : schema_find(schema_path_now(path, now));
+}
+
+static void read_member(void *context, const char *path, const struct scanned *v)
+{
+    static const char absent[] = "absent.";
+    struct reading *r = context;
+    bool object = v->kind == SCANNED_OBJECT;
+    char **beside = strcmp(path, "kind") == 0  ? &r->line->kind
+                    : strcmp(path, "run") == 0 ? &r->line->run
+                                               : NULL;
+    if (object && r->next > schema_fields && schema_is_under(r->next[-1].path, path))
+        return; /* a group */
+    if (strncmp(path, absent, strlen(absent)) == 0)
+        read_reason(r->row, path + strlen(absent), v);
+    else if (strcmp(path, "absent") == 0 && !object)
+        add_flaw(r->row, path, "not an object", "");
+    else if (beside && v->kind == SCANNED_TEXT && !*beside)
+        *beside = scan_unquoted(v->begin, v->end);
+    else if (strcmp(path, "id") == 0 && v->kind == SCANNED_NUMBER && v->numbers->whole)
+        r->row->id = strtoll(v->begin, NULL, 10);
+    const struct field *field =
+        schema_has(r->next) && strcmp(r->next->path, path) == 0 ? r->next : find_field(path);
+    if (field && !field->is_derived)
+        read_field(r, field, v);
+    r->next = field ? field + 1 : r->next;
+}
+
+void row_line_free(struct row_line *line)
+{
+    free(line->kind);
+    free(line->run);
+}
+
+struct row *row_read(const char *text, size_t size, struct row_line *line, char *error)
+{
+    struct reading r = {.text = text, .row = row_new(), .next = schema_fields, .line = line};
+    struct spans numbers = {0};
+    *line = (struct row_line){0};
+    bool good = scan_json(text, size, &numbers, read_member, &r, error);
+    free(numbers.list);
+    if (!good) {
+        row_free(r.row);
+        row_line_free(line);
+        return NULL;
+    }
+    if (*text != '{')
+        add_flaw(r.row, "the row", "not an object", "");
+    row_derive(r.row);
+    return r.row;
 }
 
 static void add_real(struct buffer *out, double real)

@@ -158,7 +158,7 @@ void row_set_times(struct row *row, const char *group, const struct turns *t, co
     row_set_part_times(row, group, t, r);
     set_turns(row, time, t, r);
     set_state(row, time, t, r);
-    row_derive_times(row, time, time);
+    row_derive_times(row, time);
 }
 
 void row_set_samples(struct row *row, const char *group, const double *samples, size_t n)

@@ -21,7 +21,11 @@ struct name {
 struct scanner {
     const char *text, *at, *end;
     struct spans *numbers;
-    bool lists;         /* arrays of numbers are taken as one */
+    scan_member *member; /* null: tells none */
+    void *context;
+    char path[SCAN_PATH]; /* of the open member */
+    size_t path_length;
+    bool only_numbers;  /* in the last array */
     struct name *names; /* of all open objects */
     size_t name_count;
     int depth;
@@ -231,12 +235,13 @@ static bool scan_value(struct scanner *s);
 
 static bool scan_array(struct scanner *s)
 {
-    const char *begin = s->at - 1;
-    size_t first = s->numbers->count;
-    bool numbers = s->lists;
+    scan_member *member = s->member;
+    bool numbers = true;
+    s->only_numbers = true;
     skip_space(s);
     if (take(s, ']'))
         return true;
+    s->member = NULL;
     do {
         skip_space(s);
         numbers = numbers && s->at < s->end && (*s->at == '-' || (*s->at >= '0' && *s->at <= '9'));
@@ -244,13 +249,9 @@ static bool scan_array(struct scanner *s)
             return false;
         skip_space(s);
     } while (take(s, ','));
-    if (!take(s, ']'))
-        return fail(s, s->at, "expected , or ] in an array");
-    if (numbers) {
-        s->numbers->count = first;
-        note(s, begin, NAN, false);
-    }
-    return true;
+    s->member = member;
+    s->only_numbers = numbers;
+    return take(s, ']') || fail(s, s->at, "expected , or ] in an array");
 }
 
 static int by_name(const void *a, const void *b)
@@ -279,6 +280,17 @@ static bool close_names(struct scanner *s, size_t first)
     return !twice || fail(s, twice, "duplicate key");
 }
 
+char *scan_unquoted(const char *begin, const char *end)
+{
+    size_t length = (size_t)(end - begin);
+    if (!memchr(begin, '\\', length))
+        return copied_part(begin + 1, length - 2);
+    cJSON *text = cJSON_ParseWithLength(begin, length);
+    char *plain = text ? copied(text->valuestring) : NULL;
+    cJSON_Delete(text);
+    return plain;
+}
+
 /* Scans a member's name and records it. */
 static bool scan_name(struct scanner *s)
 {
@@ -288,9 +300,7 @@ static bool scan_name(struct scanner *s)
         return false;
     struct name name = {.start = begin + 1, .length = (size_t)(s->at - begin) - 2};
     if (escaped) {
-        cJSON *text = cJSON_ParseWithLength(begin, (size_t)(s->at - begin));
-        name.plain = text ? copied(text->valuestring) : NULL;
-        cJSON_Delete(text);
+        name.plain = scan_unquoted(begin, s->at);
         name.length = strlen(name.plain);
     }
     s->names = grow(s->names, s->name_count, sizeof *s->names);
@@ -298,8 +308,37 @@ static bool scan_name(struct scanner *s)
     return true;
 }
 
+/* Adds the last name to the path. */
+static void extend_path(struct scanner *s)
+{
+    const struct name *name = &s->names[s->name_count - 1];
+    size_t before = s->path_length, dot = before > 0;
+    s->path_length += dot + name->length;
+    if (s->path_length >= SCAN_PATH)
+        return;
+    memset(s->path + before, '.', dot);
+    memcpy(s->path + before + dot, name->plain ? name->plain : name->start, name->length);
+}
+
+/* Tells the open member, whose numbers are those after the first so many. */
+static void tell_member(struct scanner *s, const char *begin, size_t first)
+{
+    struct scanned value = {SCANNED_OTHER, begin, s->at, s->numbers->list + first, s->numbers->count - first};
+    value.kind = *begin == '"'                       ? SCANNED_TEXT
+                 : *begin == '{'                     ? SCANNED_OBJECT
+                 : *begin == '[' && s->only_numbers  ? SCANNED_NUMBERS
+                 : *begin != '[' && value.count == 1 ? SCANNED_NUMBER
+                                                     : SCANNED_OTHER;
+    s->numbers->count = first;
+    if (s->path_length >= SCAN_PATH)
+        return;
+    s->path[s->path_length] = '\0';
+    s->member(s->context, s->path, &value);
+}
+
 static bool scan_members(struct scanner *s)
 {
+    size_t path = s->path_length, first = s->numbers->count;
     skip_space(s);
     if (take(s, '}'))
         return true;
@@ -311,8 +350,13 @@ static bool scan_members(struct scanner *s)
         if (!take(s, ':'))
             return fail(s, s->at, "expected : after a key");
         skip_space(s);
+        const char *begin = s->at;
+        extend_path(s);
         if (!scan_value(s))
             return false;
+        if (s->member)
+            tell_member(s, begin, first);
+        s->path_length = path;
         skip_space(s);
     } while (take(s, ','));
     return take(s, '}') || fail(s, s->at, "expected , or } in an object");
@@ -344,10 +388,16 @@ static bool scan_value(struct scanner *s)
     return sound;
 }
 
-bool scan_json(const char *text, size_t size, bool lists, struct spans *numbers, char *error)
+bool scan_json(const char *text, size_t size, struct spans *numbers, scan_member *member, void *context,
+               char *error)
 {
     static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8 */
-    struct scanner s = {.text = text, .at = text, .end = text + size, .numbers = numbers, .lists = lists};
+    struct scanner s = {.text = text,
+                        .at = text,
+                        .end = text + size,
+                        .numbers = numbers,
+                        .member = member,
+                        .context = context};
     if (size >= strlen(mark) && memcmp(text, mark, strlen(mark)) == 0)
         s.at += strlen(mark);
     skip_space(&s);
@@ -363,7 +413,7 @@ bool scan_json(const char *text, size_t size, bool lists, struct spans *numbers,
     int line = 1;
     for (const char *at = text; at < s.place; at++)
         line += *at == '\n';
-    snprintf(error, MESSAGE_SIZE, "line %d: %s%s", line, s.wrong,
+    snprintf(error, MESSAGE_SIZE, "not JSON: line %d: %s%s", line, s.wrong,
              s.place == s.end ? " at the end of the text" : "");
     return false;
 }

@@ -12,13 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SCAN_DEPTH = 64, SCAN_NUMBER = 60 };
+enum { SCAN_DEPTH = 64, SCAN_NUMBER = 60, SCAN_PATH = 128 /* members with longer paths are not told */ };
 
-/* A number: the bytes of a text from `begin` up to, but not including, `end`; or a list of numbers. */
+/* A number: the bytes of a text from `begin` up to, but not including, `end`. */
 struct span {
     size_t begin, end;
-    double value; /* of a number */
-    bool whole;   /* written as an integer: without point and exponent */
+    double value;
+    bool whole; /* written as an integer: without point and exponent */
 };
 
 struct spans {
@@ -26,11 +26,27 @@ struct spans {
     size_t count;
 };
 
+/* A member of an object, as the text has it from `begin` up to, but not including, `end`. */
+struct scanned {
+    enum { SCANNED_TEXT, SCANNED_NUMBER, SCANNED_NUMBERS, SCANNED_OBJECT, SCANNED_OTHER } kind;
+    const char *begin, *end;
+    const struct span *numbers; /* of a number, or of an array of nothing else */
+    size_t count;
+};
+
+/* Is told each member after those within it, but none within an array: "step.time.median". */
+typedef void scan_member(void *context, const char *path, const struct scanned *value);
+
 /*
- * Whether text[size] is valid JSON; if not, error[MESSAGE_SIZE] says "line 3: ...". Adds its numbers, in
- * order, to a list that the caller frees in either case; with `lists`, an array of numbers is one of them.
+ * Whether text[size] is valid JSON; if not, error[MESSAGE_SIZE] says "not JSON: line 3: ...". Adds its
+ * numbers, in order, to a list that the caller frees in either case; without those of members that were told
+ * (null: none).
  */
-bool scan_json(const char *text, size_t size, bool lists, struct spans *numbers, char *error);
+bool scan_json(const char *text, size_t size, struct spans *numbers, scan_member *member, void *context,
+               char *error);
+
+/* The text between quotes, without escapes; to be freed. */
+char *scan_unquoted(const char *begin, const char *end);
 
 /* Whether a number is written as an integer: without point and exponent. */
 bool scan_is_integer(const char *number);

@@ -97,13 +97,6 @@ const struct field *schema_first(const char *path, size_t length)
     return NULL;
 }
 
-bool schema_is_group(const char *path)
-{
-    size_t length = strlen(path);
-    const struct field *f = schema_first(path, length);
-    return f && f->length > length;
-}
-
 const char *field_type_name(enum field_type type)
 {
     static const char *const names[] = {

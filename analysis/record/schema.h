@@ -62,9 +62,6 @@ const struct field *schema_find(const char *path);
  * `path`. */
 const char *schema_path_now(const char *path, char now[SCHEMA_PATH]);
 
-/* Whether `path` is a group of fields: "step" and "step.time" are, "step.time.median" is not. */
-bool schema_is_group(const char *path);
-
 /* Whether the field or group `path` is `group` itself or below it. */
 bool schema_is_under(const char *path, const char *group);
 

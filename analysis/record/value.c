@@ -86,19 +86,13 @@ void value_free(struct value *v)
     cJSON_Delete(json_of(v));
 }
 
-const char *value_list_text(const struct value *v)
-{
-    return cJSON_IsRaw(json_of(v)) && *json_of(v)->valuestring == '[' ? json_of(v)->valuestring : NULL;
-}
-
 enum value_kind value_kind(const struct value *v)
 {
     const cJSON *json = json_of(v);
-    if (cJSON_IsRaw(json) && !value_list_text(v))
+    if (cJSON_IsRaw(json))
         return scan_is_integer(json->valuestring) ? VALUE_COUNT : VALUE_REAL;
     return cJSON_IsString(json)   ? VALUE_TEXT
            : cJSON_IsArray(json)  ? VALUE_ARRAY
-           : cJSON_IsRaw(json)    ? VALUE_ARRAY
            : cJSON_IsObject(json) ? VALUE_OBJECT
            : cJSON_IsBool(json)   ? VALUE_FLAG
                                   : VALUE_NULL;
@@ -234,7 +228,7 @@ bool value_read_count(const struct value *v, int64_t *count)
 
 bool value_read_real(const struct value *v, double *real)
 {
-    if (!cJSON_IsRaw(json_of(v)) || value_list_text(v))
+    if (!cJSON_IsRaw(json_of(v)))
         return false;
     *real = json_of(v)->valuedouble;
     return true;

@@ -39,9 +39,6 @@ void value_free(struct value *v); /* null is allowed */
 /* VALUE_NULL also for a null pointer. */
 enum value_kind value_kind(const struct value *v);
 
-/* The text of an array of numbers that was read as one (value_parse_part); null of others. */
-const char *value_list_text(const struct value *v);
-
 /* Same kind and value; members in any order. A count never equals a real, nor a null pointer anything. */
 bool value_equal(const struct value *a, const struct value *b);
 

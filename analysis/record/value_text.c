@@ -36,26 +36,25 @@ static cJSON *build_tree(const char *text, size_t size, const struct spans *numb
     }
     buffer_put(&zeros, text + from, size - from);
     cJSON *json = cJSON_ParseWithLength(zeros.text, zeros.size);
-    if (json)
-        keep_numbers(json, text, &next);
+    if (!json)
+        abort();
+    keep_numbers(json, text, &next);
     free(zeros.text);
     return json;
 }
 
-struct value *value_parse_part(const char *text, size_t size, bool lists, char *error)
+struct value *value_parse_part(const char *text, size_t size, char *error)
 {
-    char wrong[MESSAGE_SIZE] = "no memory for it";
     struct spans numbers = {0};
-    cJSON *json = scan_json(text, size, lists, &numbers, wrong) ? build_tree(text, size, &numbers) : NULL;
-    if (!json)
-        snprintf(error, MESSAGE_SIZE, "not JSON: %.400s", wrong);
+    cJSON *json =
+        scan_json(text, size, &numbers, NULL, NULL, error) ? build_tree(text, size, &numbers) : NULL;
     free(numbers.list);
     return value_of(json);
 }
 
 struct value *value_parse(const char *text, char *error)
 {
-    return value_parse_part(text, strlen(text), false, error);
+    return value_parse_part(text, strlen(text), error);
 }
 
 struct value *value_load(const char *path, char *error)
@@ -65,7 +64,7 @@ struct value *value_load(const char *path, char *error)
     char *text = file_read(path, &size, error);
     if (!text)
         return NULL;
-    struct value *v = value_parse_part(text, size, false, wrong);
+    struct value *v = value_parse_part(text, size, wrong);
     if (!v)
         snprintf(error, MESSAGE_SIZE, "%.200s: %.300s", path, wrong);
     free(text);

@@ -38,9 +38,8 @@ static inline void buffer_string(struct buffer *b, const char *text)
     buffer_put(b, text, strlen(text));
 }
 
-/* Like value_parse, for text[size]. With `lists`, an array of numbers has no elements, but a text, for
- * scan_json: of rows, which have little else, and keep the values. */
-struct value *value_parse_part(const char *text, size_t size, bool lists, char *error);
+/* Like value_parse, for text[size]. */
+struct value *value_parse_part(const char *text, size_t size, char *error);
 
 /* Adds a text of this length, which is UTF-8, in quotes, as cJSON prints it. */
 void value_put_text(const char *text, size_t length, struct buffer *out);
