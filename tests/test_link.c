@@ -216,7 +216,8 @@ TEST(test_file)
     assert_false(link_parse(path, &read, &error));
     assert_non_null(strstr(error.text, "one of its links is not well-formed"));
     other.ranks = 2;
-    value_replace(links, 0, link_json(&l));
+    value_set(head, "links", links = value_new_array());
+    value_append(links, link_json(&l));
     value_append(links, link_json(&other));
     assert_true(value_save(head, path, 1, why));
     assert_true(link_parse(path, &read, &error));

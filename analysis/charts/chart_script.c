@@ -71,12 +71,6 @@ static void write_frame(FILE *out, const struct chart_data *d, size_t drawn, boo
     frame_write(out, &f);
 }
 
-static void write_point(FILE *out, const struct point *point)
-{
-    struct law_point p = point->at;
-    fprintf(out, "%.15g %.15g %.15g %.15g %d\n", p.x, p.y, p.low > 0 ? p.low : p.y, p.high, point->noisy);
-}
-
 /* The column of a point if as many as a chart has pixels share its axis. */
 static int column_of(const struct series *s, size_t k)
 {
@@ -94,9 +88,12 @@ static void write_column(FILE *out, const struct series *s, size_t from, size_t 
         low = s->points[k].at.y < s->points[low].at.y ? k : low;
         high = s->points[k].at.y > s->points[high].at.y ? k : high;
     }
-    for (size_t k = from; k < to; k++)
+    for (size_t k = from; k < to; k++) {
+        struct law_point p = s->points[k].at;
         if (to - from <= FEW || k == low || k == high)
-            write_point(out, &s->points[k]);
+            fprintf(out, "%.15g %.15g %.15g %.15g %d\n", p.x, p.y, p.low > 0 ? p.low : p.y, p.high,
+                    s->points[k].noisy);
+    }
 }
 
 static void write_series(FILE *out, const struct series *series, size_t n)

@@ -16,13 +16,6 @@ struct line {
     const struct row **rows;
 };
 
-static double x_of(const struct row *row, const struct field *axis)
-{
-    double x = NAN;
-    field_number(row, axis, &x);
-    return x;
-}
-
 /* The rows of a slice that are ok and have what is wanted, each value once. */
 static void take_slice(struct line *l, const struct slice *slice, bool (*wanted)(const struct row *, size_t),
                        size_t kind)
@@ -67,7 +60,8 @@ static void add_stack(struct figures *f, const char *name, struct stack *s, cons
     for (size_t i = 0; i < l->count; i++) {
         rows_append(rows, (struct row *)l->rows[i]);
         noisy = noisy || row_noisy(l->rows[i], kind);
-        s->x[i] = x_of(l->rows[i], l->axis);
+        if (!field_number(l->rows[i], l->axis, &s->x[i]))
+            s->x[i] = NAN;
     }
     s->x_axis = axes_title(l->axis);
     snprintf(title, sizeof title, "%s over %s%s%.500s", noun, s->x_axis, *l->group ? ", " : "", l->group);

@@ -6,6 +6,7 @@
 #include "analysis/charts/gnuplot.h"
 #include "analysis/record/row_range.h"
 #include "analysis/record/slices.h"
+#include "analysis/statistics/allocate.h"
 #include "analysis/statistics/statistics.h"
 
 #include <stdlib.h>
@@ -52,7 +53,7 @@ static struct map_cell judge_cell(const struct map *m, const struct rivals *r)
     for (size_t k = 0; k < m->kinds; k++) {
         bool timed = was_timed(r->row[k], m->program);
         cell.timed += timed;
-        cell.known += timed || (r->row[k] && r->row[k]->status && strcmp(r->row[k]->status, "oom") == 0);
+        cell.known += timed || (r->row[k] && same_text(r->row[k]->status, "oom"));
         if (timed && (best < 0 ||
                       row_timed(r->row[k], m->program)->median < row_timed(r->row[best], m->program)->median))
             best = (int)k;

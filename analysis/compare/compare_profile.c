@@ -26,24 +26,18 @@ static struct change *change_of(struct change *list, size_t *n, const char *op)
     return &list[i];
 }
 
-static void put_difference(FILE *out, double seconds)
-{
-    char text[UNITS_TEXT];
-    units_format(text, fabs(seconds), UNITS_SI, "s");
-    fprintf(out, "%c%s", seconds < 0 ? '-' : '+', text);
-}
-
 /* At most three ops, without those that make less than a twentieth of the largest difference. */
 static void print_changes(FILE *out, struct change *list, size_t n)
 {
     enum { MOST = 3 };
+    char text[UNITS_TEXT];
     qsort(list, n, sizeof *list, largest_first);
     for (size_t i = 0; i < n && i < MOST; i++) {
         double change = list[i].after - list[i].before, largest = list[0].after - list[0].before;
         if (fabs(change) < fabs(largest) / 20)
             break;
-        fprintf(out, "%s%s ", i ? ", " : "", list[i].op);
-        put_difference(out, change);
+        units_format(text, fabs(change), UNITS_SI, "s");
+        fprintf(out, "%s%s %c%s", i ? ", " : "", list[i].op, change < 0 ? '-' : '+', text);
         if (list[i].before > 0 && list[i].after > 0)
             fprintf(out, " (%.3gx)", list[i].after / list[i].before);
     }
@@ -78,8 +72,7 @@ void compare_profiles(FILE *out, const struct comparison *c)
     for (struct pair p = {0}; comparison_next(c, &p);) {
         struct profile a, b = {0};
         enum verdict_kind kind = comparison_judge(c, &p).kind;
-        if ((kind != VERDICT_FASTER && kind != VERDICT_SLOWER) ||
-            !profile_read(&a, comparison_row(c, 0, p.line), p.program))
+        if (!verdict_differs(kind) || !profile_read(&a, comparison_row(c, 0, p.line), p.program))
             continue;
         if (profile_read(&b, comparison_row(c, p.file, p.line), p.program) && a.runs > 0 && b.runs > 0)
             print_pair(out, c, &p, &a, &b);

@@ -14,8 +14,8 @@
 
 /* An axis of variants, and the axes that one of its values may determine. */
 struct contest {
-    const char *axis, *determines[2];
-    bool encodings; /* the variants compute the encoding; otherwise they run the programs */
+    const char *axis, *determines[3]; /* null-terminated */
+    bool encodings;                   /* the variants compute the encoding; otherwise they run the programs */
 };
 
 static const struct contest contests[] = {
@@ -40,22 +40,12 @@ static int by_variant(const void *a, const void *b)
     return order ? order : (x->x > y->x) - (x->x < y->x);
 }
 
-static bool is_among(const struct contest *c, const struct field *axis)
-{
-    if (strcmp(c->axis, axis->path) == 0)
-        return true;
-    for (size_t i = 0; i < 2 && c->determines[i]; i++)
-        if (strcmp(c->determines[i], axis->path) == 0)
-            return true;
-    return false;
-}
-
 /* The rows along an axis that differ in the variant alone, and in what it determines. Null c: without
  * variants. */
 static struct slices groups_of(const struct rows *rows, const struct field *axis, const struct contest *c)
 {
     const char *any[4] = {c ? c->axis : NULL};
-    for (size_t i = 0, n = 1; c && i < 2 && c->determines[i]; i++)
+    for (size_t i = 0, n = 1; c && c->determines[i]; i++)
         if (axes_determine(rows, schema_find(c->axis), schema_find(c->determines[i])))
             any[n++] = c->determines[i];
     return slices_of(rows, axis, any);
@@ -84,16 +74,6 @@ static struct entry *entries_of(const struct slice *slice, const struct field *a
 static bool has_time_of(const struct row *row, size_t kind)
 {
     return !isnan(row_timed(row, kind)->median) && !(kind == TIMED_ENCODING && row_solved_nothing(row));
-}
-
-static bool has_status(const struct row *row, const char *status)
-{
-    return row->status && strcmp(row->status, status) == 0;
-}
-
-static bool differs(enum verdict_kind kind)
-{
-    return kind == VERDICT_FASTER || kind == VERDICT_SLOWER;
 }
 
 /* Where the power through (x0, r0) and (x1, r1) is 1. */
@@ -158,7 +138,7 @@ void crossing_judge(struct crossing *c)
     c->winner = 0;
     for (size_t i = 0; i < c->count; i++) {
         enum verdict_kind kind = c->points[i].verdict.kind;
-        if (!differs(kind))
+        if (!verdict_differs(kind))
             continue;
         if (c->settled++ && kind != c->points[last].verdict.kind) {
             c->from = last;
@@ -188,7 +168,7 @@ static bool judge_memory(struct crossing *c, int v)
         const struct crossing_point *p = &c->points[i];
         if (row_is_ok(p->row[v]))
             fits = i;
-        else if (fails == c->count && has_status(p->row[v], "oom") && row_is_ok(p->row[1 - v]))
+        else if (fails == c->count && same_text(p->row[v]->status, "oom") && row_is_ok(p->row[1 - v]))
             fails = i;
     }
     c->kind = CROSSING_MEMORY;
@@ -311,7 +291,7 @@ static void add_contest(struct crossings *all, const struct rows *rows, const st
 static bool is_named_by_model(const struct rows *rows, const struct field *axis)
 {
     const struct field *model = schema_find("model");
-    return is_among(&contests[0], axis) && axis != model && axes_vary(rows, model) &&
+    return has_name(contests[0].determines, axis->path) && axes_vary(rows, model) &&
            axes_determine(rows, model, axis);
 }
 

@@ -19,11 +19,6 @@ struct figure {
     enum when when;
 };
 
-struct figures {
-    const struct figure *list;
-    size_t count;
-};
-
 static const struct figure of_program[] = {
     {"memory", "B", UNITS_BINARY, offsetof(struct row_program, memory.planned), ALWAYS},
     {"peak", "B", UNITS_BINARY, offsetof(struct row_program, memory.peak_live), ALWAYS},
@@ -42,12 +37,6 @@ static const struct figure of_encoding[] = {
     {"peak", "B", UNITS_BINARY, offsetof(struct row, encoding.peak), UNITERATED},
     {"executed", "FLOP", UNITS_SI, offsetof(struct row, encoding.executed), COUNTED},
 };
-
-static struct figures figures_of(size_t kind)
-{
-    return kind == TIMED_ENCODING ? (struct figures){of_encoding, sizeof of_encoding / sizeof *of_encoding}
-                                  : (struct figures){of_program, sizeof of_program / sizeof *of_program};
-}
 
 static int64_t figure_of(const struct row *row, size_t kind, const struct figure *f)
 {
@@ -77,7 +66,7 @@ static bool executed_alike(const struct row *a, const struct row *b, const struc
 {
     const char *x = counted_by_one(d->was == COUNT_ABSENT ? b : a, d->program),
                *y = counted_by_one(d->is == COUNT_ABSENT ? a : b, d->program);
-    return x && y && strcmp(x, y) == 0;
+    return same_text(x, y);
 }
 
 static bool is_comparable(const struct row *a, const struct row *b, const struct exact_difference *d,
@@ -154,8 +143,10 @@ static void compare_entries(struct exact *e, const struct comparison *c, size_t 
 static void compare_kind(struct exact *e, const struct comparison *c, size_t line, size_t kind, bool counted)
 {
     const struct row *a = comparison_row(c, 0, line), *b = comparison_row(c, 1, line);
-    struct figures all = figures_of(kind);
-    for (const struct figure *f = all.list; f < all.list + all.count; f++) {
+    bool encoding = kind == TIMED_ENCODING;
+    const struct figure *all = encoding ? of_encoding : of_program;
+    size_t count = encoding ? sizeof of_encoding / sizeof *all : sizeof of_program / sizeof *all;
+    for (const struct figure *f = all; f < all + count; f++) {
         struct exact_difference d = {.line = line,
                                      .program = kind,
                                      .figure = f->name,
@@ -166,7 +157,7 @@ static void compare_kind(struct exact *e, const struct comparison *c, size_t lin
         if (is_comparable(a, b, &d, f->when, counted))
             compare_figure(e, c, d);
     }
-    if (kind != TIMED_ENCODING)
+    if (!encoding)
         compare_entries(e, c, line, kind);
 }
 

@@ -3,14 +3,6 @@
 
 #include "analysis/statistics/allocate.h"
 
-static bool contains(const char *const *paths, const char *path)
-{
-    for (; paths && *paths; paths++)
-        if (strcmp(*paths, path) == 0)
-            return true;
-    return false;
-}
-
 static bool varies_in_one(const struct rows *const *rows, size_t files, const struct field *axis)
 {
     for (size_t f = 0; f < files; f++)
@@ -25,8 +17,8 @@ struct match_rule match_rule(const struct rows *const *rows, size_t files, const
     struct match_rule rule = {.work = !ignored || !*ignored};
     for (size_t i = 0; i < schema_fields_count && rule.count < AXES_MAX; i++) {
         const struct field *f = &schema_fields[i];
-        if (f->symbol && !contains(ignored, f->path) &&
-            (!contains(where, f->path) || varies_in_one(rows, files, f)))
+        if (f->symbol && !has_name(ignored, f->path) &&
+            (!has_name(where, f->path) || varies_in_one(rows, files, f)))
             rule.axes[rule.count++] = f;
     }
     return rule;
@@ -34,7 +26,7 @@ struct match_rule match_rule(const struct rows *const *rows, size_t files, const
 
 static bool same_work(const struct row *a, const struct row *b)
 {
-    return a->work && b->work && strcmp(a->work, b->work) == 0;
+    return same_text(a->work, b->work);
 }
 
 /* An axis that one version lacks does not matter if the work has the same hash, or need not have it. */

@@ -129,16 +129,13 @@ static int by_place(const void *a, const void *b)
 /* Takes all rows, sorted. To be freed. */
 static struct moved *take_rows(const struct source *all, size_t count, size_t *n)
 {
-    struct moved *moved = NULL;
+    struct moved *moved = allocate(1, sizeof *moved);
     *n = 0;
     for (size_t i = 0; i < count; i++) {
         struct rows *rows = record_rows(all[i].record);
-        size_t more = rows_count(rows);
-        moved = realloc(moved, (*n + more + 1) * sizeof *moved);
-        if (!moved)
-            abort();
-        for (size_t k = 0; k < more; k++) {
+        for (size_t k = 0; k < rows_count(rows); k++) {
             struct row *row = rows_at(rows, k);
+            moved = grow(moved, *n, sizeof *moved);
             moved[*n] = (struct moved){.row = row,
                                        .from = &all[i],
                                        .at = *n,

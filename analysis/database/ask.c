@@ -71,14 +71,6 @@ static char *describe_line(const struct shown *s, size_t line)
     return text;
 }
 
-static void put_rounded(struct grid *g, double number, int decimals, const char *unit)
-{
-    if (isnan(number))
-        grid_add(g, "-");
-    else
-        grid_add(g, "%.*f%s", decimals, number, unit);
-}
-
 /* The columns of a table. */
 enum { TIME_COLUMN, RATE_COLUMN, MEMORY_COLUMN, ROOF_COLUMN, DATE_COLUMN, NAME_COLUMN, LAST_COLUMN, SHOWN };
 
@@ -97,26 +89,19 @@ static void put_titles(struct grid *g, const struct question *q)
         grid_add(g, "%s", titles[i]);
 }
 
-/* An op by itself makes no graphs. */
-static bool is_of_op(const struct question *q)
-{
-    return strcmp(q->program, "kernel") == 0;
-}
-
 static void put_cells(struct grid *g, const struct question *q, const struct shown *s, size_t i)
 {
     const struct answer *a = s->answer;
-    char time[UNITS_TEXT] = "-", memory[UNITS_TEXT] = "-", *text = describe_line(s, i);
-    double median = number_at(a, i, MEDIAN), bytes = number_at(a, i, MEMORY),
-           rate = is_of_op(q) ? NAN : number_at(a, i, THROUGHPUT), roof = number_at(a, i, EFFICIENCY);
+    char time[UNITS_TEXT] = "-", *text = describe_line(s, i);
+    bool alone = strcmp(q->program, "kernel") == 0; /* an op by itself makes no graphs */
+    double median = number_at(a, i, MEDIAN), rate = alone ? NAN : number_at(a, i, THROUGHPUT),
+           roof = number_at(a, i, EFFICIENCY);
     if (!isnan(median))
         units_format_interval(time, median, number_at(a, i, LOW), number_at(a, i, HIGH), "s");
-    if (!isnan(bytes))
-        units_format(memory, bytes, UNITS_BINARY, "B");
     grid_add(g, "%s%s", *answer_cell(a, i, NOISY) ? "~" : "", time);
-    put_rounded(g, rate, units_decimals(rate), "");
-    grid_add(g, "%s", memory);
-    put_rounded(g, roof, roof < 9.95 ? 1 : 0, " %");
+    grid_add_rounded(g, units_decimals(rate), rate, "");
+    grid_add_value(g, number_at(a, i, MEMORY), UNITS_BINARY, "B");
+    grid_add_rounded(g, roof < 9.95, roof, " %");
     grid_add(g, "%.10s", answer_cell(a, i, STARTED));
     if (q->history)
         grid_add(g, "%.12s", answer_cell(a, i, COMMIT));

@@ -4,12 +4,13 @@
  * is in its place.
  */
 #include "analysis/findings/findings.h"
+#include "analysis/statistics/allocate.h"
 
 /* NAN if the row does not have both. */
 static double ratio_of(const struct row *row, size_t kind)
 {
     const struct row_program *p = row_program(row, kind);
-    bool on_host = row->device && strcmp(row->device, "cpu") == 0;
+    bool on_host = same_text(row->device, "cpu");
     bool other = isnan(p->predicted.time) && on_host && kind != TIMED_KERNEL;
     double bound = other ? p->bound.time : p->predicted.time;
     return row_is_ok(row) && bound > 0 ? p->time.median / bound : NAN;

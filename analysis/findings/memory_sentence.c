@@ -10,16 +10,12 @@
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/units.h"
 
-static bool has_checkpoints(const struct row *row)
-{
-    return row->checkpoint && strcmp(row->checkpoint, "none") != 0;
-}
-
 /* Whether it is planned for one rank, and keeps all activations. */
 static bool keeps_all(const struct row *row, size_t kind)
 {
     bool alone = row->ranks.count == 1 || row->ranks.count == COUNT_ABSENT;
-    return row_is_ok(row) && alone && !has_checkpoints(row) && row_program(row, kind)->memory.planned > 0;
+    bool whole = !row->checkpoint || strcmp(row->checkpoint, "none") == 0;
+    return row_is_ok(row) && alone && whole && row_program(row, kind)->memory.planned > 0;
 }
 
 /* The row that needs least of those that differ from one in this axis alone; null: none needs less. */
@@ -60,13 +56,6 @@ static const struct row *say_least(FILE *out, const struct rows *rows, const str
     if (is_settled(row, kind) && is_settled(best, kind) && v.kind != VERDICT_INCONCLUSIVE)
         fprintf(out, " in %s times the time", ratio);
     return best;
-}
-
-/* ", and an error of 4e-03, not 2e-07", where both rows are checked. */
-static void say_error(FILE *out, const struct row *row, const struct row *other)
-{
-    if (other && row->error.norm > 0 && other->error.norm > 0)
-        fprintf(out, ", and an error of %.0e, not %.0e", other->error.norm, row->error.norm);
 }
 
 /* Where the law of the live bytes reaches so many, beyond all values; 0: there is none. */
@@ -169,7 +158,8 @@ double sentence_memory(FILE *out, const struct facts *facts, struct basis *basis
     basis->rows = 1 + (other != NULL);
     if (axes_vary(facts->rows, precision)) {
         other = say_least(out, facts->rows, row, precision, "--precision", kind);
-        say_error(out, row, other);
+        if (other && row->error.norm > 0 && other->error.norm > 0)
+            fprintf(out, ", and an error of %.0e, not %.0e", other->error.norm, row->error.norm);
         basis->rows += other != NULL;
     }
     if (say_failure(out, facts->rows))

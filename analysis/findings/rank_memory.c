@@ -70,7 +70,7 @@ static void say_fall(FILE *out, const struct rank_place *p, size_t n)
 static void say_end(FILE *out, const struct rank_place *p, size_t n)
 {
     size_t i = 0;
-    while (i < n && !(p[i].row->status && strcmp(p[i].row->status, "skipped") == 0))
+    while (i < n && !same_text(p[i].row->status, "skipped"))
         i++;
     if (i < n && p[i].row->reason)
         fprintf(out, "; ends before %lld ranks (%s)", (long long)p[i].ranks, p[i].row->reason);

@@ -87,11 +87,6 @@ static unsigned terms_of(const struct fit *fit)
     return flops ? flops | bytes : 0;
 }
 
-static bool is_bound_by_memory(const struct fit_point *p)
-{
-    return p->bound && strcmp(p->bound, "memory") == 0;
-}
-
 const char *fit_no_work(const struct fit *fit)
 {
     bool changes = false;
@@ -133,17 +128,6 @@ static struct fit_change change_between(const struct fit *fit, size_t from, size
     return (struct fit_change){from, to, time.y / work, time.low / work, time.high / work};
 }
 
-static bool same_name(const char *a, const char *b)
-{
-    return a && b && strcmp(a, b) == 0;
-}
-
-/* Whether two points are in one level of memory and under one bound. */
-static bool same_level(const struct fit_point *a, const struct fit_point *b)
-{
-    return same_name(a->level, b->level) && same_name(a->bound, b->bound);
-}
-
 /* The verdict on two points, and how far their change is beyond the tolerance, or within it (negative). */
 static enum fit_verdict judge_pair(const struct fit *fit, const struct fit_change *c, bool one_level,
                                    double *distance)
@@ -170,12 +154,14 @@ static void judge_fit(struct fit *fit)
     double furthest = -INFINITY, highest = -INFINITY;
     fit->no_verdict = fit->count < 3 ? "needs 3 values of the axis" : fit_no_work(fit);
     for (size_t i = 0; !fit->no_verdict && i < last; i += stride) {
-        bool one_level = true; /* from i to j */
+        const struct fit_point *first = &fit->points[i];
+        bool one_level = true; /* of memory, and under one bound, from i to j */
         for (size_t before = i, j; before < last; before = j) {
             double distance;
             j = before + stride < last ? before + stride : last;
             struct fit_change c = change_between(fit, i, j);
-            one_level = one_level && same_level(&fit->points[i], &fit->points[j]);
+            one_level = one_level && same_text(first->level, fit->points[j].level) &&
+                        same_text(first->bound, fit->points[j].bound);
             enum fit_verdict kind = judge_pair(fit, &c, one_level, &distance);
             if (kind > fit->verdict || (kind == fit->verdict && distance > furthest)) {
                 fit->verdict = kind;
@@ -241,7 +227,7 @@ static void add_fit(struct fits *fits, const struct slice *slice, struct fit fit
         if (fit.count && p.time.x == fit.points[fit.count - 1].time.x)
             continue;
         fit.points[fit.count++] = p;
-        fit.by_bytes = fit.by_bytes && is_bound_by_memory(&p);
+        fit.by_bytes = fit.by_bytes && same_text(p.bound, "memory");
         fit.loaded = fit.loaded || p.range.lost > DISTURBANCE_HEAVY;
     }
     if (fit.count < 2) {

@@ -19,8 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Reports errno; returns false. */
-static bool system_error(char *error, const char *path)
+bool file_failed(const char *path, char *error)
 {
     snprintf(error, MESSAGE_SIZE, "%.300s: cannot be written: %s", path, strerror(errno));
     return false;
@@ -76,7 +75,7 @@ static FILE *open_beside(const char *path, char **beside, char *error)
     if (file)
         setvbuf(file, NULL, _IOFBF, 1 << 18); /* thousands of rows are written at once */
     if (!file) {
-        system_error(error, path);
+        file_failed(path, error);
         free(*beside);
     }
     return file;
@@ -122,11 +121,11 @@ bool file_replace(const char *path, bool write(const void *document, FILE *out),
     bool good = write(document, file) && fflush(file) == 0 && fsync(fileno(file)) == 0 &&
                 (!fd || (*fd = kept_open(file)) >= 0);
     if (!good)
-        system_error(error, path);
+        file_failed(path, error);
     if (fclose(file) != 0 && good)
-        good = system_error(error, path);
+        good = file_failed(path, error);
     if (good && rename(beside, path) != 0)
-        good = system_error(error, path);
+        good = file_failed(path, error);
     if (good)
         sync_directory(path);
     else
@@ -182,7 +181,7 @@ bool file_keep(const char *path, char *error)
     char *kept = format_text("%s~", path);
     unlink(kept);
     /* Some file systems have no hard links, and links to other users' files may be forbidden. */
-    bool good = link(path, kept) == 0 || rename(path, kept) == 0 || system_error(error, kept);
+    bool good = link(path, kept) == 0 || rename(path, kept) == 0 || file_failed(kept, error);
     free(kept);
     return good;
 }

@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
+/* Writes "PATH: cannot be written: ", and why by errno. Returns false. */
+bool file_failed(const char *path, char *error);
+
 /* All bytes of a file, followed by '\0'; the caller frees them. */
 char *file_read(const char *path, size_t *size, char *error);
 

@@ -8,16 +8,8 @@
 /* --- writing */
 
 /* The members of the head that have lines of their own, the last of them when the run is complete. */
-static const char *const members[] = {"calibrations", "links", "fits"};
-enum { MEMBERS = sizeof members / sizeof *members };
-
-static bool is_member(const char *name)
-{
-    bool found = false;
-    for (size_t i = 0; i < MEMBERS; i++)
-        found = found || strcmp(members[i], name) == 0;
-    return found;
-}
+static const char *const members[] = {"calibrations", "links", "fits", NULL};
+enum { LAST_MEMBER = 2 };
 
 static void begin(const struct value *head, const char *kind, struct buffer *out)
 {
@@ -43,7 +35,7 @@ void lines_put_head(const struct value *head, struct buffer *out)
 {
     begin(head, "head", out);
     for (struct walk w = value_walk(head); walk_next(&w);)
-        if (strcmp(w.key, "run") != 0 && !is_member(w.key))
+        if (strcmp(w.key, "run") != 0 && !has_name(members, w.key))
             put_member(w.key, w.value, out);
     buffer_string(out, "}\n");
 }
@@ -70,13 +62,13 @@ void lines_put(const struct record *record, struct buffer *out)
     const struct value *head = record_head(record);
     const struct rows *rows = record_rows(record);
     lines_put_head(head, out);
-    for (size_t i = 0; i + 1 < MEMBERS; i++)
+    for (size_t i = 0; i < LAST_MEMBER; i++)
         if (value_get(head, members[i]))
             lines_put_member(head, members[i], out);
     for (size_t i = 0; i < rows_count(rows); i++)
         lines_put_row(head, rows_at(rows, i), out);
-    if (value_get(head, members[MEMBERS - 1]))
-        lines_put_member(head, members[MEMBERS - 1], out);
+    if (value_get(head, members[LAST_MEMBER]))
+        lines_put_member(head, members[LAST_MEMBER], out);
 }
 
 /* --- reading */
@@ -124,20 +116,18 @@ static void add_run(struct reader *r, struct value *line)
     runs->list[runs->count++] = record_of_head(line);
 }
 
+static int by_id(const void *a, const void *b)
+{
+    const struct row_id *x = a, *y = b;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
 /* The place of an id in the list, or where it belongs; mostly that is the end. */
 static size_t find_id(const struct row_ids *ids, int64_t id)
 {
-    size_t low = 0, high = ids->count;
-    if (high > 0 && ids->list[high - 1].id < id)
-        return high;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (ids->list[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    bool last = ids->count > 0 && ids->list[ids->count - 1].id < id;
+    return last ? ids->count
+                : first_not_less(ids->list, ids->count, sizeof *ids->list, &(struct row_id){id, 0}, by_id);
 }
 
 static void insert_id(struct row_ids *ids, size_t i, struct row_id id)
@@ -165,7 +155,7 @@ static void take_member(struct record *record, const char *kind, const struct va
 {
     const char *name = strcmp(kind, "end") == 0 ? "fits" : kind;
     const struct value *v = value_get(line, name);
-    if (v && (is_member(name) || strcmp(name, "resumed") == 0))
+    if (v && (has_name(members, name) || strcmp(name, "resumed") == 0))
         value_set(record_head(record), name, value_copy(v));
 }
 

@@ -6,7 +6,7 @@
 /* Nodes for each rank are its own only if ranks divide them. */
 static bool divides_nodes(const struct row *row)
 {
-    return row->ranks.parallel && strcmp(row->ranks.parallel, "halo") == 0;
+    return same_text(row->ranks.parallel, "halo");
 }
 
 static int by_sizes(const struct rank_place *x, const struct rank_place *y)
@@ -64,21 +64,6 @@ struct rank_place *rank_places(const struct rows *rows, bool weak)
     return places;
 }
 
-/* The first place from this one on. */
-static const struct rank_place *find_place(const struct rank_place *places, size_t n,
-                                           const struct rank_place *key)
-{
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (by_rank_place(&places[middle], key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return &places[low];
-}
-
 /* The row of one rank that has 1 / R of what grows. The same work is compared first: a sweep over sizes and
  * ranks has both. */
 static bool find_base(const struct rank_place *places, size_t n, const struct rank_place *p,
@@ -91,7 +76,8 @@ static bool find_base(const struct rank_place *places, size_t n, const struct ra
         key.index = 0;
         if (s->growth != GROWS_NOT)
             *(s->growth == GROWS_GRAPHS ? &key.graphs : &key.nodes) /= (double)s->ranks;
-        const struct rank_place *base = find_place(places, n, &key);
+        const struct rank_place *base =
+            places + first_not_less(places, n, sizeof *places, &key, by_rank_place);
         if (base < places + n && base->ranks == 1 && by_sizes(base, &key) == 0 &&
             (s->growth != GROWS_NODES || divides_nodes(s->row))) {
             s->base = base->row;

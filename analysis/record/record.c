@@ -25,14 +25,6 @@ void utc_now(char text[UTC_TEXT])
     strftime(text, UTC_TEXT, "%Y-%m-%dT%H:%M:%SZ", &utc);
 }
 
-/* Takes ownership of both. */
-static struct record *make_record(struct value *head, struct rows *rows)
-{
-    struct record *record = allocate(1, sizeof *record);
-    *record = (struct record){.head = head, .rows = rows};
-    return record;
-}
-
 /* A name that no other run has: when it began, its process, and a random number. */
 enum { RUN_NAME = 64 };
 static const char *name_run(const char *started, char name[RUN_NAME])
@@ -45,7 +37,9 @@ static const char *name_run(const char *started, char name[RUN_NAME])
 
 struct record *record_of_head(struct value *head)
 {
-    return make_record(head, rows_new());
+    struct record *record = allocate(1, sizeof *record);
+    *record = (struct record){.head = head, .rows = rows_new()};
+    return record;
 }
 
 /* A copy with the names of this version. */
@@ -85,7 +79,7 @@ struct record *record_new(const char *benchmark, const char *command, struct val
         value_set(head, w.key, value_copy(w.value));
     value_set_text(head, "run", name_run(started, run));
     value_free(context);
-    return make_record(head, rows_new());
+    return record_of_head(head);
 }
 
 void record_free(struct record *record)

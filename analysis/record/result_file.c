@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-bool record_write_lines(const struct record *record, FILE *out)
+bool record_write_lines(const void *record, FILE *out)
 {
     struct buffer lines = {0};
     lines_put(record, &lines);
@@ -20,14 +20,9 @@ bool record_write_lines(const struct record *record, FILE *out)
     return !ferror(out);
 }
 
-static bool write_lines(const void *record, FILE *out)
-{
-    return record_write_lines(record, out);
-}
-
 bool record_replace(const struct record *record, const char *path, int *file, char *error)
 {
-    return file_replace(path, write_lines, record, file, error);
+    return file_replace(path, record_write_lines, record, file, error);
 }
 
 bool record_save(const struct record *record, const char *path, char *error)
@@ -184,13 +179,6 @@ static double seconds_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Reports errno; returns false. */
-static bool write_error(const struct writer *writer, char *error)
-{
-    snprintf(error, MESSAGE_SIZE, "%.300s: cannot be written: %s", writer->path, strerror(errno));
-    return false;
-}
-
 static void free_writer(struct writer *writer)
 {
     free(writer->path);
@@ -213,7 +201,7 @@ struct writer *writer_open(const char *path, FILE *warnings, char *error)
         snprintf(error, MESSAGE_SIZE, "%.300s: another program is writing this file", path);
         break;
     case LOCK_IMPOSSIBLE:
-        snprintf(error, MESSAGE_SIZE, "%.300s: cannot be written: %s", path, strerror(errno));
+        file_failed(path, error);
         break;
     }
     free_writer(writer);
@@ -251,7 +239,7 @@ static bool append_line(struct writer *writer, const struct buffer *line, char *
     struct stat before;
     if (fstat(writer->file, &before) == 0 && write_all(writer->file, line->text, line->size))
         return true;
-    write_error(writer, error);
+    file_failed(writer->path, error);
     (void)!ftruncate(writer->file, before.st_size);
     return false;
 }
@@ -261,7 +249,7 @@ static bool sync_sometimes(struct writer *writer, char *error)
 {
     if (seconds_now() - writer->synced < sync_seconds)
         return true;
-    bool good = fdatasync(writer->file) == 0 || write_error(writer, error);
+    bool good = fdatasync(writer->file) == 0 || file_failed(writer->path, error);
     writer->synced = seconds_now();
     return good;
 }
@@ -295,20 +283,14 @@ bool writer_head(struct writer *writer, const char *name, char *error)
     return save_line(writer, line, error);
 }
 
-/* Removes the file if nothing was ever written to it. */
-static void remove_empty(const struct writer *writer)
-{
-    struct stat there;
-    if (!writer->record && fstat(writer->file, &there) == 0 && there.st_size == 0)
-        unlink(writer->path);
-}
-
 bool writer_close(struct writer *writer, char *error)
 {
     if (!writer)
         return true;
+    struct stat there;
     bool good = !writer->record || rewrite(writer, error);
-    remove_empty(writer);
+    if (!writer->record && fstat(writer->file, &there) == 0 && there.st_size == 0)
+        unlink(writer->path); /* nothing was ever written to it */
     close(writer->file);
     free_writer(writer);
     return good;

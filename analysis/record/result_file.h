@@ -7,8 +7,8 @@
 
 #include "analysis/record/lines.h"
 
-/* Writes its lines. False if the stream failed. */
-bool record_write_lines(const struct record *record, FILE *out);
+/* Writes the lines of a struct record. False if the stream failed. */
+bool record_write_lines(const void *record, FILE *out);
 
 /* Saves its lines to a file that is whole at every moment (file_save). */
 bool record_save(const struct record *record, const char *path, char *error);

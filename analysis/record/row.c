@@ -349,7 +349,7 @@ bool row_is_planned(const struct row *row)
 /* What explains any absent field. */
 static const char *reason_of_all(const struct row *row)
 {
-    bool ok = row->status && strcmp(row->status, "ok") == 0;
+    bool ok = same_text(row->status, "ok");
     return row->status && !ok ? row->reason : row_is_planned(row) ? "planned only (--device meta)" : NULL;
 }
 

@@ -126,6 +126,9 @@ void row_derive(struct row *row);
 void row_derive_times(struct row *row, struct row_times *time);
 void row_derive_samples(struct row *row, struct row_times *time, bool drifts);
 
+/* The member of a part of the probes. */
+double *row_state(struct row_times *time, int part);
+
 /* Sets the statistics of the reported turns. */
 void row_report_times(struct row_times *time, const struct turns *t, const struct reported *r);
 
@@ -183,9 +186,6 @@ bool row_solved_nothing(const struct row *row);
 
 /* Whether the row is well-formed, with a known status; if not, error[MESSAGE_SIZE] says why. */
 bool row_validate(const struct row *row, char *error);
-
-/* Whether the status is known, and has a reason unless it is ok; fields may be missing. */
-bool row_validate_status(const struct row *row, char *error);
 
 /*
  * A row as JSON: dotted paths are nested objects, of the fields that the row has; "absent" is an object

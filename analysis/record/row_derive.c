@@ -104,17 +104,6 @@ static struct range range_of_samples(struct items samples)
     return range_of(medians, groups);
 }
 
-/* Of the medians of turns. */
-static double quantile_of(const struct items *turns)
-{
-    double *sorted = allocate(turns->count, sizeof *sorted);
-    memcpy(sorted, turns->reals, turns->count * sizeof *sorted);
-    sort_doubles(sorted, turns->count);
-    double value = quantile(sorted, turns->count, 0.25);
-    free(sorted);
-    return value;
-}
-
 /* Says why the range is wide, or rests on few repetitions. */
 static void describe_range(struct row *row, struct row_times *t)
 {
@@ -142,8 +131,9 @@ void row_derive_times(struct row *row, struct row_times *t)
     bool interval = turns->count > 0 && !isnan(t->ci95_low);
     t->range_low = interval ? t->ci95_low : all.low;
     t->range_high = interval ? t->ci95_high : all.high;
-    t->lower_quartile =
-        turns->count > 0 && whole_of(row, t)->lost <= DISTURBANCE_HEAVY ? quantile_of(turns) : NAN;
+    t->lower_quartile = turns->count > 0 && whole_of(row, t)->lost <= DISTURBANCE_HEAVY
+                            ? quantile_of(turns->reals, turns->count, 0.25)
+                            : NAN;
     t->cv = ratio(t->std, fabs(t->mean));
     t->repetitions = turns->list ? (int64_t)turns->count : COUNT_ABSENT;
     t->other_repetitions = turns->list && t->blocks.list ? (int64_t)t->left_out.count : COUNT_ABSENT;
@@ -209,7 +199,7 @@ void row_derive(struct row *row)
 
 bool row_is_ok(const struct row *row)
 {
-    return row && row->status && strcmp(row->status, "ok") == 0;
+    return row && same_text(row->status, "ok");
 }
 
 const char *row_noisy(const struct row *row, size_t kind)
@@ -221,19 +211,17 @@ const char *row_noisy(const struct row *row, size_t kind)
 const char *row_unchecked(const struct row *row)
 {
     const char *reason = row_reason(row, "checked");
-    bool none = row_is_ok(row) && row->checked && strcmp(row->checked, "none") == 0;
+    bool none = row_is_ok(row) && same_text(row->checked, "none");
     bool ran = !isnan(row->forward.time.median) || !isnan(row->step.time.median) ||
                !isnan(row->kernel.time.median); /* encodings are checked as they are made */
     return none && ran ? reason ? reason : "not checked" : NULL;
 }
 
-bool row_validate_status(const struct row *row, char *error)
+/* Whether the status is known, and has a reason unless it is ok. */
+static bool status_is_sound(const struct row *row, char *error)
 {
-    static const char *const allowed[] = {"ok", "skipped", "oom", "failed", "wrong"};
-    bool known = false;
-    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
-        known = known || (row->status && strcmp(row->status, allowed[i]) == 0);
-    if (!known)
+    static const char *const allowed[] = {"ok", "skipped", "oom", "failed", "wrong", NULL};
+    if (!row->status || !has_name(allowed, row->status))
         snprintf(error, MESSAGE_SIZE, "status: %.40s is none of ok, skipped, oom, failed, wrong",
                  row->status ? row->status : "");
     else if (!row_is_ok(row) && (!row->reason || !*row->reason))
@@ -246,7 +234,7 @@ bool row_validate_status(const struct row *row, char *error)
 bool row_validate(const struct row *row, char *error)
 {
     if (!row->flaw)
-        return row_validate_status(row, error);
+        return status_is_sound(row, error);
     snprintf(error, MESSAGE_SIZE, "%s", row->flaw);
     return false;
 }
@@ -266,15 +254,11 @@ static bool same_place(const struct row *a, const struct row *b)
 /* The state that times report; parts that they lack are those of `other`. */
 static struct probe reported_state(const struct row_times *times, const struct row_times *other)
 {
-    struct probe state = {{[PROBE_PING] = times->state.ping,
-                           [PROBE_FMA] = times->state.fma,
-                           [PROBE_SHARING] = times->state.sharing}};
-    const double others[] = {[PROBE_PING] = other->state.ping,
-                             [PROBE_FMA] = other->state.fma,
-                             [PROBE_SHARING] = other->state.sharing};
-    for (int part = 0; part < PROBE_PARTS; part++)
-        if (isnan(state.seconds[part]))
-            state.seconds[part] = others[part];
+    struct probe state;
+    for (int part = 0; part < PROBE_PARTS; part++) {
+        double seconds = *row_state((struct row_times *)times, part);
+        state.seconds[part] = isnan(seconds) ? *row_state((struct row_times *)other, part) : seconds;
+    }
     return state;
 }
 

@@ -70,7 +70,7 @@ static double state_change(double ping_ratio)
 static void judge_state(struct verdict *v, const struct row *base, size_t of_base, const struct row *row,
                         size_t kind, struct verdict_limits limits)
 {
-    if (limits.machines || (v->kind != VERDICT_FASTER && v->kind != VERDICT_SLOWER))
+    if (limits.machines || !verdict_differs(v->kind))
         return;
     bool mixed = v->bound; /* then the medians of probes say nothing of either state */
     double clock = mixed ? NAN : row_state_ratio(base, of_base, row, kind, PROBE_FMA),

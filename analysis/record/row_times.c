@@ -33,12 +33,6 @@ struct row_times *row_times(const struct row *row, const char *group)
     abort();
 }
 
-static double *new_array(size_t n)
-{
-    double *array = allocate(n, sizeof *array);
-    return array;
-}
-
 /* Absent unless all values are finite. */
 static struct items keep_reals(struct row *row, const double *values, size_t n)
 {
@@ -51,7 +45,7 @@ static struct items keep_reals(struct row *row, const double *values, size_t n)
 static void set_turns(struct row *row, struct row_times *time, const struct turns *t,
                       const struct reported *r)
 {
-    double *sizes = new_array(t->count), *left_out = new_array(t->count);
+    double *sizes = allocate(t->count, ITEM), *left_out = allocate(t->count, ITEM);
     size_t others = 0;
     for (size_t i = 0; i < t->count; i++) {
         sizes[i] = (double)t->list[i].samples;
@@ -65,8 +59,7 @@ static void set_turns(struct row *row, struct row_times *time, const struct turn
     free(sizes);
 }
 
-/* The members of a part of the probes. */
-static double *state_of(struct row_times *time, int part)
+double *row_state(struct row_times *time, int part)
 {
     return part == PROBE_PING  ? &time->state.ping
            : part == PROBE_FMA ? &time->state.fma
@@ -83,14 +76,14 @@ static struct items *probes_of(struct row_times *time, int part)
 static void set_state(struct row *row, struct row_times *time, const struct turns *t,
                       const struct reported *r)
 {
-    double *probes = new_array(2 * t->count);
+    double *probes = allocate(2 * t->count, ITEM);
     for (int part = 0; part < PROBE_PARTS; part++) {
         for (size_t i = 0; i < t->count; i++) {
             probes[2 * i] = t->list[i].before.seconds[part];
             probes[2 * i + 1] = t->list[i].after.seconds[part];
         }
         *probes_of(time, part) = keep_reals(row, probes, 2 * t->count);
-        *state_of(time, part) = r->state.seconds[part];
+        *row_state(time, part) = r->state.seconds[part];
     }
     free(probes);
 }
@@ -109,9 +102,7 @@ static size_t interval_rank(size_t turns)
 /* The median of the turns' medians, and its interval by ranks. */
 static void set_intervals(struct row_times *time, const double *medians, size_t turns, bool settled)
 {
-    double *sorted = new_array(turns + 1);
-    memcpy(sorted, medians, turns * sizeof *sorted);
-    sort_doubles(sorted, turns);
+    double *sorted = sorted_copy(medians, turns);
     size_t rank = settled ? interval_rank(turns) : 0;
     time->median = quantile(sorted, turns, 0.5);
     time->ci95_low = rank ? sorted[rank - 1] : NAN;

@@ -2,6 +2,7 @@
 #include "analysis/record/schema.h"
 
 #include "analysis/record/row_struct.h"
+#include "analysis/statistics/allocate.h"
 
 #define ENTRY(group, name, type, unit, symbol, meaning, derived)                                             \
     {SCHEMA_PATH_OF(group, name),                                                                            \
@@ -152,11 +153,8 @@ static bool has_flag(const char *path)
 #define AXIS(id, flag, group, name, kind, place, standard, pace, work, dump, unit, symbol, help, meaning)    \
     SCHEMA_PATH_OF(group, name),
 #include "analysis/record/axes.def"
-    };
-    size_t i = 0;
-    while (i < sizeof paths / sizeof *paths && strcmp(paths[i], path) != 0)
-        i++;
-    return i < sizeof paths / sizeof *paths;
+        NULL};
+    return has_name(paths, path);
 }
 
 static const char *head_kind_name(enum value_kind kind)

@@ -2,13 +2,6 @@
 
 #include "analysis/statistics/allocate.h"
 
-static bool is_free(const char *const *paths, const struct field *axis)
-{
-    while (paths && *paths && strcmp(*paths, axis->path) != 0)
-        paths++;
-    return paths && *paths;
-}
-
 static int order_in(const struct slices *s, const struct row *a, const struct row *b)
 {
     int order = 0;
@@ -50,7 +43,7 @@ size_t slices_axes(const struct rows *rows, const struct field *along, const cha
 {
     size_t kept = 0, n = along ? axes_beside(rows, along, axes) : axes_varying(rows, axes);
     for (size_t i = 0; i < n; i++)
-        if (!is_free(any, axes[i]))
+        if (!has_name(any, axes[i]->path))
             axes[kept++] = axes[i];
     return kept;
 }

@@ -182,12 +182,6 @@ void value_append(struct value *array, struct value *v)
         value_misuse("not an element of an array");
 }
 
-void value_replace(struct value *array, size_t index, struct value *v)
-{
-    if (!cJSON_ReplaceItemInArray(json_of(array), (int)index, json_of(v)))
-        value_misuse("no such element of an array");
-}
-
 size_t value_size(const struct value *v)
 {
     return (size_t)cJSON_GetArraySize(json_of(v));

@@ -51,9 +51,7 @@ void value_set_real(struct value *object, const char *key, double real);
 void value_set_text(struct value *object, const char *key, const char *text);
 void value_remove(struct value *object, const char *key); /* if it exists */
 
-/* Appends to an array; replaces the element at an index below its size. */
-void value_append(struct value *array, struct value *v);
-void value_replace(struct value *array, size_t index, struct value *v);
+void value_append(struct value *array, struct value *v); /* to an array */
 
 /* Members of an object or elements of an array; 0 for other values. */
 size_t value_size(const struct value *v);

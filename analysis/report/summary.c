@@ -16,11 +16,6 @@ void part_name_row(const struct part *p, const struct row *row, char text[AXES_T
         snprintf(text, AXES_TEXT, "the row");
 }
 
-static void put_part_cell(FILE *out, const struct part *p)
-{
-    html(out, "<th scope=\"row\"><a href=\"#file%zu\">%s</a></th>", p->number, p->name);
-}
-
 /* "100 to 5000 nodes", or the name of an axis of texts */
 static void put_range(FILE *out, const struct part *p, const struct field *axis)
 {
@@ -45,9 +40,7 @@ static void put_measured(FILE *out, const struct part *p)
         ok += row_is_ok(rows_at(p->rows, i));
     value_get_text(record_head(p->record), "started", &started);
     snprintf(when, sizeof when, "%.10s %.5s", started, strlen(started) > 11 ? started + 11 : "");
-    fputs("<tr>", out);
-    put_part_cell(out, p);
-    fputs("<td>", out);
+    html(out, "<tr><th scope=\"row\"><a href=\"#file%zu\">%s</a></th><td>", p->number, p->name);
     for (size_t i = 0; i < p->axes_count; i++) {
         fputs(i ? ", " : "", out);
         put_range(out, p, p->axes[i]);

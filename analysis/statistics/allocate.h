@@ -3,6 +3,7 @@
 #define GTMARK_ANALYSIS_ALLOCATE_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,35 @@ static inline void *grow(void *list, size_t n, size_t size)
     return list;
 }
 
+/* The first of a sorted list's elements that is not less than the key, as `order` says; n: all are. */
+static inline size_t first_not_less(const void *list, size_t n, size_t size, const void *key,
+                                    int order(const void *, const void *))
+{
+    size_t low = 0;
+    for (size_t high = n; low < high;) {
+        size_t middle = low + (high - low) / 2;
+        if (order((const char *)list + middle * size, key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Whether both texts are there, and the same. */
+static inline bool same_text(const char *a, const char *b)
+{
+    return a && b && strcmp(a, b) == 0;
+}
+
+/* Whether a null-terminated list, or null, has this text. */
+static inline bool has_name(const char *const *list, const char *name)
+{
+    while (list && *list && strcmp(*list, name) != 0)
+        list++;
+    return list && *list;
+}
+
 /* A stream into a text, which is there, to be freed, once it is closed. */
 static inline FILE *open_text(char **text, size_t *size)
 {
@@ -37,13 +67,19 @@ static inline FILE *open_text(char **text, size_t *size)
 }
 
 /* A text, to be freed. */
-__attribute__((format(printf, 1, 2))) static inline char *format_text(const char *format, ...)
+static inline char *format_values(const char *format, va_list values)
 {
     char *text;
-    va_list values;
-    va_start(values, format);
     if (vasprintf(&text, format, values) < 0)
         abort();
+    return text;
+}
+
+__attribute__((format(printf, 1, 2))) static inline char *format_text(const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    char *text = format_values(format, values);
     va_end(values);
     return text;
 }

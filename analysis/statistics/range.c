@@ -83,13 +83,12 @@ const char *verdict_name(enum verdict_kind kind)
 
 void verdict_ratio_text(const struct verdict *v, char text[RATIO_TEXT])
 {
-    bool differs = v->kind == VERDICT_FASTER || v->kind == VERDICT_SLOWER;
     int decimals = v->ratio < 9.9995 ? 3 : v->ratio < 99.95 ? 1 : 0;
     if (isnan(v->ratio))
         strcpy(text, "-");
     else if (isnan(v->low))
         snprintf(text, RATIO_TEXT, "%.*f", decimals, v->ratio);
-    else if (v->bound && differs)
+    else if (v->bound && verdict_differs(v->kind))
         snprintf(text, RATIO_TEXT, "%s %.*f", v->ratio > 1 ? "at least" : "at most", decimals,
                  v->ratio > 1 ? v->low : v->high);
     else

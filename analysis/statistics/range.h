@@ -74,6 +74,11 @@ struct verdict verdict_of(const struct range *base, const struct range *time, st
 /* Judges the range of a ratio of which low, ratio and high are given. */
 void verdict_judge(struct verdict *v, struct verdict_limits limits);
 
+static inline bool verdict_differs(enum verdict_kind kind)
+{
+    return kind == VERDICT_FASTER || kind == VERDICT_SLOWER;
+}
+
 /* "inconclusive", "same", "faster", "slower" */
 const char *verdict_name(enum verdict_kind kind);
 

@@ -30,35 +30,16 @@
 #define AUTOCORRELATION_MAX 0.95
 enum { DRIFT_POINTS = 200 };
 
-/* A sorted copy; the caller frees it. */
-static double *sorted_copy(const double *x, size_t n)
+/* The number of sorted[n] less than x. */
+static size_t count_below(const double *sorted, size_t n, double x)
 {
-    double *sorted = allocate(n, sizeof *sorted);
-    memcpy(sorted, x, n * sizeof *sorted);
-    sort_doubles(sorted, n);
-    return sorted;
+    return first_not_less(sorted, n, sizeof *sorted, &x, compare_doubles);
 }
 
-static double median_of(const double *x, size_t n)
+/* The number of sorted[n] at most x. */
+static size_t count_up_to(const double *sorted, size_t n, double x)
 {
-    double *sorted = sorted_copy(x, n);
-    double median = quantile(sorted, n, 0.5);
-    free(sorted);
-    return median;
-}
-
-/* The number of sorted[n] less than x or, with `or_equal`, at most x. */
-static size_t count_below(const double *sorted, size_t n, double x, bool or_equal)
-{
-    size_t low = 0, high = n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (sorted[middle] < x || (or_equal && sorted[middle] == x))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return count_below(sorted, n, nextafter(x, INFINITY));
 }
 
 /*
@@ -72,7 +53,7 @@ static double lag1_autocorrelation(const double *x, size_t n, int fitted)
     double *sorted = sorted_copy(x, n), before = 0, products = 0, squares = 0;
     for (size_t i = 0; i < n; i++) {
         /* Ties get the mean of their ranks; the mean of all ranks is 0. */
-        size_t ranks = count_below(sorted, n, x[i], false) + count_below(sorted, n, x[i], true);
+        size_t ranks = count_below(sorted, n, x[i]) + count_up_to(sorted, n, x[i]);
         double rank = 0.5 * ((double)ranks - (double)n);
         products += before * rank;
         squares += rank * rank;
@@ -106,7 +87,7 @@ static double variance(const double *x, size_t n)
 {
     double *sorted = sorted_copy(x, n), m = (double)n, sum = m * (m - 1) * (2 * m + 5);
     for (size_t i = 0, end; i < n; i = end) {
-        end = count_below(sorted, n, sorted[i], true);
+        end = count_up_to(sorted, n, sorted[i]);
         double t = (double)(end - i);
         sum -= t * (t - 1) * (2 * t + 5);
     }
@@ -135,7 +116,7 @@ static struct drift drift_of(const double *x, size_t n)
     double s, slope = slope_of(x, n, &s), *flat = allocate(n, sizeof *flat);
     for (size_t i = 0; i < n; i++)
         flat[i] = x[i] - slope * (double)i;
-    double r = fmax(0, lag1_autocorrelation(flat, n, 2)), median = median_of(x, n);
+    double r = fmax(0, lag1_autocorrelation(flat, n, 2)), median = quantile_of(x, n, 0.5);
     free(flat);
     double deviation = sqrt(variance(x, n) * variance_factor(n, r));
     struct drift d = {.change = slope * (double)(n - 1) / fabs(median), .p = 1};
@@ -154,7 +135,7 @@ struct drift drift_find(const double *samples, size_t n)
     double points[DRIFT_POINTS];
     for (size_t i = 0; i < DRIFT_POINTS; i++) {
         size_t first = i * n / DRIFT_POINTS, end = (i + 1) * n / DRIFT_POINTS;
-        points[i] = median_of(samples + first, end - first);
+        points[i] = quantile_of(samples + first, end - first, 0.5);
     }
     return drift_of(points, DRIFT_POINTS);
 }
@@ -179,7 +160,7 @@ struct slow_start slow_start_find(const double *samples, size_t n)
         later += samples[i] > limit;
     if (runs == 0 || 20 * later > n - runs)
         return none;
-    return (struct slow_start){runs, samples[0] / median_of(samples + runs, n - runs)};
+    return (struct slow_start){runs, samples[0] / quantile_of(samples + runs, n - runs, 0.5)};
 }
 
 /* The variance of the mean of the signs relative to that of independent signs. */

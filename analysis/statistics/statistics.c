@@ -46,7 +46,7 @@ static void part_at_pivot(double *x, ptrdiff_t *first, ptrdiff_t *last)
     *last = j;
 }
 
-static int compare_doubles(const void *a, const void *b)
+int compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -57,6 +57,14 @@ void sort_doubles(double *x, size_t n)
     qsort(x, n, sizeof *x, compare_doubles);
 }
 
+double *sorted_copy(const double *x, size_t n)
+{
+    double *sorted = allocate(n, sizeof *sorted);
+    memcpy(sorted, x, n * sizeof *sorted);
+    sort_doubles(sorted, n);
+    return sorted;
+}
+
 double quantile(const double *sorted, size_t n, double p)
 {
     double position = p * (double)(n - 1);
@@ -65,6 +73,13 @@ double quantile(const double *sorted, size_t n, double p)
         return sorted[n - 1];
     double share = position - (double)below;
     return sorted[below] + share * (sorted[below + 1] - sorted[below]);
+}
+
+double quantile_of(const double *values, size_t n, double p)
+{
+    double *sorted = sorted_copy(values, n), value = quantile(sorted, n, p);
+    free(sorted);
+    return value;
 }
 
 /* Moves the value of this rank, counted from 0, to its place, smaller ones before it and larger ones behind

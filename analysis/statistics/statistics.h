@@ -27,6 +27,7 @@ struct summary summarize(const double *samples, size_t n);
 
 /* The p-quantile, 0 <= p <= 1, of ascending sorted[n], n >= 1, interpolated linearly. */
 double quantile(const double *sorted, size_t n, double p);
+double quantile_of(const double *values, size_t n, double p); /* in any order */
 
 /* The median of values[n], n >= 1, in any order, which it changes: in a time proportional to n, mostly. */
 double median_of_some(double *values, size_t n);
@@ -40,7 +41,11 @@ size_t median_interval_rank(size_t n);
 /* The same for this confidence, between 0 and 1. */
 size_t median_interval_rank_at(size_t n, double confidence);
 
-/* Sorts in ascending order; a call of qsort takes several times as long. */
+/* Of two doubles, for qsort. */
+int compare_doubles(const void *a, const void *b);
+
+/* Sorts in ascending order; a sorted copy, to be freed. */
 void sort_doubles(double *x, size_t n);
+double *sorted_copy(const double *x, size_t n);
 
 #endif

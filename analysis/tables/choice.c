@@ -2,20 +2,12 @@
 #include "analysis/tables/columns.h"
 #include "analysis/tables/table.h"
 
-static bool has_axis(const struct table *t, const char *path)
-{
-    for (size_t i = 0; i < t->axes_count; i++)
-        if (strcmp(t->axes[i]->path, path) == 0)
-            return true;
-    return false;
-}
-
 void table_choose(struct table *t, const bool timed[TIMED], bool planned)
 {
     struct column list[COLUMNS_MAX];
-    bool presets = has_axis(t, "preset"), batches = has_axis(t, "batch") || has_axis(t, "batching") ||
-                                                    presets || has_axis(t, "ranks.count") ||
-                                                    has_axis(t, "ranks.parallel");
+    bool presets = table_has_axis(t, "preset"),
+         batches = table_has_axis(t, "batch") || table_has_axis(t, "batching") || presets ||
+                   table_has_axis(t, "ranks.count") || table_has_axis(t, "ranks.parallel");
     size_t lead = timed[TIMED_STEP] ? TIMED_STEP : timed[TIMED_FORWARD] ? TIMED_FORWARD : TIMED_KERNEL;
     unsigned where = (planned ? IN_PLAN : IN_TABLE) | (presets ? IN_PRESETS : planned ? 0 : IN_ENCODINGS);
     size_t n = columns_chosen(where, lead, list);

@@ -2,6 +2,7 @@
 
 #include "analysis/record/row_range.h"
 #include "analysis/record/schema.h"
+#include "analysis/statistics/allocate.h"
 #include "analysis/tables/units.h"
 
 static void format_count(struct table_cell *cell, const struct row *row, const struct column *c)
@@ -165,7 +166,7 @@ static void format_seconds(struct table_cell *cell, const struct row *row, const
     format_unit(cell, row, c, UNITS_SI, "s");
 }
 
-static void format_text(struct table_cell *cell, const struct row *row, const struct column *c)
+static void format_words(struct table_cell *cell, const struct row *row, const struct column *c)
 {
     if (row_has_field(row, c->field))
         snprintf(cell->text, CELL_TEXT, "%s", *field_text(row, c->field));
@@ -177,7 +178,7 @@ static void format_method(struct table_cell *cell, const struct row *row, const 
     if (row_solved_nothing(row))
         strcpy(cell->text, "no solver");
     else
-        format_text(cell, row, c);
+        format_words(cell, row, c);
 }
 
 /* The rate whose ceiling is the lower one. */
@@ -187,7 +188,7 @@ static void format_bounded(struct table_cell *cell, const struct row *row, const
     (void)c;
     if (isnan(k->gflops) || isnan(k->bandwidth))
         return;
-    bool memory = k->gflops == 0 || (k->roofline.bound && strcmp(k->roofline.bound, "memory") == 0);
+    bool memory = k->gflops == 0 || same_text(k->roofline.bound, "memory");
     double rate = memory ? k->bandwidth : k->gflops;
     snprintf(cell->text, CELL_TEXT, "%.*f %s", units_decimals(rate), rate, memory ? "GB/s" : "GFLOP/s");
 }
@@ -204,7 +205,7 @@ static void format_bounded(struct table_cell *cell, const struct row *row, const
 static const struct column columns[] = {
     COLUMN("batch", "batch", format_count, IN_PRESETS, 0),
     COLUMN("nodes", "nodes", format_count, IN_PRESETS | IN_CSV, 0),
-    COLUMN("device", "device", format_text, IN_CSV, 0),
+    COLUMN("device", "device", format_words, IN_CSV, 0),
     COLUMN("threads", "threads", format_count, IN_CSV, 0),
     COLUMN("graph.edges", "edges", format_count, IN_CSV, 0),
     COLUMN("encoding", "encoding", format_time, IN_ENCODINGS | IN_CSV | IN_PAGE, 0),
@@ -228,7 +229,7 @@ static const struct column columns[] = {
     COLUMN("P.gflops", "GFLOP/s", format_rate, IN_TABLE | OF_LEAD | IN_CSV | IN_PAGE, 8),
     COLUMN("P.bandwidth", "GB/s", format_rate, IN_CSV, 0),
     COLUMN("P.roofline.percent", "roof", format_roof, IN_TABLE | OF_LEAD | IN_CSV | IN_PAGE, 9),
-    COLUMN("kernel.roofline.bound", "bound", format_text, IN_PAGE, 0),
+    COLUMN("kernel.roofline.bound", "bound", format_words, IN_PAGE, 0),
     COLUMN("step.flops.analytic", "FLOPs", format_flops, IN_PLAN | OF_LEAD | IN_CSV | IN_PAGE, 0),
     COLUMN("P.flops.analytic", "FLOPs", format_flops, IN_PLAN | OF_LEAD | IN_CSV, 0),
     COLUMN("P.bytes", "bytes", format_bytes, IN_PLAN | OF_LEAD, 6),
@@ -262,7 +263,7 @@ enum { COLUMNS = sizeof columns / sizeof *columns };
 static struct column plain_column(const struct field *f)
 {
     bool real = f->type == FIELD_REAL, count = f->type == FIELD_COUNT;
-    struct column c = {.title = f->path, .format = format_text, .path = f->path};
+    struct column c = {.title = f->path, .format = format_words, .path = f->path};
     if (is_list(f->type))
         c.format = format_samples;
     else if (count || real)

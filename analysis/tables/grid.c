@@ -11,13 +11,10 @@ enum { HIDDEN = -1 };
 
 void grid_add(struct grid *g, const char *format, ...)
 {
-    char *text;
     va_list values;
     va_start(values, format);
-    if (vasprintf(&text, format, values) < 0)
-        abort();
+    grid_add_markup(g, NULL, format_values(format, values));
     va_end(values);
-    grid_add_markup(g, NULL, text);
 }
 
 void grid_add_markup(struct grid *g, const char *class, char *markup)
@@ -57,6 +54,14 @@ void grid_add_value(struct grid *g, double value, enum unit_base base, const cha
     char text[UNITS_TEXT];
     units_format(text, value, base, unit);
     grid_add(g, "%s", isfinite(value) ? text : "-");
+}
+
+void grid_add_rounded(struct grid *g, int decimals, double value, const char *unit)
+{
+    if (isfinite(value))
+        grid_add(g, "%.*f%s", decimals, value, unit);
+    else
+        grid_add(g, "-");
 }
 
 /* The best of a line begins with a star. On a terminal it is bold too. */

@@ -29,10 +29,12 @@ struct grid {
 /* The next cell. The first line has to be complete, `columns` cells, before the others. */
 void grid_add(struct grid *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Some of them, null-terminated; the values of axes; a value with its unit, or "-" if it is not finite. */
+/* Some of them, null-terminated; the values of axes; a value with its unit and prefix, or with as many
+ * decimals, or "-" if it is not finite. */
 void grid_add_texts(struct grid *g, ...) __attribute__((sentinel));
 void grid_add_axes(struct grid *g, const struct row *row, const struct field *const *axes, size_t n);
 void grid_add_value(struct grid *g, double value, enum unit_base base, const char *unit);
+void grid_add_rounded(struct grid *g, int decimals, double value, const char *unit);
 
 /* A cell of HTML, of markup, which is freed with the grid. */
 void grid_add_markup(struct grid *g, const char *class, char *markup);

@@ -53,22 +53,14 @@ struct quantity {
     const char *unit;
 };
 
-static void add_share(struct grid *g, double share)
-{
-    if (isfinite(share))
-        grid_add(g, "%.1f %%", 100 * share);
-    else
-        grid_add(g, "-");
-}
-
 /* The last column is left-aligned: an empty one, which is left out. */
 static void add_quantity(struct grid *g, const struct quantity *q, size_t n)
 {
     grid_add(g, "%-*s", OP_WIDTH, q->title);
     for (size_t i = 0; i < n; i++) {
         grid_add_value(g, q->value[i], q->base, q->unit);
-        add_share(g, q->share[i]);
-        add_share(g, n > 1 ? NAN : q->roof[i]);
+        grid_add_rounded(g, 1, 100 * q->share[i], " %");
+        grid_add_rounded(g, 1, n > 1 ? NAN : 100 * q->roof[i], " %");
     }
     grid_add(g, "-");
 }
@@ -76,9 +68,8 @@ static void add_quantity(struct grid *g, const struct quantity *q, size_t n)
 static void add_titles(struct grid *g, const char *title, const struct model *models, size_t n)
 {
     grid_add(g, "%-*s", OP_WIDTH, title);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         grid_add_texts(g, models[i].name, "share", "of its roofline", NULL);
-    }
     grid_add(g, "-");
 }
 

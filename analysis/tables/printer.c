@@ -31,12 +31,6 @@ void printer_begin(struct printer *p)
         profile_csv_header(p->table.out);
 }
 
-static void keep_line(struct printer *p, const struct table_line *line)
-{
-    p->lines = grow(p->lines, p->count, sizeof *p->lines);
-    p->lines[p->count++] = *line;
-}
-
 /* Prints a line of the result file; before the first one, its head. */
 static void print_json_row(struct printer *p, const struct row *row)
 {
@@ -63,7 +57,8 @@ void printer_row(struct printer *p, const struct table_line *line)
         print_json_row(p, line->row);
         break;
     default: /* at the end, as a whole */
-        keep_line(p, line);
+        p->lines = grow(p->lines, p->count, sizeof *p->lines);
+        p->lines[p->count++] = *line;
         break;
     }
 }

@@ -18,18 +18,12 @@ enum { COLUMNS = 1 + sizeof titles / sizeof *titles, CALLS = 1, WORK = 4, INTENS
 static void add_percent(struct grid *table, double part, double whole)
 {
     double percent = whole > 0 ? 100 * part / whole : NAN;
-    if (isfinite(percent))
-        grid_add(table, "%.*f %%", percent < 99.95 ? 1 : 0, percent);
-    else
-        grid_add(table, "-");
+    grid_add_rounded(table, percent < 99.95, percent, " %");
 }
 
 static void add_rate(struct grid *table, double rate)
 {
-    if (isfinite(rate))
-        grid_add(table, "%.*f", units_decimals(rate), rate);
-    else
-        grid_add(table, "-");
+    grid_add_rounded(table, units_decimals(rate), rate, "");
 }
 
 static void add_group(struct grid *table, const struct profile_group *g, const struct profile_group *total,

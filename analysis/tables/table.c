@@ -5,15 +5,20 @@
 #include "analysis/tables/grid.h"
 #include "analysis/tables/wrap.h"
 
+bool table_has_axis(const struct table *t, const char *path)
+{
+    for (size_t i = 0; i < t->axes_count; i++)
+        if (strcmp(t->axes[i]->path, path) == 0)
+            return true;
+    return false;
+}
+
 static bool has_column(const struct table *t, const char *column)
 {
     for (size_t i = 0; i < t->count; i++)
         if (strcmp(t->columns[i], column) == 0)
             return true;
-    for (size_t i = 0; i < t->axes_count; i++)
-        if (strcmp(t->axes[i]->path, column) == 0)
-            return true;
-    return false;
+    return table_has_axis(t, column);
 }
 
 void table_add(struct table *t, const char *const *columns)
@@ -79,7 +84,7 @@ static void add_below(struct table *t, const struct table_line *line)
     char name[AXES_TEXT];
     axes_describe_all(line->row, t->axes, t->axes_count, name);
     below_add(&t->below, line->row, name, line->kept);
-    if (t->blas && line->row->variant && strcmp(line->row->variant, "blas") == 0)
+    if (t->blas && same_text(line->row->variant, "blas"))
         notes_add(&t->below.notes, t->blas, NULL);
 }
 

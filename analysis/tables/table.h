@@ -52,6 +52,9 @@ struct csv_fields table_csv(const struct table *t, const bool timed[TIMED]);
  */
 void table_add(struct table *t, const char *const *columns);
 
+/* Whether the axis of this path is a column. */
+bool table_has_axis(const struct table *t, const char *path);
+
 /* The columns of the screen. */
 int table_width(const struct table *t);
 

@@ -13,21 +13,13 @@ struct title {
     const char *separator; /* before the next part */
 };
 
-static bool is_swept(const struct table *t, const struct field *axis)
-{
-    for (size_t i = 0; i < t->axes_count; i++)
-        if (t->axes[i] == axis)
-            return true;
-    return false;
-}
-
 /* The value of an axis that is not a column and the same in all rows; false: there is none, or it is "none".
  */
 static bool fixed(const struct title *t, const char *path, char text[AXES_TEXT])
 {
     const struct field *axis = schema_find(path);
     const struct row *row = t->lines[0].row;
-    if (is_swept(t->table, axis))
+    if (table_has_axis(t->table, path))
         return false;
     for (size_t i = 1; i < t->n; i++)
         if (row_order(row, t->lines[i].row, axis) != 0)
@@ -92,7 +84,7 @@ static void add_graph(struct title *t)
         add_part(t, "%s graphs%s%s%s", graphs, has_nodes ? " of " : "", has_nodes ? nodes : "",
                  has_nodes ? " nodes" : "");
     else if (has_nodes)
-        add_part(t, "%s%s nodes", is_swept(t->table, schema_find("batch")) ? "graphs of " : "", nodes);
+        add_part(t, "%s%s nodes", table_has_axis(t->table, "batch") ? "graphs of " : "", nodes);
     if (has_family || has_degree)
         add_part(t, "%s%s%s%s", has_family ? family : "", has_family && has_degree ? " " : "",
                  has_degree ? "degree " : "", has_degree ? degree : "");
@@ -102,12 +94,10 @@ static void add_graph(struct title *t)
  * others. */
 static bool is_said(const char *path)
 {
-    static const char *const said[] = {"preset", "model",  "attention", "mpnn",         "nodes",   "degree",
-                                       "batch",  "layers", "hidden",    "graph.family", "threads", "solver"};
-    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
-        if (strcmp(path, said[i]) == 0)
-            return true;
-    return false;
+    static const char *const said[] = {"preset",  "model",  "attention", "mpnn",   "nodes",
+                                       "degree",  "batch",  "layers",    "hidden", "graph.family",
+                                       "threads", "solver", NULL};
+    return has_name(said, path);
 }
 
 /* Other axes that are not at their default: "dropout 0.1". */
