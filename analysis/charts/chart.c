@@ -1,9 +1,5 @@
 #include "analysis/charts/chart.h"
 
-#include "analysis/charts/figure.h"
-#include "analysis/record/axes.h"
-#include "analysis/record/record.h"
-
 #define STEP    "a training step"
 #define FORWARD "inference"
 #define MEDIANS "medians, with their 95 % intervals"

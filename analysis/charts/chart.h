@@ -5,7 +5,6 @@
 #include "analysis/charts/chart_text.h"
 #include "analysis/charts/charts.h"
 #include "analysis/charts/frame.h"
-#include "analysis/charts/series.h"
 
 /* The data of charts. */
 struct drawing {

@@ -1,7 +1,5 @@
 #include "analysis/charts/chart.h"
 
-#include "analysis/charts/chart_text.h"
-#include "analysis/charts/frame.h"
 #include "analysis/charts/gnuplot.h"
 #include "analysis/statistics/allocate.h"
 

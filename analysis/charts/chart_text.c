@@ -1,8 +1,5 @@
 #include "analysis/charts/chart_text.h"
 
-#include "analysis/record/processor.h"
-#include "analysis/record/record.h"
-#include "analysis/record/row.h"
 #include "analysis/statistics/allocate.h"
 
 void chart_value(char text[UNITS_TEXT], double y, const struct chart *c)

@@ -4,7 +4,6 @@
 
 #include "analysis/charts/figure.h"
 #include "analysis/record/record.h"
-#include "analysis/record/schema.h"
 
 /*
  * Adds charts of the rows that are ok; none for which no row has a value. axis: a numeric one over which to

@@ -5,12 +5,8 @@
 #include "analysis/charts/kernel_dots.h"
 
 #include "analysis/charts/chart_text.h"
-#include "analysis/charts/figure.h"
 #include "analysis/charts/frame.h"
 #include "analysis/charts/gnuplot.h"
-#include "analysis/record/record.h"
-
-#include <stdlib.h>
 
 static const double lowest = 0.1, roof = 100;
 

@@ -1,8 +1,6 @@
 #include "analysis/charts/charts.h"
 
 #include "analysis/charts/chart_text.h"
-#include "analysis/charts/figure.h"
-#include "analysis/charts/series.h"
 #include "analysis/charts/stack.h"
 #include "analysis/record/profile.h"
 #include "analysis/record/slices.h"

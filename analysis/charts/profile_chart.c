@@ -1,7 +1,5 @@
-#include "analysis/charts/charts.h"
 
 #include "analysis/charts/chart.h"
-#include "analysis/charts/figure.h"
 #include "analysis/charts/stack.h"
 #include "analysis/record/profile.h"
 #include "analysis/statistics/allocate.h"
@@ -137,29 +135,13 @@ static void add_timeline(struct figures *f, const struct record *record, const s
     rows_free(rows);
 }
 
-/* The row whose program needs most memory, noisy or not, with its profile, to be freed; null: none has one.
- */
-static const struct row *fullest_of(const struct rows *rows, size_t kind, struct profile *p)
+static int64_t peak_of(const struct row *row, const struct profile *p)
 {
-    const struct row *found = NULL;
-    int64_t most = 0;
-    *p = (struct profile){0};
-    for (size_t i = 0; i < rows_count(rows); i++) {
-        struct profile next;
-        int64_t peak = 0;
-        if (!profile_read(&next, rows_at(rows, i), kind))
-            continue;
-        for (size_t e = 0; e < next.count; e++)
-            peak = next.entries[e].live > peak ? next.entries[e].live : peak;
-        bool more = peak > most;
-        profile_free(more ? p : &next);
-        if (more) {
-            most = peak;
-            found = rows_at(rows, i);
-            *p = next;
-        }
-    }
-    return found;
+    int64_t peak = 0;
+    (void)row;
+    for (size_t e = 0; e < p->count; e++)
+        peak = p->entries[e].live > peak ? p->entries[e].live : peak;
+    return peak;
 }
 
 void profile_chart_add(struct figures *f, const struct record *record, const struct field *axis)
@@ -176,7 +158,7 @@ void profile_chart_add(struct figures *f, const struct record *record, const str
         profile_free(&p);
     }
     for (int i = 0; i < 2; i++) {
-        row = fullest_of(rows, programs[i], &p);
+        row = profile_of_most(rows, programs[i], 0, peak_of, &p);
         if (row)
             add_timeline(f, record, row, &p, programs[i]);
         profile_free(&p);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "analysis/record/rank_scaling.h"
-#include "analysis/record/schema.h"
 
 /* Seconds of a run, with their interval, and of the exchange in it that nothing hides. */
 struct run_time {

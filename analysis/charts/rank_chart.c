@@ -1,7 +1,6 @@
 #include "analysis/charts/charts.h"
 
 #include "analysis/charts/chart_text.h"
-#include "analysis/charts/figure.h"
 #include "analysis/charts/frame.h"
 #include "analysis/charts/gnuplot.h"
 #include "analysis/charts/rank_bars.h"

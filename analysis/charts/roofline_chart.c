@@ -8,7 +8,6 @@
 #include "analysis/charts/chart_text.h"
 #include "analysis/charts/frame.h"
 #include "analysis/charts/gnuplot.h"
-#include "analysis/record/record.h"
 #include "analysis/statistics/allocate.h"
 
 enum { ROOFS_MAX = 8 };

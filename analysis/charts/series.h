@@ -6,8 +6,6 @@
 #define GTMARK_ANALYSIS_SERIES_H
 
 #include "analysis/fits/fits.h"
-#include "analysis/record/axes.h"
-#include "analysis/record/row.h"
 #include "analysis/tables/units.h"
 
 enum series_kind {

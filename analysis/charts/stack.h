@@ -3,7 +3,6 @@
 #define GTMARK_ANALYSIS_STACK_H
 
 #include "analysis/charts/frame.h"
-#include "analysis/record/record.h"
 #include "analysis/tables/units.h"
 
 enum { STACK_PARTS = 8 };

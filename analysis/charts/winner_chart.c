@@ -1,15 +1,11 @@
 #include "analysis/charts/winner_chart.h"
 
 #include "analysis/charts/chart_text.h"
-#include "analysis/charts/figure.h"
 #include "analysis/charts/frame.h"
 #include "analysis/charts/gnuplot.h"
-#include "analysis/record/row_range.h"
 #include "analysis/record/slices.h"
 #include "analysis/statistics/allocate.h"
 #include "analysis/statistics/statistics.h"
-
-#include <stdlib.h>
 
 /* The index of a value, added if it is new; `MAP_MAX` if there is no room. */
 static size_t index_of_value(double *values, size_t *count, double value)

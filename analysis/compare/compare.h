@@ -2,10 +2,8 @@
 #ifndef GTMARK_ANALYSIS_COMPARE_H
 #define GTMARK_ANALYSIS_COMPARE_H
 
-#include "analysis/charts/figure.h"
 #include "analysis/compare/crossing.h"
 #include "analysis/compare/exact.h"
-#include "analysis/tables/grid.h"
 
 /* "Zen 4", or the whole name; if another file has the same name, "machine/bench" for
  * results/machine/bench.json. */

@@ -1,7 +1,5 @@
 #include "analysis/compare/compare.h"
 
-#include "analysis/compare/crossing.h"
-
 enum { CHARTS = 2 }; /* one for each of the first programs */
 
 #define OVER_AXIS                                                                                            \

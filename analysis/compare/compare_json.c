@@ -1,7 +1,5 @@
 #include "analysis/compare/compare.h"
 
-#include "analysis/record/schema.h"
-
 static struct value *letter_of(const struct compared *file)
 {
     return value_new_text((const char[]){file->letter, '\0'});

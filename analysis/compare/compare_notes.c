@@ -1,6 +1,5 @@
 #include "analysis/compare/compare.h"
 
-#include "analysis/record/axes.h"
 #include "analysis/record/result_file.h"
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/wrap.h"

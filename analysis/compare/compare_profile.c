@@ -2,7 +2,6 @@
 
 #include "analysis/record/profile.h"
 #include "analysis/statistics/allocate.h"
-#include "analysis/tables/units.h"
 
 struct change {
     const char *op;

@@ -1,9 +1,6 @@
 #include "analysis/compare/compare.h"
 
-#include "analysis/record/axes.h"
 #include "analysis/tables/columns.h"
-#include "analysis/tables/grid.h"
-#include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"
 
 /* Columns after the times: the ratio, the verdict; bytes of a time with its mark. */

@@ -5,9 +5,7 @@
  */
 #include "analysis/compare/comparison.h"
 
-#include "analysis/record/processor.h"
 #include "analysis/record/result_file.h"
-#include "analysis/statistics/statistics.h"
 
 /* Adds a row of a file with its partners in the others, if it has any and none of them was here before. */
 static void add_line(struct comparison *c, size_t file, struct row *row)

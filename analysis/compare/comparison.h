@@ -7,7 +7,6 @@
 
 #include "analysis/compare/match.h"
 #include "analysis/record/lines.h"
-#include "analysis/record/row.h"
 #include "analysis/record/row_range.h"
 
 enum { COMPARED_MAX = 16 };

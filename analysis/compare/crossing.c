@@ -207,6 +207,17 @@ static void collect_points(struct crossing *c, const struct entry *a, size_t n, 
     }
 }
 
+/* Adds the crossing of the times, if they have a place at two points. */
+static void add_timed(struct crossings *all, struct crossing *c, const struct entry *a, size_t n,
+                      const struct entry *b, size_t m)
+{
+    collect_points(c, a, n, b, m, true);
+    if (c->count < 2)
+        return;
+    crossing_judge(c);
+    add(all, c);
+}
+
 /* What the rows of two variants in one group show: a[n] and b[m]. */
 static void add_two(struct crossings *all, struct crossing c, const struct contest *contest,
                     const struct entry *a, size_t n, const struct entry *b, size_t m)
@@ -221,11 +232,7 @@ static void add_two(struct crossings *all, struct crossing c, const struct conte
     memcpy(c.name[1], b->name, AXES_TEXT);
     for (size_t kind = first; comparable && kind < last; kind++) {
         c.program[0] = c.program[1] = kind;
-        collect_points(&c, a, n, b, m, true);
-        if (c.count < 2)
-            continue;
-        crossing_judge(&c);
-        add(all, &c);
+        add_timed(all, &c, a, n, b, m);
     }
     c.program[0] = c.program[1] = TIMED;
     collect_points(&c, a, n, b, m, false);
@@ -259,11 +266,7 @@ static void add_encodings(struct crossings *all, struct crossing c, const struct
         c.program[0] = kind;
         c.program[1] = TIMED_ENCODING;
         snprintf(c.name[0], AXES_TEXT, "%s", runs[kind]);
-        collect_points(&c, e, n, e, n, true);
-        if (c.count < 2)
-            continue;
-        crossing_judge(&c);
-        add(all, &c);
+        add_timed(all, &c, e, n, e, n);
     }
     free(c.points);
 }

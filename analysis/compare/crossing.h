@@ -6,7 +6,6 @@
 #define GTMARK_ANALYSIS_CROSSING_H
 
 #include "analysis/charts/chart.h"
-#include "analysis/record/row_range.h"
 
 /*
  * FOUND: the verdicts change once, from slower to faster or from faster to slower. NONE: the verdict is the

@@ -1,7 +1,5 @@
 #include "analysis/compare/crossing.h"
 
-#include "analysis/charts/chart.h"
-#include "analysis/charts/figure.h"
 #include "analysis/statistics/allocate.h"
 
 /* The crossings that are drawn, all over the axis of the first. */

@@ -1,9 +1,7 @@
 #include "analysis/compare/exact.h"
 
-#include "analysis/record/axes.h"
 #include "analysis/record/profile.h"
 #include "analysis/statistics/allocate.h"
-#include "analysis/tables/grid.h"
 
 /* In which rows a figure is the same in every run. */
 enum when {
@@ -125,19 +123,8 @@ static void compare_figure(struct exact *e, const struct comparison *c, struct e
 
 static int64_t tape_length(const struct row *row, size_t kind)
 {
-    const struct items *ops = &row_program(row, kind)->profile.op;
-    return ops->list ? (int64_t)ops->count : COUNT_ABSENT;
-}
-
-static void compare_entries(struct exact *e, const struct comparison *c, size_t line, size_t kind)
-{
-    compare_figure(e, c,
-                   (struct exact_difference){.line = line,
-                                             .program = kind,
-                                             .figure = "entries",
-                                             .unit = "",
-                                             .was = tape_length(comparison_row(c, 0, line), kind),
-                                             .is = tape_length(comparison_row(c, 1, line), kind)});
+    const struct row_program *p = row_program(row, kind);
+    return p && p->profile.op.list ? (int64_t)p->profile.op.count : COUNT_ABSENT;
 }
 
 static void compare_kind(struct exact *e, const struct comparison *c, size_t line, size_t kind, bool counted)
@@ -157,8 +144,10 @@ static void compare_kind(struct exact *e, const struct comparison *c, size_t lin
         if (is_comparable(a, b, &d, f->when, counted))
             compare_figure(e, c, d);
     }
-    if (!encoding)
-        compare_entries(e, c, line, kind);
+    struct exact_difference entries = {.line = line, .program = kind, .figure = "entries", .unit = ""};
+    entries.was = tape_length(a, kind);
+    entries.is = tape_length(b, kind);
+    compare_figure(e, c, entries);
 }
 
 struct exact exact_compare(const struct comparison *c, bool counted)

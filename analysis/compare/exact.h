@@ -10,7 +10,6 @@
 
 #include "analysis/compare/comparison.h"
 #include "analysis/tables/grid.h"
-#include "analysis/tables/units.h"
 
 enum { EXACT_ENTRY = 160 };
 

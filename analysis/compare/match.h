@@ -10,7 +10,6 @@
 #define GTMARK_ANALYSIS_MATCH_H
 
 #include "analysis/record/axes.h"
-#include "analysis/record/row.h"
 
 #define MATCH_NONE SIZE_MAX
 

@@ -3,7 +3,6 @@
 
 #include "analysis/compare/match.h"
 #include "analysis/fits/fits.h"
-#include "analysis/record/plain.h"
 #include "analysis/statistics/allocate.h"
 
 enum { ORIGIN_TEXT = 512 };

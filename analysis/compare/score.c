@@ -2,7 +2,6 @@
 
 #include <stdarg.h>
 
-#include "analysis/record/processor.h"
 #include "analysis/record/row_range.h"
 
 static const char *const classes[SCORE_CLASSES] = {

@@ -1,12 +1,8 @@
 #include "analysis/database/database.h"
 
-#include "analysis/record/plain.h"
 #include "analysis/record/scan.h"
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/csv.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* A value as a text in UTF-8, to be freed; null for null. */
 static char *read_value_text(sqlite3_stmt *statement, int column)

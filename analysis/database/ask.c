@@ -2,18 +2,9 @@
 #include "analysis/database/ask.h"
 
 #include "analysis/database/database.h"
-#include "analysis/database/draft.h"
-#include "analysis/record/axes.h"
 #include "analysis/statistics/allocate.h"
-#include "analysis/tables/below.h"
 #include "analysis/tables/columns.h"
-#include "analysis/tables/grid.h"
-#include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* An answer, and which of its columns have several values. */
 struct shown {

@@ -1,10 +1,6 @@
 /* A user's statement: the connection is read-only, and `authorize` allows nothing but reading. */
 #include "analysis/database/ask.h"
 #include "analysis/database/database.h"
-#include "analysis/record/plain.h"
-#include "analysis/tables/grid.h"
-
-#include <string.h>
 
 /* SQLite asks about everything a statement would do. No ATTACH, PRAGMA, transaction or change; no code is
  * loaded. */

@@ -2,13 +2,10 @@
 #include "analysis/database/database.h"
 
 #include "analysis/record/file.h"
-#include "analysis/record/plain.h"
 #include "analysis/record/schema.h"
 #include "analysis/statistics/allocate.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -68,6 +68,30 @@ const char *answer_cell(const struct answer *a, size_t line, size_t column);
  * status. */
 int answer_csv(FILE *out, sqlite3_stmt *statement, bool names, size_t *lines);
 
+/* The columns of an answer; those of all axes follow, as in axis_columns. */
+enum {
+    MACHINE,
+    STARTED,
+    COMMIT,
+    MEDIAN,
+    LOW,
+    HIGH,
+    THROUGHPUT,
+    MEMORY,
+    EFFICIENCY,
+    STATUS,
+    NOISY,
+    WORK,
+    FIRST_AXIS
+};
+
+/*
+ * Prepares the statement of a question to one machine. The texts that it is bound to are those of *q. Null
+ * with a message in error[MESSAGE_SIZE] on failure.
+ */
+struct question;
+sqlite3_stmt *draft_prepare(sqlite3 *db, const struct question *q, int64_t machine, char *error);
+
 /* --- FNV-1a of 64 bits */
 
 static inline uint64_t checksum_of(const char *bytes, size_t size)

@@ -1,14 +1,10 @@
 /* The text of a statement has only names from the lists of columns; what a user gives is bound to question
  * marks. */
-#include "analysis/database/draft.h"
-
+#include "analysis/database/ask.h"
 #include "analysis/database/database.h"
 #include "analysis/statistics/allocate.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* By increasing values of these, the best is first. */
 static const char *const ranks[MEASURES] = {

@@ -5,15 +5,8 @@
 #include "analysis/database/database.h"
 #include "analysis/record/axes.h"
 #include "analysis/record/file.h"
-#include "analysis/record/plain.h"
-#include "analysis/record/record.h"
 #include "analysis/record/result_file.h"
-#include "analysis/record/scan.h"
 #include "analysis/tables/units.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { BATCH = 32, HASH_TEXT = 64, MACHINE_TEXT = 512 };
 

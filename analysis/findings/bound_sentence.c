@@ -5,9 +5,7 @@
 #include "analysis/findings/sentences.h"
 
 #include "analysis/record/profile.h"
-#include "analysis/record/row_range.h"
 #include "analysis/record/slices.h"
-#include "analysis/statistics/allocate.h"
 #include "analysis/statistics/disturbance.h"
 #include "analysis/tables/units.h"
 

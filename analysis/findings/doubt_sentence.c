@@ -1,8 +1,6 @@
 /* What to distrust: rows of all records, by reason, and what to do about it. */
 #include "analysis/findings/sentences.h"
 
-#include "analysis/record/plain.h"
-#include "analysis/record/row_range.h"
 #include "analysis/statistics/disturbance.h"
 
 enum doubt { NOT_OK, UNCHECKED, LOADED, ABOVE_ROOF, UNSOLVED, DOUBTS };

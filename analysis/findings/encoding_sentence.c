@@ -1,8 +1,6 @@
 /* When encodings pay off: what computing one costs, in runs of the program on the same graph. */
 #include "analysis/findings/sentences.h"
 
-#include "analysis/record/row_range.h"
-
 /* Runs after which computing the encoding is less than 1 % of the total for certain: once < 0.01 (once + runs
  * each); NAN: not known. */
 static double runs_at_most(const struct row *row, size_t kind)

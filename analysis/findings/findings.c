@@ -2,8 +2,6 @@
 
 #include "analysis/compare/crossing.h"
 #include "analysis/findings/sentences.h"
-#include "analysis/record/plain.h"
-#include "analysis/statistics/allocate.h"
 #include "analysis/tables/wrap.h"
 
 /* The kinds, the most important first. Doubts are the last finding, if there are any. */

@@ -4,8 +4,6 @@
  */
 #include "analysis/findings/sentences.h"
 
-#include "analysis/record/schema.h"
-
 static double work_at_end(const struct fit *fit)
 {
     return fit->points[fit->count - 1].flops;

@@ -5,7 +5,6 @@
 #include "analysis/findings/sentences.h"
 
 #include "analysis/record/rank_scaling.h"
-#include "analysis/record/row_range.h"
 
 /* The ratio of times, with its interval. */
 static bool judge(const struct scaling *s, size_t kind, struct verdict *v)

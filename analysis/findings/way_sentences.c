@@ -9,7 +9,6 @@
 #include "analysis/findings/sentences.h"
 
 #include "analysis/record/slices.h"
-#include "analysis/statistics/allocate.h"
 #include "analysis/tables/units.h"
 
 /* Differences below this are none. */

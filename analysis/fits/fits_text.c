@@ -1,6 +1,5 @@
 #include "analysis/fits/fits.h"
 
-#include "analysis/record/plain.h"
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/wrap.h"
 

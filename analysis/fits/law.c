@@ -16,8 +16,6 @@
 #include "analysis/tables/units.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 static const double between_runs = 0.01;
 

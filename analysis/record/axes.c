@@ -3,10 +3,6 @@
 
 #include "analysis/statistics/allocate.h"
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum {
     AXES_COUNT = 0
 /* clang-format off */

@@ -5,10 +5,6 @@
 #define GTMARK_ANALYSIS_AXES_H
 
 #include "analysis/record/row.h"
-#include "analysis/record/schema.h"
-
-#include <stdbool.h>
-#include <stddef.h>
 
 enum {
     AXES_MAX = 40, /* more than there are axes */

@@ -4,7 +4,6 @@
  */
 #include "analysis/record/file.h"
 
-#include "analysis/record/plain.h"
 #include "analysis/record/value_text.h"
 #include "analysis/statistics/allocate.h"
 
@@ -13,8 +12,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>

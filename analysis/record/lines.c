@@ -1,8 +1,5 @@
 #include "analysis/record/lines.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/statistics/allocate.h"
 
 /* --- writing */

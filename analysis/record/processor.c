@@ -1,9 +1,5 @@
-#include "analysis/record/processor.h"
-
+/* Names of processors, by processors.def, and of GPUs. */
 #include "analysis/record/record.h"
-
-#include <stdbool.h>
-#include <stdio.h>
 
 /* "Zen 4" for "family 25, model 17, AMD EPYC, stepping 1"; null if it is not known. */
 static const char *processor_name(const char *cpuid)

@@ -1,10 +1,5 @@
 #include "analysis/record/profile.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/statistics/allocate.h"
 
 const char *const profile_categories[PROFILE_CATEGORIES] = {
@@ -365,25 +360,36 @@ const char *profile_next_op(const struct profile_ops *ops, size_t n, const char 
     return found;
 }
 
-const struct row *profile_of_largest(const struct rows *rows, size_t kind, struct profile *p)
+const struct row *profile_of_most(const struct rows *rows, size_t kind, int64_t least,
+                                  int64_t measure(const struct row *row, const struct profile *p),
+                                  struct profile *p)
 {
     const struct row *found = NULL;
-    int64_t most = -1, flops;
     *p = (struct profile){0};
     for (size_t i = 0; i < rows_count(rows); i++) {
-        const struct row *row = rows_at(rows, i);
         struct profile next;
-        if (!row_is_ok(row) || row_unchecked(row) || !profile_read(&next, row, kind))
+        if (!profile_read(&next, rows_at(rows, i), kind))
             continue;
-        flops = next.runs > 0 ? profile_total(&next).flops : -1;
-        if (flops > most) {
-            most = flops;
-            found = row;
-            profile_free(p);
+        int64_t most = measure(rows_at(rows, i), &next);
+        bool more = most > least;
+        profile_free(more ? p : &next);
+        if (more) {
+            least = most;
+            found = rows_at(rows, i);
             *p = next;
-        } else {
-            profile_free(&next);
         }
     }
     return found;
+}
+
+/* -1: none, or not known. */
+static int64_t measured_work(const struct row *row, const struct profile *p)
+{
+    bool sound = row_is_ok(row) && !row_unchecked(row) && p->runs > 0;
+    return sound ? profile_total(p).flops : -1;
+}
+
+const struct row *profile_of_largest(const struct rows *rows, size_t kind, struct profile *p)
+{
+    return profile_of_most(rows, kind, -1, measured_work, p);
 }

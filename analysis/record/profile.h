@@ -7,10 +7,6 @@
 
 #include "analysis/record/row.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 enum { PROFILE_CATEGORIES = 8, PROFILE_CEILINGS = 400, PROFILE_WHY = 200 };
 
 /* The categories of memory, in the order of live_of: "parameters". */
@@ -103,8 +99,14 @@ double profile_share(const struct profile_ops *ops, const char *op);
 /* The op that has the largest share in any of ops[n], without those before; null: none is left. */
 const char *profile_next_op(const struct profile_ops *ops, size_t n, const char *const *before, size_t count);
 
-/* Reads the measured profile of a program in the row with the most work, of the checked rows that have one
- * and whose time is a basis for findings; null, with an empty profile, if there is none. */
+/* Reads the profile of a program in the row of which `measure` is largest, of those above least; null, with
+ * an empty profile, if there is none. */
+const struct row *profile_of_most(const struct rows *rows, size_t kind, int64_t least,
+                                  int64_t measure(const struct row *row, const struct profile *p),
+                                  struct profile *p);
+
+/* The same of the measured profile with the most work, of the checked rows whose time is a basis for
+ * findings. */
 const struct row *profile_of_largest(const struct rows *rows, size_t kind, struct profile *p);
 
 #endif

@@ -1,12 +1,9 @@
 /* The record and its file. */
 #include "analysis/record/record.h"
 
-#include "analysis/record/schema.h"
 #include "analysis/record/value_text.h"
 #include "analysis/statistics/allocate.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>

@@ -11,10 +11,6 @@
 #define GTMARK_ANALYSIS_RECORD_H
 
 #include "analysis/record/row.h"
-#include "analysis/record/value.h"
-
-#include <stdbool.h>
-#include <stdio.h>
 
 /* The time now, to the second: UTC, ISO 8601, "2026-01-31T12:00:00Z". */
 enum { UTC_TEXT = 32 }; /* bytes, terminator included */
@@ -41,6 +37,12 @@ struct rows *record_rows(const struct record *record);
  * model, which virtual machines omit from the name, only in their calibrations.
  */
 const char *record_processor(const struct value *head);
+
+/* What measured a result file: its GPU, or the processor with its name, "Zen 4 (family 25, model 17, AMD
+ * EPYC, stepping 1)"; as "Zen 4" or "family 25, model 17", empty if there are no such numbers. */
+enum { PROCESSOR_TEXT = 256 };
+void processor_text(const struct value *head, char text[PROCESSOR_TEXT]);
+void processor_short(const struct value *head, char text[PROCESSOR_TEXT]);
 
 /*
  * Inserts a row before an index up to the number of rows, or replaces the row there, and takes ownership.

@@ -1,12 +1,9 @@
 #include "analysis/record/result_file.h"
 
 #include "analysis/record/file.h"
-#include "analysis/record/plain.h"
 #include "analysis/statistics/allocate.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>

@@ -4,9 +4,6 @@
 #include "analysis/record/scan.h"
 #include "analysis/statistics/allocate.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* Memory of a row, freed with it. */
 struct kept {
     struct kept *next;

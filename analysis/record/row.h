@@ -14,14 +14,9 @@
 
 #include "analysis/record/row_struct.h"
 #include "analysis/record/schema.h"
-#include "analysis/record/value.h"
 #include "analysis/statistics/states.h"
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 
 /* --- members by the fields of the schema */
 

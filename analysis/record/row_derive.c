@@ -2,18 +2,12 @@
  * What follows from the fields of a row: those that schema.def calls derived, absent where they lack a
  * source; what a row says about itself; and whether two were measured in one state of the machine.
  */
-#include "analysis/record/row.h"
 
 #include "analysis/record/row_range.h"
 #include "analysis/statistics/allocate.h"
 #include "analysis/statistics/disturbance.h"
 #include "analysis/statistics/robust.h"
 #include "analysis/statistics/statistics.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* --- derived fields */
 

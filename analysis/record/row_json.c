@@ -3,9 +3,6 @@
 #include "analysis/record/value_text.h"
 #include "analysis/statistics/allocate.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* Records what is wrong, if it is the first flaw. */
 static void add_flaw(struct row *row, const char *path, const char *wrong, const char *type)
 {
@@ -92,11 +89,13 @@ static void read_reason(struct row *row, const char *path, const struct scanned 
     free(text);
 }
 
-/* The field of a path, or of what an older version called it; null: none. */
-static const struct field *find_field(const char *path)
+/* The field of a path, or of what an older version called it, mostly one of the next; null: none. */
+static const struct field *find_field(const struct field *next, const char *path)
 {
     char now[2 * SCAN_PATH];
-    const struct field *field = schema_find(path);
+    while (schema_has(next) && strcmp(next->path, path) != 0)
+        next++;
+    const struct field *field = schema_has(next) ? next : schema_find(path);
     const char *flops = field ? NULL : strstr(path, ".flops."),
                *name = flops ? flops + strlen(".flops.") : "";
     if (flops) { /* a convention, without this group */
@@ -125,11 +124,12 @@ static void read_member(void *context, const char *path, const struct scanned *v
         *beside = scan_unquoted(v->begin, v->end);
     else if (strcmp(path, "id") == 0 && v->kind == SCANNED_NUMBER && v->numbers->whole)
         r->row->id = strtoll(v->begin, NULL, 10);
-    const struct field *field =
-        schema_has(r->next) && strcmp(r->next->path, path) == 0 ? r->next : find_field(path);
-    if (field && !field->is_derived)
-        read_field(r, field, v);
-    r->next = field ? field + 1 : r->next;
+    else {
+        const struct field *field = find_field(r->next, path);
+        if (field && !field->is_derived)
+            read_field(r, field, v);
+        r->next = field ? field + 1 : r->next;
+    }
 }
 
 void row_line_free(struct row_line *line)

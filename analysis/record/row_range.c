@@ -1,12 +1,6 @@
 #include "analysis/record/row_range.h"
 
-#include "analysis/record/schema.h"
 #include "analysis/statistics/allocate.h"
-
-#include <math.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct range times_range(const struct row *row, const struct row_times *t)
 {

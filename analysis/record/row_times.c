@@ -7,11 +7,6 @@
 #include "analysis/statistics/allocate.h"
 #include "analysis/statistics/statistics.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct row_times *row_times(const struct row *row, const char *group)
 {
     static const struct {

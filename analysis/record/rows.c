@@ -2,9 +2,6 @@
 #include "analysis/record/row.h"
 #include "analysis/statistics/allocate.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct rows {
     struct row **list;
     size_t count;

@@ -7,9 +7,6 @@
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* A member's name as in the text, without its quotes; `plain` is unescaped. */
 struct name {

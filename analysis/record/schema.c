@@ -28,16 +28,6 @@ const struct field schema_fields[] = {
 };
 const size_t schema_fields_count = sizeof schema_fields / sizeof *schema_fields;
 
-/* The lengths of their paths once more, dense, since schema_find looks through them for most values of a row.
- */
-static const unsigned char lengths[] = {
-#define FIELD(group, name, type, unit, meaning)  sizeof SCHEMA_PATH_OF(group, name) - 1,
-#define OTHER(name, type, unit, symbol, meaning) sizeof #name - 1,
-#define AXIS(id, flag, group, name, kind, place, standard, pace, work, dump, unit, symbol, help, meaning)    \
-    sizeof SCHEMA_PATH_OF(group, name) - 1,
-#include "analysis/record/schema.def"
-};
-
 const struct head_field schema_head[] = {
 #define HEAD(name, kind, meaning)     {name, VALUE_##kind, false, meaning},
 #define HEAD_OPT(name, kind, meaning) {name, VALUE_##kind, true, meaning},
@@ -54,12 +44,9 @@ const size_t schema_fit_count = sizeof schema_fit / sizeof *schema_fit;
 const struct field *schema_find(const char *path)
 {
     size_t length = strlen(path);
-    const unsigned char *end = lengths + sizeof lengths, *at = lengths;
-    for (; length < SCHEMA_PATH && (at = memchr(at, (int)length, (size_t)(end - at))); at++) {
-        const struct field *f = &schema_fields[at - lengths];
-        if (f->path[length / 2] == path[length / 2] && memcmp(f->path, path, length) == 0)
+    for (const struct field *f = schema_fields; schema_has(f); f++)
+        if (f->length == length && f->path[length / 2] == path[length / 2] && strcmp(f->path, path) == 0)
             return f;
-    }
     return NULL;
 }
 

@@ -4,9 +4,6 @@
 
 #include "analysis/record/value.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 enum {

@@ -30,14 +30,6 @@ static int by_first(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
-static void index_members(struct slices *s)
-{
-    qsort(s->list, s->count, sizeof *s->list, by_first);
-    for (size_t i = 0; i < s->count; i++)
-        for (size_t k = 0; k < s->list[i].count; k++)
-            s->of[s->list[i].rows[k].index] = i;
-}
-
 size_t slices_axes(const struct rows *rows, const struct field *along, const char *const *any,
                    const struct field *axes[AXES_MAX])
 {
@@ -65,7 +57,10 @@ struct slices slices_of(const struct rows *rows, const struct field *along, cons
         last->first = s.rows[i].index < last->first ? s.rows[i].index : last->first;
         last->count++;
     }
-    index_members(&s);
+    qsort(s.list, s.count, sizeof *s.list, by_first);
+    for (size_t i = 0; i < s.count; i++)
+        for (size_t k = 0; k < s.list[i].count; k++)
+            s.of[s.list[i].rows[k].index] = i;
     return s;
 }
 

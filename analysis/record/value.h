@@ -16,9 +16,7 @@
 #define GTMARK_ANALYSIS_VALUE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "analysis/record/plain.h"
 

@@ -1,6 +1,5 @@
 #include "analysis/report/parts.h"
 
-#include "analysis/charts/charts.h"
 #include "analysis/compare/crossing.h"
 #include "analysis/tables/html.h"
 

@@ -1,7 +1,6 @@
 /* The machines of the files: what the head of a result file says of hardware, software and ceilings. */
 #include "analysis/report/parts.h"
 
-#include "analysis/record/processor.h"
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/grid.h"
 #include "analysis/tables/html.h"

@@ -2,7 +2,6 @@
 
 #include "analysis/charts/chart_text.h"
 #include "analysis/findings/findings.h"
-#include "analysis/record/processor.h"
 #include "analysis/report/parts.h"
 #include "analysis/tables/html.h"
 

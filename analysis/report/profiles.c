@@ -1,6 +1,5 @@
 #include "analysis/report/parts.h"
 
-#include "analysis/record/profile.h"
 #include "analysis/tables/grid.h"
 #include "analysis/tables/html.h"
 #include "analysis/tables/profile_table.h"

@@ -2,10 +2,8 @@
 #include "analysis/report/parts.h"
 
 #include "analysis/charts/chart_text.h"
-#include "analysis/record/schema.h"
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/html.h"
-#include "analysis/tables/units.h"
 
 void part_name_row(const struct part *p, const struct row *row, char text[AXES_TEXT])
 {

@@ -23,9 +23,6 @@
 #include "analysis/statistics/statistics.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define AUTOCORRELATION_MAX 0.95
 enum { DRIFT_POINTS = 200 };

@@ -6,8 +6,6 @@
 #include "analysis/statistics/states.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "analysis/statistics/allocate.h"
 #include "analysis/statistics/statistics.h"

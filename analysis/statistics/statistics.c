@@ -20,9 +20,6 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Swaps values of x[*first .. *last] until x[.. *last] <= pivot <= x[*first ..], where *last < *first. The
  * pivot is one of them, where no pattern of times puts a small or a large one again and again. */

@@ -1,6 +1,5 @@
 #include "analysis/tables/below.h"
 
-#include "analysis/record/plain.h"
 #include "analysis/record/row_range.h"
 #include "analysis/statistics/allocate.h"
 #include "analysis/statistics/disturbance.h"

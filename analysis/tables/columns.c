@@ -1,7 +1,6 @@
 #include "analysis/tables/columns.h"
 
 #include "analysis/record/row_range.h"
-#include "analysis/record/schema.h"
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/units.h"
 
@@ -9,20 +8,6 @@ static void format_count(struct table_cell *cell, const struct row *row, const s
 {
     if (row_has_field(row, c->field))
         snprintf(cell->text, CELL_TEXT, "%lld", (long long)*field_count(row, c->field));
-}
-
-static void format_real(struct table_cell *cell, const struct row *row, const struct column *c)
-{
-    double value;
-    if (field_number(row, c->field, &value))
-        snprintf(cell->text, CELL_TEXT, "%.3g", value);
-}
-
-static void format_times(struct table_cell *cell, const struct row *row, const struct column *c)
-{
-    double value;
-    if (field_number(row, c->field, &value))
-        snprintf(cell->text, CELL_TEXT, "%.2fx", value);
 }
 
 static void format_samples(struct table_cell *cell, const struct row *row, const struct column *c)
@@ -43,55 +28,39 @@ static void format_time(struct table_cell *cell, const struct row *row, const st
     snprintf(cell->text, CELL_TEXT, "%s%s", row_noisy(row, c->program) ? "~" : "", text);
 }
 
-static void format_small(struct table_cell *cell, const struct row *row, const struct column *c)
+static void put_percent(struct table_cell *cell, double percent)
 {
+    snprintf(cell->text, CELL_TEXT, "%.*f %%", percent < 9.95, percent);
+}
+
+static const char *const units[AS_KINDS] = {[AS_BYTES] = "B", [AS_FLOPS] = "FLOP", [AS_SECONDS] = "s"};
+
+static void format_number(struct table_cell *cell, const struct row *row, const struct column *c)
+{
+    static const char *const formats[AS_KINDS] = {
+        [AS_REAL] = "%.3g", [AS_TIMES] = "%.2fx", [AS_SMALL] = "%.1e"};
     double value;
-    if (field_number(row, c->field, &value))
-        snprintf(cell->text, CELL_TEXT, "%.1e", value);
-}
-
-static void format_rate(struct table_cell *cell, const struct row *row, const struct column *c)
-{
-    double rate;
-    if (field_number(row, c->field, &rate))
-        snprintf(cell->text, CELL_TEXT, "%.*f", units_decimals(rate), rate);
-}
-
-static void format_unit(struct table_cell *cell, const struct row *row, const struct column *c,
-                        enum unit_base base, const char *unit)
-{
-    char text[UNITS_TEXT];
-    double value;
-    if (field_number(row, c->field, &value)) {
-        units_format(text, value, base, unit);
-        snprintf(cell->text, CELL_TEXT, "%s", text);
-    }
-}
-
-static void format_bytes(struct table_cell *cell, const struct row *row, const struct column *c)
-{
-    format_unit(cell, row, c, UNITS_BINARY, "B");
-}
-
-static void format_flops(struct table_cell *cell, const struct row *row, const struct column *c)
-{
-    format_unit(cell, row, c, UNITS_SI, "FLOP");
+    if (!field_number(row, c->field, &value))
+        return;
+    if (formats[c->number])
+        snprintf(cell->text, CELL_TEXT, formats[c->number], value);
+    else if (units[c->number])
+        units_format(cell->text, value, c->number == AS_BYTES ? UNITS_BINARY : UNITS_SI, units[c->number]);
+    else if (c->number == AS_RATE)
+        snprintf(cell->text, CELL_TEXT, "%.*f", units_decimals(value), value);
+    else
+        put_percent(cell, value * (c->number == AS_SHARE ? 100 : 1));
 }
 
 /* Unknown, with the reason, where a solver iterates. */
 static void format_bound(struct table_cell *cell, const struct row *row, const struct column *c)
 {
     const char *why = row->encoding.bound.label;
-    format_flops(cell, row, c);
+    format_number(cell, row, c);
     if (row_has_field(row, c->field) || !why)
         return;
     snprintf(cell->text, CELL_TEXT, "unknown");
     notes_add(cell->notes, why, NULL);
-}
-
-static void put_percent(struct table_cell *cell, double percent)
-{
-    snprintf(cell->text, CELL_TEXT, "%.*f %%", percent < 9.95 ? 1 : 0, percent);
 }
 
 /* CPU time as a share of what the threads could take in the time of a run. */
@@ -120,20 +89,6 @@ static void format_executed(struct table_cell *cell, const struct row *row, cons
     }
 }
 
-static void format_share(struct table_cell *cell, const struct row *row, const struct column *c)
-{
-    double share;
-    if (field_number(row, c->field, &share))
-        put_percent(cell, 100 * share);
-}
-
-static void format_percent(struct table_cell *cell, const struct row *row, const struct column *c)
-{
-    double percent;
-    if (field_number(row, c->field, &percent))
-        put_percent(cell, percent);
-}
-
 /* With the reason if it is above 100, or absent from a good row whose user did not ask for that. */
 static void format_roof(struct table_cell *cell, const struct row *row, const struct column *c)
 {
@@ -141,7 +96,7 @@ static void format_roof(struct table_cell *cell, const struct row *row, const st
     const char *fault = program ? program->roofline.fault : NULL;
     const char *why = row_has_field(row, c->field) || !row_is_ok(row) ? NULL : row_reason(row, c->path);
     char note[MESSAGE_SIZE] = "";
-    format_percent(cell, row, c);
+    format_number(cell, row, c);
     if (fault && *fault)
         snprintf(note, sizeof note, "roof above 100 %%: %.480s", fault);
     else if (why && !strstr(why, "--no-roofline"))
@@ -153,17 +108,12 @@ static void format_roof(struct table_cell *cell, const struct row *row, const st
 static void format_cold_roof(struct table_cell *cell, const struct row *row, const struct column *c)
 {
     double percent;
-    format_percent(cell, row, c);
+    format_number(cell, row, c);
     if (field_number(row, c->field, &percent) && percent > 100)
         notes_add(
             cell->notes,
             "cold roof above 100 %: above the peak rate of DRAM, what was written last is still in a cache",
             NULL);
-}
-
-static void format_seconds(struct table_cell *cell, const struct row *row, const struct column *c)
-{
-    format_unit(cell, row, c, UNITS_SI, "s");
 }
 
 static void format_words(struct table_cell *cell, const struct row *row, const struct column *c)
@@ -198,9 +148,13 @@ static void format_bounded(struct table_cell *cell, const struct row *row, const
  * are not here are shown as the type and unit of their field say. Last is how late a column gives way where
  * the screen is narrow, 1 the first; 0: never.
  */
-#define COLUMN(...)                                                                                          \
+#define COLUMN(path, title, format, where, yields)                                                           \
     {                                                                                                        \
-        __VA_ARGS__, TIMED, NULL                                                                             \
+        path, title, format, 0, where, yields, TIMED, NULL                                                   \
+    }
+#define NUMBER(path, title, number, where, yields)                                                           \
+    {                                                                                                        \
+        path, title, format_number, AS_##number, where, yields, TIMED, NULL                                  \
     }
 static const struct column columns[] = {
     COLUMN("batch", "batch", format_count, IN_PRESETS, 0),
@@ -210,52 +164,53 @@ static const struct column columns[] = {
     COLUMN("graph.edges", "edges", format_count, IN_CSV, 0),
     COLUMN("encoding", "encoding", format_time, IN_ENCODINGS | IN_CSV | IN_PAGE, 0),
     COLUMN("encoding.method", "method", format_method, IN_ENCODINGS | IN_PAGE, 20),
-    COLUMN("encoding.peak", "peak", format_bytes, IN_ENCODINGS | IN_CSV | IN_PAGE, 16),
-    COLUMN("encoding.residual", "residual", format_small, IN_ENCODINGS | IN_CSV | IN_PAGE, 4),
+    NUMBER("encoding.peak", "peak", BYTES, IN_ENCODINGS | IN_CSV | IN_PAGE, 16),
+    NUMBER("encoding.residual", "residual", SMALL, IN_ENCODINGS | IN_CSV | IN_PAGE, 4),
     COLUMN("encoding.break_even_step", "pays after", format_count, IN_ENCODINGS | IN_PAGE, 17),
     COLUMN("encoding.iterated", "solved", format_count, 0, 0),
     COLUMN("forward", "inference", format_time, IN_TABLE | IN_CSV | IN_PAGE, 19),
     COLUMN("step", "training step", format_time, IN_TABLE | IN_CSV | IN_PAGE, 0),
     COLUMN("kernel", "time", format_time, IN_TABLE | IN_CSV | IN_PAGE, 0),
-    COLUMN("forward.predicted.time", "inference >=", format_seconds, IN_PLAN, 0),
-    COLUMN("step.predicted.time", "step >=", format_seconds, IN_PLAN, 0),
-    COLUMN("kernel.predicted.time", "time >=", format_seconds, IN_PLAN, 0),
-    COLUMN("kernel.throughput", "graphs/s", format_rate, IN_TABLE | OF_LEAD | OF_BATCHES, 15),
-    COLUMN("P.throughput", "graphs/s", format_rate, IN_TABLE | OF_LEAD | OF_BATCHES | IN_CSV | IN_PAGE, 15),
-    COLUMN("P.nodes_per_second", "nodes/s", format_rate, 0, 0),
-    COLUMN("P.edges_per_second", "edges/s", format_rate, 0, 0),
+    NUMBER("forward.predicted.time", "inference >=", SECONDS, IN_PLAN, 0),
+    NUMBER("step.predicted.time", "step >=", SECONDS, IN_PLAN, 0),
+    NUMBER("kernel.predicted.time", "time >=", SECONDS, IN_PLAN, 0),
+    NUMBER("kernel.throughput", "graphs/s", RATE, IN_TABLE | OF_LEAD | OF_BATCHES, 15),
+    NUMBER("P.throughput", "graphs/s", RATE, IN_TABLE | OF_LEAD | OF_BATCHES | IN_CSV | IN_PAGE, 15),
+    NUMBER("P.nodes_per_second", "nodes/s", RATE, 0, 0),
+    NUMBER("P.edges_per_second", "edges/s", RATE, 0, 0),
     COLUMN("kernel.rate", "rate", format_bounded, IN_TABLE | IN_PAGE, 21),
-    COLUMN("kernel.gflops", "GFLOP/s", format_rate, IN_CSV, 8), /* rate says it */
-    COLUMN("P.gflops", "GFLOP/s", format_rate, IN_TABLE | OF_LEAD | IN_CSV | IN_PAGE, 8),
-    COLUMN("P.bandwidth", "GB/s", format_rate, IN_CSV, 0),
-    COLUMN("P.roofline.percent", "roof", format_roof, IN_TABLE | OF_LEAD | IN_CSV | IN_PAGE, 9),
+    NUMBER("kernel.gflops", "GFLOP/s", RATE, IN_CSV, 8), /* rate says it */
+    NUMBER("P.gflops", "GFLOP/s", RATE, IN_TABLE | OF_LEAD | IN_CSV | IN_PAGE, 8),
+    NUMBER("P.bandwidth", "GB/s", RATE, IN_CSV, 0),
+    {"P.roofline.percent", "roof", format_roof, AS_PERCENT, IN_TABLE | OF_LEAD | IN_CSV | IN_PAGE, 9, TIMED,
+     NULL},
     COLUMN("kernel.roofline.bound", "bound", format_words, IN_PAGE, 0),
-    COLUMN("step.flops.analytic", "FLOPs", format_flops, IN_PLAN | OF_LEAD | IN_CSV | IN_PAGE, 0),
-    COLUMN("P.flops.analytic", "FLOPs", format_flops, IN_PLAN | OF_LEAD | IN_CSV, 0),
-    COLUMN("P.bytes", "bytes", format_bytes, IN_PLAN | OF_LEAD, 6),
-    COLUMN("P.intensity", "FLOP/B", format_rate, IN_PLAN | OF_LEAD, 5),
-    COLUMN("P.memory.planned", "memory", format_bytes, IN_TABLE | IN_PLAN | OF_LEAD | IN_CSV | IN_PAGE, 7),
-    COLUMN("step.memory.resident", "resident", format_bytes, IN_PAGE, 0),
-    COLUMN("graph.padding_waste", "padding", format_share, IN_TABLE | OF_BATCHES | IN_PAGE, 1),
-    COLUMN("kernel.bound.ratio", "/ bound", format_times, IN_TABLE, 3),
-    COLUMN("P.bound.ratio", "/ bound", format_times, 0, 0),
-    COLUMN("kernel.cold.median", "cold", format_seconds, IN_TABLE | IN_CSV | IN_PAGE, 2),
-    COLUMN("kernel.cold.percent", "cold roof", format_cold_roof, 0, 0),
-    COLUMN("P.flops.executed", "FLOPs executed", format_flops, IN_CSV, 0),
+    NUMBER("step.flops.analytic", "FLOPs", FLOPS, IN_PLAN | OF_LEAD | IN_CSV | IN_PAGE, 0),
+    NUMBER("P.flops.analytic", "FLOPs", FLOPS, IN_PLAN | OF_LEAD | IN_CSV, 0),
+    NUMBER("P.bytes", "bytes", BYTES, IN_PLAN | OF_LEAD, 6),
+    NUMBER("P.intensity", "FLOP/B", RATE, IN_PLAN | OF_LEAD, 5),
+    NUMBER("P.memory.planned", "memory", BYTES, IN_TABLE | IN_PLAN | OF_LEAD | IN_CSV | IN_PAGE, 7),
+    NUMBER("step.memory.resident", "resident", BYTES, IN_PAGE, 0),
+    NUMBER("graph.padding_waste", "padding", SHARE, IN_TABLE | OF_BATCHES | IN_PAGE, 1),
+    NUMBER("kernel.bound.ratio", "/ bound", TIMES, IN_TABLE, 3),
+    NUMBER("P.bound.ratio", "/ bound", TIMES, 0, 0),
+    NUMBER("kernel.cold.median", "cold", SECONDS, IN_TABLE | IN_CSV | IN_PAGE, 2),
+    {"kernel.cold.percent", "cold roof", format_cold_roof, AS_PERCENT, 0, 0, TIMED, NULL},
+    NUMBER("P.flops.executed", "FLOPs executed", FLOPS, IN_CSV, 0),
     COLUMN("forward.flops", "executed", format_executed, IN_TABLE | OF_LEAD, 18),
     COLUMN("step.flops", "executed", format_executed, IN_TABLE | OF_LEAD | IN_PAGE, 18),
     COLUMN("kernel.flops", "executed", format_executed, IN_TABLE | OF_LEAD | IN_PAGE, 18),
     COLUMN("P.time.cpu", "cpu", format_cpu, 0, 0),
-    COLUMN("encoding.bound.flops", "encoding <=", format_bound, IN_PLAN, 0),
-    COLUMN("encoding.storage", "storage", format_bytes, IN_PLAN | IN_PAGE, 0),
-    COLUMN("step.communication.bytes", "sent", format_bytes, IN_TABLE | IN_PLAN, 0),
-    COLUMN("step.communication.time", "exchange", format_seconds, IN_TABLE | IN_PLAN, 14),
-    COLUMN("step.communication.predicted", "predicted", format_seconds, IN_TABLE | IN_PLAN, 13),
-    COLUMN("step.communication.exposed", "exposed", format_seconds, IN_TABLE | IN_PLAN, 11),
-    COLUMN("step.communication.predicted_run", "at least", format_seconds, IN_TABLE | IN_PLAN, 12),
-    COLUMN("ranks.imbalance", "imbalance", format_real, IN_TABLE | IN_PLAN, 10),
-    COLUMN("ranks.memory", "rank mem", format_bytes, IN_TABLE | IN_PLAN, 0),
-    COLUMN("error.norm", "error", format_small, IN_CSV | IN_PAGE, 0),
+    {"encoding.bound.flops", "encoding <=", format_bound, AS_FLOPS, IN_PLAN, 0, TIMED, NULL},
+    NUMBER("encoding.storage", "storage", BYTES, IN_PLAN | IN_PAGE, 0),
+    NUMBER("step.communication.bytes", "sent", BYTES, IN_TABLE | IN_PLAN, 0),
+    NUMBER("step.communication.time", "exchange", SECONDS, IN_TABLE | IN_PLAN, 14),
+    NUMBER("step.communication.predicted", "predicted", SECONDS, IN_TABLE | IN_PLAN, 13),
+    NUMBER("step.communication.exposed", "exposed", SECONDS, IN_TABLE | IN_PLAN, 11),
+    NUMBER("step.communication.predicted_run", "at least", SECONDS, IN_TABLE | IN_PLAN, 12),
+    NUMBER("ranks.imbalance", "imbalance", REAL, IN_TABLE | IN_PLAN, 10),
+    NUMBER("ranks.memory", "rank mem", BYTES, IN_TABLE | IN_PLAN, 0),
+    NUMBER("error.norm", "error", SMALL, IN_CSV | IN_PAGE, 0),
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
@@ -267,12 +222,12 @@ static struct column plain_column(const struct field *f)
     if (is_list(f->type))
         c.format = format_samples;
     else if (count || real)
-        c.format = strcmp(f->unit, "B") == 0      ? format_bytes
-                   : strcmp(f->unit, "FLOP") == 0 ? format_flops
-                   : strcmp(f->unit, "s") == 0    ? format_seconds
-                   : strcmp(f->unit, "%") == 0    ? format_percent
-                   : count                        ? format_count
-                                                  : format_real;
+        c.format = count ? format_count : format_number;
+    for (enum number n = 0; n < AS_KINDS && (count || real); n++)
+        if (strcmp(f->unit, units[n] ? units[n] : n == AS_PERCENT ? "%" : "none") == 0) {
+            c.format = format_number;
+            c.number = n;
+        }
     return c;
 }
 

@@ -2,7 +2,6 @@
 #ifndef GTMARK_ANALYSIS_COLUMNS_H
 #define GTMARK_ANALYSIS_COLUMNS_H
 
-#include "analysis/record/row.h"
 #include "analysis/tables/below.h"
 
 enum { CELL_TEXT = 2 * MESSAGE_SIZE };
@@ -30,9 +29,24 @@ enum {
 
 enum { COLUMNS_MAX = 160, COLUMNS_YIELD = 21 };
 
+/* How a number is written. */
+enum number {
+    AS_REAL,
+    AS_TIMES,
+    AS_SMALL,
+    AS_RATE,
+    AS_SHARE,
+    AS_PERCENT,
+    AS_BYTES,
+    AS_FLOPS,
+    AS_SECONDS,
+    AS_KINDS
+};
+
 struct column {
     const char *path, *title;
     void (*format)(struct table_cell *cell, const struct row *row, const struct column *c);
+    enum number number;
     unsigned where;
     unsigned
         yields; /* how late it gives way where the screen is narrow, 1 first, COLUMNS_YIELD last; 0: never */

@@ -1,7 +1,5 @@
 #include "analysis/tables/csv.h"
 
-#include "analysis/record/row.h"
-#include "analysis/record/schema.h"
 #include "analysis/statistics/allocate.h"
 
 void csv_text(FILE *out, const char *text)

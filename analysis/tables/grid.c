@@ -1,6 +1,5 @@
 #include "analysis/tables/grid.h"
 
-#include "analysis/record/plain.h"
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/html.h"
 #include "analysis/tables/wrap.h"

@@ -2,8 +2,6 @@
 
 #include "analysis/record/row_range.h"
 #include "analysis/statistics/allocate.h"
-#include "analysis/tables/grid.h"
-#include "analysis/tables/units.h"
 
 struct timed_kernel {
     const struct table_line *line;
@@ -50,12 +48,6 @@ static double times_slower(const struct timed_kernel *k)
     return k->faster ? k->median / k->faster->median : 0;
 }
 
-static int slowest_first(const void *a, const void *b)
-{
-    double x = times_slower(a), y = times_slower(b);
-    return (x < y) - (x > y);
-}
-
 /* Rows that are not ok, then default kernels by their share, those whose time is uncertain last; none for
  * those without one, and other kernels. */
 static double furthest_rank(const struct timed_kernel *k)
@@ -66,12 +58,19 @@ static double furthest_rank(const struct timed_kernel *k)
                                                  : INFINITY;
 }
 
-static int furthest_first(const void *a, const void *b)
+/* Those with a faster one, the slowest first. */
+static double slowest_rank(const struct timed_kernel *k)
 {
+    return k->faster ? -times_slower(k) : INFINITY;
+}
+
+typedef double rank_of(const struct timed_kernel *k);
+
+static int by_rank(const void *a, const void *b, void *rank)
+{
+    rank_of *of = *(rank_of **)rank;
     const struct timed_kernel *x = a, *y = b;
-    return furthest_rank(x) != furthest_rank(y)
-               ? (furthest_rank(x) > furthest_rank(y)) - (furthest_rank(x) < furthest_rank(y))
-               : (x->index > y->index) - (x->index < y->index);
+    return of(x) != of(y) ? (of(x) > of(y)) - (of(x) < of(y)) : (x->index > y->index) - (x->index < y->index);
 }
 
 /* Finds the default and the faster ones among the kernels of one work. */
@@ -102,27 +101,16 @@ static struct timed_kernels kernels_of(const struct table *t, const struct table
     return all;
 }
 
-/* A copy, sorted; the first `*n` of it are those with a rank. To be freed. */
-static struct timed_kernel *sorted(const struct timed_kernels *all, int order(const void *, const void *),
-                                   bool has_rank(const struct timed_kernel *), size_t *n)
+/* Those that have a rank, by it; *n of them, to be freed. */
+static struct timed_kernel *ranked(const struct timed_kernels *all, rank_of *rank, size_t *n)
 {
     struct timed_kernel *list = allocate(all->count + 1, sizeof *list);
     *n = 0;
     for (size_t i = 0; i < all->count; i++)
-        if (has_rank(&all->list[i]))
+        if (isfinite(rank(&all->list[i])))
             list[(*n)++] = all->list[i];
-    qsort(list, *n, sizeof *list, order);
+    qsort_r(list, *n, sizeof *list, by_rank, &rank);
     return list;
-}
-
-static bool is_far(const struct timed_kernel *k)
-{
-    return isfinite(furthest_rank(k));
-}
-
-static bool is_slower(const struct timed_kernel *k)
-{
-    return k->faster != NULL;
 }
 
 static void put_part_title(const struct table *t, const char *title)
@@ -179,8 +167,8 @@ void kernel_table_print(struct table *t, const struct table_line *lines, size_t 
 {
     struct timed_kernels all = kernels_of(t, lines, n);
     size_t far_count, slower_count;
-    struct timed_kernel *far = sorted(&all, furthest_first, is_far, &far_count),
-                        *slower = sorted(&all, slowest_first, is_slower, &slower_count);
+    struct timed_kernel *far = ranked(&all, furthest_rank, &far_count),
+                        *slower = ranked(&all, slowest_rank, &slower_count);
     if (n <= KERNEL_TABLE_MOST || far_count == 0) {
         table_print(t, lines, n);
     } else {

@@ -2,10 +2,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/record/axes.h"
-#include "analysis/record/profile.h"
 #include "analysis/tables/grid.h"
-#include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"
 
 struct model {

@@ -4,7 +4,6 @@
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/csv.h"
 #include "analysis/tables/profile_table.h"
-#include "analysis/tables/table.h"
 #include "analysis/tables/tracked.h"
 
 const char *const format_names[] = {"table", "md",    "csv", "csv-full", "csv-profile",

@@ -4,11 +4,9 @@
 
 #include <stdlib.h>
 
-#include "analysis/record/axes.h"
 #include "analysis/tables/csv.h"
 #include "analysis/tables/grid.h"
 #include "analysis/tables/html.h"
-#include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"
 
 static const char *const titles[] = {"calls",   "time", "share",  "FLOPs",     "share", "bytes", "share",

@@ -2,7 +2,6 @@
 
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/columns.h"
-#include "analysis/tables/grid.h"
 #include "analysis/tables/wrap.h"
 
 bool table_has_axis(const struct table *t, const char *path)

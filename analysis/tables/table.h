@@ -6,8 +6,6 @@
 #ifndef GTMARK_ANALYSIS_TABLE_H
 #define GTMARK_ANALYSIS_TABLE_H
 
-#include "analysis/record/axes.h"
-#include "analysis/record/row.h"
 #include "analysis/tables/below.h"
 #include "analysis/tables/grid.h"
 

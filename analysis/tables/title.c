@@ -1,7 +1,5 @@
 #include "analysis/tables/table.h"
 
-#include "analysis/record/axes.h"
-#include "analysis/record/schema.h"
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/wrap.h"
 

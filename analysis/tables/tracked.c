@@ -1,7 +1,6 @@
 #include "analysis/tables/tracked.h"
 
 #include "analysis/statistics/allocate.h"
-#include "analysis/tables/units.h"
 
 /* The axes of a row of default flags, the first line of an axis counts; others have no default. */
 static const struct {

@@ -14,7 +14,6 @@
 #ifndef GTMARK_ANALYSIS_TRACKED_H
 #define GTMARK_ANALYSIS_TRACKED_H
 
-#include "analysis/record/value.h"
 #include "analysis/tables/table.h"
 
 /* github: the list; otherwise Bencher's object. */
