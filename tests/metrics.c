@@ -9,6 +9,7 @@
 #include "bench/cli/config.h"
 #include "bench/cli/presets.h"
 #include "graphs/family.h"
+#include "tests/schema_page.h"
 
 /* --- minimum bytes */
 

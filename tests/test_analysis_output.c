@@ -4,6 +4,7 @@
 #include "analysis/tables/csv.h"
 #include "analysis/tables/units.h"
 #include "bench/cli/axes.h"
+#include "tests/schema_page.h"
 #include "tests/test.h"
 #include "tests/test_analysis_rows.h"
 

@@ -267,8 +267,8 @@ TEST(test_trees)
     assert_true(walk_next(&w) && strcmp(w.key, "a") == 0 && walk_next(&w) && strcmp(w.key, "A") == 0);
     assert_false(walk_next(&w));
     w = value_walk(value_get(v, "a.b"));
-    assert_true(walk_next(&w) && !w.key && value_kind(w.value) == VALUE_NULL);
-    assert_prints(v, "{\"a\":{\"b\":[null,2.5,\"x\",true]},\"A\":2}");
+    assert_true(walk_next(&w) && !w.key && value_kind(w.value) == VALUE_COUNT);
+    assert_prints(v, "{\"a\":{\"b\":[1,2.5,\"x\",true]},\"A\":2}");
 }
 
 /* Every file of the repository is read, and written again as it stands. */

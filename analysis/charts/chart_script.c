@@ -109,7 +109,6 @@ static void write_series(FILE *out, const struct series *series, size_t n)
     fputs("END\n", out);
 }
 
-/* The laws as curves over the range of their points. */
 static void write_laws(FILE *out, const struct series *series, size_t n)
 {
     enum { STEPS = 100 };

@@ -48,10 +48,9 @@ static void read_levels(const struct value *calibration, struct roofs *roofs)
 /* The number of kernels that were compared with a calibration; in older records those with its threads. */
 static size_t kernels_under(const struct kernel_dots *d, const struct value *calibration)
 {
-    const char *time = "";
+    const char *time = value_text_or(calibration, "time", "");
     int64_t threads = 0;
     size_t n = 0;
-    value_get_text(calibration, "time", &time);
     value_get_count(calibration, "threads", &threads);
     for (size_t i = 0; i < d->count; i++) {
         const struct row *row = d->dots[i].row;

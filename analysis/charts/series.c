@@ -80,14 +80,6 @@ static struct drawn drawn_of(const struct source *source, const struct field *ax
     return d;
 }
 
-static struct law law_of(const struct drawn *d, const struct row *row, const struct quantity *q)
-{
-    char group[AXES_TEXT];
-    axes_describe_all(row, d->beside, d->others, group);
-    const struct fit *fit = q->kind == SERIES_TIME ? fits_get(&d->fits, q->program, d->axis, group) : NULL;
-    return fit ? fit->law : (struct law){0};
-}
-
 /* Adds the series of a slice, unless no row has a value; named by its source and the values that its rows
  * share, as in "512 channels, gelu". */
 static void add_series(struct series_set *set, const struct drawn *d, const struct slice *slice,
@@ -96,14 +88,18 @@ static void add_series(struct series_set *set, const struct drawn *d, const stru
     const struct field *field = schema_find(q->path);
     const char *name = d->source->name ? d->source->name : "";
     struct series s = {.quantity = q, .points = allocate(slice->count, sizeof *s.points)};
-    char values[AXES_TEXT];
+    char values[AXES_TEXT], group[AXES_TEXT];
+    const struct row *first = NULL;
     for (size_t i = 0; i < slice->count; i++)
         if (point_of(slice->rows[i].row, d->axis, q, field, &s.points[s.count]) && s.count++ == 0)
-            s.law = law_of(d, slice->rows[i].row, q);
-    if (s.count == 0) {
+            first = slice->rows[i].row;
+    if (!first) {
         free(s.points);
         return;
     }
+    axes_describe_all(first, d->beside, d->others, group);
+    const struct fit *fit = q->kind == SERIES_TIME ? fits_get(&d->fits, q->program, d->axis, group) : NULL;
+    s.law = fit ? fit->law : s.law;
     slice_name(&d->slices, slice, values);
     snprintf(s.group, AXES_TEXT, "%.*s%s%.*s", AXES_TEXT / 2, name, *name && *values ? ", " : "",
              AXES_TEXT / 2 - 4, values);

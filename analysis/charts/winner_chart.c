@@ -116,7 +116,6 @@ bool map_of(const struct rows *rows, struct map *m)
     return several;
 }
 
-/* The values of an axis as words. */
 static void put_values(FILE *out, const char *name, const double *values, size_t n)
 {
     fprintf(out, "%s = \"", name);

@@ -10,7 +10,6 @@ static struct value *count_or_null(int64_t count)
     return count == COUNT_ABSENT ? value_new_null() : value_new_count(count);
 }
 
-/* An axis that the row has. */
 static struct value *value_of(const struct row *row, const struct field *axis)
 {
     return axis->type == FIELD_TEXT    ? value_new_text(*field_text(row, axis))

@@ -155,15 +155,6 @@ void compare_means(FILE *out, const struct comparison *c)
                 put_tally(out, c, f, p);
 }
 
-/* "5000 nodes, dense attention": the axes that vary in the file; "row 3" if none does. */
-static void row_name(char text[AXES_TEXT], const struct rows *rows, size_t i)
-{
-    const struct field *varying[AXES_MAX];
-    axes_describe_all(rows_at(rows, i), varying, axes_varying(rows, varying), text);
-    if (!*text)
-        snprintf(text, AXES_TEXT, "row %zu", i + 1);
-}
-
 /* Whether row i of a file belongs to a kind of leftover rows; then text[MESSAGE_SIZE] says why. */
 typedef bool left_over(const struct comparison *c, size_t file, size_t i, char *text);
 
@@ -207,7 +198,8 @@ static void put_left_over(FILE *out, const struct comparison *c, size_t file, co
 {
     const struct rows *rows = c->files[file].rows;
     char text[MESSAGE_SIZE], before[MESSAGE_SIZE] = "", name[AXES_TEXT];
-    size_t count = 0;
+    const struct field *varying[AXES_MAX];
+    size_t count = 0, axes = axes_varying(rows, varying);
     for (size_t i = 0; i < rows_count(rows); i++)
         count += is(c, file, i, text);
     if (count == 0)
@@ -217,7 +209,9 @@ static void put_left_over(FILE *out, const struct comparison *c, size_t file, co
     for (size_t i = 0; i < rows_count(rows); i++) {
         if (!is(c, file, i, text))
             continue;
-        row_name(name, rows, i);
+        axes_describe_all(rows_at(rows, i), varying, axes, name);
+        if (!*name)
+            snprintf(name, sizeof name, "row %zu", i + 1);
         if (strcmp(text, before) == 0)
             fprintf(out, "; %s", name);
         else

@@ -50,9 +50,10 @@ static struct series series_of(const struct crossing *c, const struct quantity *
     return s;
 }
 
-/* The line at 1, and a band over the interval of each crossing. */
-static void write_marks(FILE *out, const struct crossing_chart *c)
+/* The line at 1, a band over the interval of each crossing, and the lines. */
+static void write_chart(FILE *out, const void *what)
 {
+    const struct crossing_chart *c = what;
     fputs("set arrow 1 from graph 0, first 1 to graph 1, first 1 nohead linecolor rgb '#555555' linewidth "
           "1.4\n",
           out);
@@ -62,12 +63,6 @@ static void write_marks(FILE *out, const struct crossing_chart *c)
                     "set object %zu rectangle from first %.15g, graph 0 to first %.15g, graph 1 behind "
                     "fillcolor rgb '#f3e6df' fillstyle solid noborder\n",
                     i + 1, c->list[i]->low, c->list[i]->high);
-}
-
-static void write_chart(FILE *out, const void *what)
-{
-    const struct crossing_chart *c = what;
-    write_marks(out, c);
     chart_write_lines(out, &c->data);
 }
 

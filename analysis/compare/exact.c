@@ -46,9 +46,8 @@ static int64_t figure_of(const struct row *row, size_t kind, const struct figure
 
 bool exact_counts_alike(const struct record *a, const struct record *b)
 {
-    const char *x = "", *y = "";
-    return value_get_text(record_head(a), "compiler", &x) && value_get_text(record_head(b), "compiler", &y) &&
-           strcmp(x, y) == 0;
+    return same_text(value_text_or(record_head(a), "compiler", NULL),
+                     value_text_or(record_head(b), "compiler", NULL));
 }
 
 /* The instruction set of executed FLOPs; null if they are of several threads. */
@@ -59,20 +58,15 @@ static const char *counted_by_one(const struct row *row, size_t kind)
     return threads != 1 ? NULL : p ? p->flops.executed_isa : row->encoding.executed_isa;
 }
 
-/* Whether executed FLOPs were counted alike, on the side that has them if only one has. */
-static bool executed_alike(const struct row *a, const struct row *b, const struct exact_difference *d)
-{
-    const char *x = counted_by_one(d->was == COUNT_ABSENT ? b : a, d->program),
-               *y = counted_by_one(d->is == COUNT_ABSENT ? a : b, d->program);
-    return same_text(x, y);
-}
-
 static bool is_comparable(const struct row *a, const struct row *b, const struct exact_difference *d,
                           enum when when, bool counted)
 {
     bool iterated = a->encoding.iterations > 0 || b->encoding.iterations > 0;
+    const char *x = counted_by_one(d->was == COUNT_ABSENT ? b : a,
+                                   d->program), /* if only one has them, its own */
+        *y = counted_by_one(d->is == COUNT_ABSENT ? a : b, d->program);
     return when == ALWAYS || (when == UNITERATED && !iterated) ||
-           (when == COUNTED && counted && executed_alike(a, b, d));
+           (when == COUNTED && counted && same_text(x, y));
 }
 
 static bool is_more(const struct profile_entry *a, const struct profile_entry *b)

@@ -38,11 +38,8 @@ static bool heads_agree_in(const struct value *a, const struct value *b, const c
 /* A part of the identity, wherever a version of the file says it. */
 static const char *identity_of(const struct value *head, size_t part)
 {
-    const char *text = "unknown";
-    if (strcmp(identity[part], "host.processor") == 0)
-        return record_processor(head);
-    value_get_text(head, identity[part], &text);
-    return text;
+    return strcmp(identity[part], "host.processor") == 0 ? record_processor(head)
+                                                         : value_text_or(head, identity[part], "unknown");
 }
 
 static bool identities_agree_in(const struct value *a, const struct value *b, size_t part)
@@ -66,15 +63,14 @@ static bool same_sweep(const struct value *a, const struct value *b)
 
 bool merge_possible(struct record *const *records, char *const *names, size_t count, char *error)
 {
-    const char *first = "", *other = "";
-    value_get_text(record_head(records[0]), "benchmark", &first);
+    const char *first = value_text_or(record_head(records[0]), "benchmark", "");
     for (size_t i = 0; i < count; i++) {
+        const char *other = value_text_or(record_head(records[i]), "benchmark", "");
         if (value_get(record_head(records[i]), "merged")) {
             snprintf(error, MESSAGE_SIZE, "%.300s: is merged already; give the files that it was made of",
                      names[i]);
             return false;
         }
-        value_get_text(record_head(records[i]), "benchmark", &other);
         if (strcmp(first, other) != 0) {
             snprintf(error, MESSAGE_SIZE, "%.180s: is of %.50s, but %.180s of %.50s", names[i], other,
                      names[0], first);
@@ -383,7 +379,6 @@ struct record *merge_records(struct record *const *records, char *const *names, 
     struct source *all = find_sources(records, names, count);
     struct value *heads = value_new_array();
     bool one_machine = true;
-    const char *benchmark = "";
     size_t n;
     *found = (struct merge_found){0};
     for (size_t i = 0; i < count; i++) {
@@ -394,8 +389,8 @@ struct record *merge_records(struct record *const *records, char *const *names, 
     }
     struct value *head = common_head(all, count, one_machine);
     value_set(head, "merged", heads);
-    value_get_text(record_head(records[0]), "benchmark", &benchmark);
-    struct record *record = record_new(benchmark, command, head);
+    struct record *record =
+        record_new(value_text_or(record_head(records[0]), "benchmark", ""), command, head);
     struct moved *moved = take_rows(all, count, &n);
     find_copies(moved, n, out, found);
     for (size_t i = 0; i < count; i++)

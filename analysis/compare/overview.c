@@ -58,7 +58,6 @@ static void split_path(const char *path, char directory[AXES_TEXT], char name[AX
 static size_t host_of(struct overview *o, const struct compared *file)
 {
     char directory[AXES_TEXT], name[AXES_TEXT];
-    const char *version = "unknown";
     size_t h = 0;
     split_path(file->path, directory, name);
     while (h < o->hosts &&
@@ -73,9 +72,9 @@ static size_t host_of(struct overview *o, const struct compared *file)
         memcpy(host->name, file->name, AXES_TEXT);
         memcpy(host->brand, *file->brand ? file->brand : file->name, AXES_TEXT);
     }
-    value_get_text(record_head(file->record), "commit", &version);
     char short_version[DIGITS + 1];
-    snprintf(short_version, sizeof short_version, "%s", version);
+    snprintf(short_version, sizeof short_version, "%s",
+             value_text_or(record_head(file->record), "commit", "unknown"));
     if (!strstr(host->versions, short_version))
         append(host->versions, VERSIONS_TEXT, "%s%s", *host->versions ? ", " : "", short_version);
     return h;

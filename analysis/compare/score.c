@@ -35,17 +35,10 @@ __attribute__((format(printf, 2, 3))) static bool no_score(struct score *s, cons
     return false;
 }
 
-static const char *text_in(const struct value *head, const char *path)
-{
-    const char *text = "unknown";
-    value_get_text(head, path, &text);
-    return text;
-}
-
 static bool check_head(struct score *s, const struct record *record)
 {
     const struct value *head = record_head(record);
-    const char *commit = text_in(head, "commit");
+    const char *commit = value_text_or(head, "commit", "unknown");
     if (value_size(value_get(head, "settings.impl")) > 0)
         return no_score(s, "kernels were chosen (--impl)");
     if (strstr(commit, "-dirty") || strcmp(commit, "unknown") == 0)
@@ -57,7 +50,8 @@ static bool check_same(struct score *s, const struct record *a, const struct rec
 {
     static const char *const same[] = {"commit", "host.name", "host.processor", "compiler"};
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
-        const char *x = text_in(record_head(a), same[i]), *y = text_in(record_head(b), same[i]);
+        const char *x = value_text_or(record_head(a), same[i], "unknown"),
+                   *y = value_text_or(record_head(b), same[i], "unknown");
         if (strcmp(x, y) != 0)
             return no_score(s, "the files differ in %s: %.100s and %.100s", same[i], x, y);
     }
@@ -127,7 +121,6 @@ static bool add_work(struct score *s, struct sums *sums, const struct score_work
            add_seconds(s, sums, w, row, TIMED_STEP);
 }
 
-/* Whether two rows ran on the same device with as many threads. */
 static bool check_place(struct score *s, const struct row *a, const struct row *b)
 {
     return (a->threads == b->threads && strcmp(a->device, b->device) == 0) ||
@@ -168,7 +161,7 @@ void score_write(const struct score *s, struct record *const *records, size_t co
     for (int c = 0; c < SCORE_CLASSES; c++)
         fprintf(out, "%s%s %.0f", c ? ", " : "", classes[c], s->of[c]);
     fprintf(out, "); %s, %lld threads, %s, %s, commit %s\n", row->dtype, (long long)row->threads, row->device,
-            processor, text_in(record_head(records[0]), "commit"));
+            processor, value_text_or(record_head(records[0]), "commit", "unknown"));
 }
 
 void score_write_line(const struct score *s, struct record *const *records, size_t count, const char *name,
@@ -182,5 +175,5 @@ void score_write_line(const struct score *s, struct record *const *records, size
     for (int c = 0; c < SCORE_CLASSES; c++)
         fprintf(out, " %.0f |", s->of[c]);
     fprintf(out, " %.0f [%.0f, %.0f] | %d, %s |\n", s->all, s->low, s->high, SCORE_VERSION,
-            text_in(record_head(records[0]), "commit"));
+            value_text_or(record_head(records[0]), "commit", "unknown"));
 }

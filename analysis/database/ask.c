@@ -102,7 +102,6 @@ static void put_cells(struct grid *g, const struct question *q, const struct sho
     free(text);
 }
 
-/* Explains the mark of times. */
 static void explain_marks(const struct asking *how, const struct answer *a)
 {
     struct below below = {0};
@@ -136,7 +135,6 @@ static void print_machine(const struct asking *how, const struct question *q, co
     explain_marks(how, a);
 }
 
-/* Answers a question for one machine. */
 static bool ask_machine(sqlite3 *db, const struct asking *how, const struct question *q, int64_t machine,
                         bool first, size_t *lines, char *error)
 {

@@ -20,7 +20,6 @@ static bool refuse_sql(const char *reason, char *error)
     return false;
 }
 
-/* Prepares a single statement that only reads. */
 static sqlite3_stmt *prepare_reading(sqlite3 *db, const char *sql, char *error)
 {
     sqlite3_stmt *s = NULL;
@@ -57,7 +56,6 @@ static int print_result(const struct asking *how, sqlite3_stmt *s)
     return status;
 }
 
-/* Runs the statement and prints its result. */
 static bool print_sql(const struct asking *how, sqlite3 *db, sqlite3_stmt *s, char *error)
 {
     bool table = how->format != FORMAT_CSV;

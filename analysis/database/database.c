@@ -96,13 +96,6 @@ static char *schema_sql(void)
     return sql;
 }
 
-/* A number that changes with the schema. */
-static int schema_version(const char *sql)
-{
-    return (int)(checksum_of(sql, strlen(sql)) & 0x7fffffff);
-}
-
-/* The number that a statement gives. */
 static bool get_number(sqlite3 *db, const char *sql, int64_t *number, char *error)
 {
     sqlite3_stmt *s = database_prepare(db, sql, error);
@@ -118,7 +111,7 @@ static bool check_schema(sqlite3 *db, bool create, char *error)
 {
     char mark[96], *sql = schema_sql();
     int64_t application = 0, version = 0, tables = 0;
-    int wanted = schema_version(sql);
+    int wanted = (int)(checksum_of(sql, strlen(sql)) & 0x7fffffff); /* changes with the schema */
     bool good = get_number(db, "PRAGMA application_id", &application, error) &&
                 get_number(db, "PRAGMA user_version", &version, error) &&
                 get_number(db, "SELECT COUNT(*) FROM sqlite_master", &tables, error);

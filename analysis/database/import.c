@@ -139,7 +139,6 @@ static bool is_known(struct importer *im, const struct source *s)
     return run_bound(im, FIND_HASH, NULL);
 }
 
-/* The hash of a row's work and axes. */
 static int64_t hash_configuration(const struct row *row)
 {
     char text[(AXES_MAX + 1) * AXES_TEXT];
@@ -263,13 +262,9 @@ static void put_tags(struct importer *im, int64_t file, const struct value *tags
 static int64_t put_head(struct importer *im, const struct value *head)
 {
     int column = FILE_COLUMNS;
-    for (size_t i = 0; i < schema_head_count; i++) {
-        const char *text = NULL;
-        if (schema_head[i].kind != VALUE_TEXT)
-            continue;
-        value_get_text(head, schema_head[i].name, &text);
-        bind_text(im, ADD_FILE, ++column, text);
-    }
+    for (size_t i = 0; i < schema_head_count; i++)
+        if (schema_head[i].kind == VALUE_TEXT)
+            bind_text(im, ADD_FILE, ++column, value_text_or(head, schema_head[i].name, NULL));
     run_bound(im, ADD_FILE, NULL);
     return sqlite3_last_insert_rowid(im->db);
 }
@@ -290,10 +285,8 @@ static bool put_run(struct importer *im, const struct source *from, const struct
     const struct value *head = record_head(record);
     const struct rows *rows = record_rows(record);
     int64_t there[2], samples = count_samples(rows), machine = machine_of(im, head);
-    const char *run = "";
     char *path = scan_clean(from->path);
-    value_get_text(head, "run", &run);
-    bind_text(im, FIND_RUN, 1, run);
+    bind_text(im, FIND_RUN, 1, value_text_or(head, "run", ""));
     bool known = run_bound(im, FIND_RUN, there), more = !known || samples >= there[1];
     if (known && more) {
         bind_count(im, DROP_FILE, 1, there[0]);

@@ -10,15 +10,6 @@ const char *fit_work_name(const struct fit *fit)
     return fit->by_bytes ? "byte" : "FLOP";
 }
 
-/* "step, gelu over nodes 100-5000" */
-static void print_subject(const struct fit *fit, FILE *out)
-{
-    fprintf(out, "%s%s", program_name(fit->program), *fit->group ? ", " : "");
-    plain_put(out, fit->group);
-    fprintf(out, " over %s %.10g-%.10g", fit->axis->path, fit->points[0].time.x,
-            fit->points[fit->count - 1].time.x);
-}
-
 /* "between 500 and 1000 nodes N^1.33 [1.23, 1.59]; ": other exponents are in the record. */
 static void print_exponent(const struct fit *fit, FILE *out)
 {
@@ -113,9 +104,10 @@ static bool contradicts(const struct fit *fit)
 static void print_warning(const struct fit *fit, FILE *out)
 {
     bool rises = fit->rise_is == FIT_CONTRADICTS;
-    fputs("CONTRADICTION: ", out);
-    print_subject(fit, out);
-    fputs(": ", out);
+    fprintf(out, "CONTRADICTION: %s%s", program_name(fit->program), *fit->group ? ", " : "");
+    plain_put(out, fit->group);
+    fprintf(out, " over %s %.10g-%.10g: ", fit->axis->path, fit->points[0].time.x,
+            fit->points[fit->count - 1].time.x);
     print_change(out, fit, rises ? &fit->rise : &fit->change);
     fprintf(out, ", though the level of memory and the bound stay the same there%s",
             rises ? "" : ", and no scaling fit explains that");

@@ -150,25 +150,21 @@ unsigned law_terms(const struct law_point *work, size_t n)
     return terms;
 }
 
-/* "N^2"; empty for the constant. */
-static void term_text(char text[LAW_TEXT], int term, const char *symbol)
-{
-    const char *power[LAW_TERMS] = {"", "", "^2", "^3"};
-    snprintf(text, LAW_TEXT, "%s%s", term ? symbol : "", power[term]);
-}
-
 /* coefficient: null without. */
 static void write_terms(char text[LAW_TEXT], unsigned terms, const double *coefficient, const char *symbol)
 {
+    static const char *const power[LAW_TERMS] = {"", "", "^2", "^3"};
     text[0] = '\0';
     for (int t = 0; t < LAW_TERMS; t++) {
-        char term[LAW_TEXT], value[UNITS_TEXT] = "";
-        term_text(term, t, symbol);
+        char value[UNITS_TEXT] = "";
         if (coefficient)
             units_format(value, coefficient[t], UNITS_SI, "s");
         if (terms >> t & 1)
-            append(text, LAW_TEXT, "%s%s%s%s", *text ? " + " : "", value, coefficient && t ? " " : "",
-                   coefficient || t ? term : "1");
+            append(text, LAW_TEXT, "%s%s%s%s%s", *text ? " + " : "", value, coefficient && t ? " " : "",
+                   t             ? symbol
+                   : coefficient ? ""
+                                 : "1",
+                   power[t]);
     }
 }
 

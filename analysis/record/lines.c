@@ -10,8 +10,7 @@ enum { LAST_MEMBER = 2 };
 
 static void begin(const struct value *head, const char *kind, struct buffer *out)
 {
-    const char *run = "";
-    value_get_text(head, "run", &run);
+    const char *run = value_text_or(head, "run", "");
     buffer_string(out, "{\"kind\":\"");
     buffer_string(out, kind);
     buffer_string(out, "\",\"run\":");
@@ -127,14 +126,6 @@ static size_t find_id(const struct row_ids *ids, int64_t id)
                 : first_not_less(ids->list, ids->count, sizeof *ids->list, &(struct row_id){id, 0}, by_id);
 }
 
-static void insert_id(struct row_ids *ids, size_t i, struct row_id id)
-{
-    ids->list = grow(ids->list, ids->count, sizeof *ids->list);
-    memmove(ids->list + i + 1, ids->list + i, (ids->count - i) * sizeof *ids->list);
-    ids->list[i] = id;
-    ids->count++;
-}
-
 /* Adds a row, or puts it in the place of an earlier line with its id. */
 static void add_row(struct rows *rows, struct row_ids *ids, struct row *row)
 {
@@ -143,7 +134,9 @@ static void add_row(struct rows *rows, struct row_ids *ids, struct row *row)
         rows_replace(rows, ids->list[i].at, row);
         return;
     }
-    insert_id(ids, i, (struct row_id){row->id, rows_count(rows)});
+    ids->list = grow(ids->list, ids->count, sizeof *ids->list);
+    memmove(ids->list + i + 1, ids->list + i, (ids->count++ - i) * sizeof *ids->list);
+    ids->list[i] = (struct row_id){row->id, rows_count(rows)};
     rows_append(rows, row);
 }
 
@@ -249,7 +242,6 @@ static bool read_line(struct reader *r, const char *text, size_t size, char *err
     return !fault;
 }
 
-/* Reads whole lines; false with a message. */
 static bool read_lines(struct reader *r, const char *text, size_t size, char *error)
 {
     char wrong[MESSAGE_SIZE];

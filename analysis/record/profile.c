@@ -57,7 +57,6 @@ static struct items *items_at(const struct row_program *program, const struct pl
     return (struct items *)((char *)program + place->items);
 }
 
-/* Whether an item is known. */
 static bool item_is_known(const void *item, enum field_type type)
 {
     return type == FIELD_TEXTS    ? *(const char *const *)item != NULL
@@ -177,7 +176,6 @@ bool profile_read(struct profile *p, const struct row *row, size_t kind)
 
 /* --- sums */
 
-/* The class of an intensity, in FLOP/B. */
 static const char *class_of(const struct profile_entry *e)
 {
     static const struct {

@@ -133,19 +133,14 @@ void row_derive_times(struct row *row, struct row_times *t)
     t->other_repetitions = turns->list && t->blocks.list ? (int64_t)t->left_out.count : COUNT_ABSENT;
 }
 
-static void derive_memory(struct row_program *p, const struct row *row)
-{
-    double planned = count_real(p->memory.planned);
-    p->memory.per_graph = ratio(planned, count_real(row->batch));
-    p->memory.per_node = ratio(planned, count_real(row->graph.nodes));
-    p->memory.efficiency = ratio(count_real(p->memory.peak_live), planned);
-}
-
 static void derive_program(struct row_program *p, struct row *row)
 {
     double flops = count_real(p->flops.analytic), bytes = count_real(p->bytes), median = p->time.median;
+    double planned = count_real(p->memory.planned);
     row_derive_times(row, &p->time);
-    derive_memory(p, row);
+    p->memory.per_graph = ratio(planned, count_real(row->batch));
+    p->memory.per_node = ratio(planned, count_real(row->graph.nodes));
+    p->memory.efficiency = ratio(count_real(p->memory.peak_live), planned);
     p->intensity = ratio(flops, bytes);
     p->gflops = ratio(1e-9 * flops, median);
     p->bandwidth = ratio(1e-9 * bytes, median);

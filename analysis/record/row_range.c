@@ -30,7 +30,6 @@ __attribute__((format(printf, 1, 2))) static struct verdict not_compared(const c
     return v;
 }
 
-/* Why a row has no time. */
 static const char *why_untimed(const struct row *row, size_t kind)
 {
     char path[SCHEMA_PATH];

@@ -84,28 +84,22 @@ static void set_state(struct row *row, struct row_times *time, const struct turn
 }
 
 /*
- * The rank of the interval's lower end. The turns of one run are more alike than those of two, so the ranks
- * are those that would hold with 99 % if turns were independent; below 8 turns, where none do, the whole
- * range.
+ * The median of the turns' medians, and its interval by ranks. The turns of one run are more alike than those
+ * of two, so the ranks are those that would hold with 99 % if turns were independent; below 8 turns, where
+ * none do, the whole range.
  */
-static size_t interval_rank(size_t turns)
-{
-    size_t rank = median_interval_rank_at(turns, 0.99);
-    return rank ? rank : median_interval_rank(turns);
-}
-
-/* The median of the turns' medians, and its interval by ranks. */
 static void set_intervals(struct row_times *time, const double *medians, size_t turns, bool settled)
 {
     double *sorted = sorted_copy(medians, turns);
-    size_t rank = settled ? interval_rank(turns) : 0;
+    size_t rank = settled ? median_interval_rank_at(turns, 0.99) : 0;
+    if (settled && !rank)
+        rank = median_interval_rank(turns);
     time->median = quantile(sorted, turns, 0.5);
     time->ci95_low = rank ? sorted[rank - 1] : NAN;
     time->ci95_high = rank ? sorted[turns - rank] : NAN;
     free(sorted);
 }
 
-/* Statistics of single samples. */
 static void set_summary(struct row_times *time, const double *samples, size_t n)
 {
     struct summary s = summarize(samples, n);

@@ -288,7 +288,6 @@ char *scan_unquoted(const char *begin, const char *end)
     return plain;
 }
 
-/* Scans a member's name and records it. */
 static bool scan_name(struct scanner *s)
 {
     const char *begin = s->at;

@@ -81,11 +81,4 @@ const struct field *schema_first(const char *path, size_t length);
 /* "a text", "a 64-bit integer", ..., for messages. */
 const char *field_type_name(enum field_type type);
 
-/* Writes the fields as Markdown tables, without axes that have a flag; those of all programs appear once, as
- * P.time.median. */
-void schema_write_markdown(FILE *out);
-
-/* Writes the fields of a fit as a table. */
-void schema_write_fit_markdown(FILE *out);
-
 #endif

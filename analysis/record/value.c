@@ -251,6 +251,12 @@ bool value_get_text(const struct value *object, const char *path, const char **t
     return value_read_text(value_get(object, path), text);
 }
 
+const char *value_text_or(const struct value *object, const char *path, const char *otherwise)
+{
+    value_get_text(object, path, &otherwise);
+    return otherwise;
+}
+
 bool value_copy_text(const struct value *object, const char *path, char *text, size_t size)
 {
     const char *value;

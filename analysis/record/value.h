@@ -63,6 +63,7 @@ bool value_get_count(const struct value *object, const char *path, int64_t *coun
 bool value_get_real(const struct value *object, const char *path,
                     double *real); /* also of a count, rounded */
 bool value_get_text(const struct value *object, const char *path, const char **text);
+const char *value_text_or(const struct value *object, const char *path, const char *otherwise);
 bool value_copy_text(const struct value *object, const char *path, char *text, size_t size); /* that fits */
 bool value_read_count(const struct value *v, int64_t *count);
 bool value_read_real(const struct value *v, double *real);

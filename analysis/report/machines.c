@@ -80,16 +80,14 @@ static void put_ceilings(FILE *out, const struct value *calibrations)
     for (struct walk w = value_walk(calibrations); walk_next(&w) && n++ < 16;) {
         int64_t threads = 0;
         double peak = 0;
-        const char *time = "";
         char *bandwidths;
         value_get_count(w.value, "threads", &threads);
         value_get_real(w.value, "peak", &peak);
-        value_get_text(w.value, "time", &time);
         FILE *text = open_text(&bandwidths, &size);
         put_bandwidths(text, w.value);
         fclose(text);
         grid_add(&g, "%lld", (long long)threads);
-        grid_add(&g, "%s", time);
+        grid_add(&g, "%s", value_text_or(w.value, "time", ""));
         grid_add(&g, "%.4g", peak);
         grid_add_markup(&g, "t", bandwidths);
     }

@@ -127,15 +127,13 @@ static void put_part_tags(FILE *out, const struct value *tags)
 static void put_part(FILE *out, const struct part *p)
 {
     char machine[CHART_TEXT], work[CHART_TEXT];
-    const char *benchmark = "", *command = "";
-    value_get_text(record_head(p->record), "benchmark", &benchmark);
-    value_get_text(record_head(p->record), "command", &command);
+    const struct value *head = record_head(p->record);
     chart_machine(machine, p->record, p->rows);
     chart_work(work, p->rows);
     html(out, "<section id=\"file%zu\" class=\"file\"><h2>%s</h2>\n<p class=\"note\">%s: %s", p->number,
-         p->name, benchmark, p->path);
-    put_part_tags(out, value_get(record_head(p->record), "tags"));
-    html(out, "<br/>%s<br/>%s</p>\n<pre>%s</pre>\n", machine, work, command);
+         p->name, value_text_or(head, "benchmark", ""), p->path);
+    put_part_tags(out, value_get(head, "tags"));
+    html(out, "<br/>%s<br/>%s</p>\n<pre>%s</pre>\n", machine, work, value_text_or(head, "command", ""));
     part_charts(out, p);
     part_rows(out, p);
     part_profiles(out, p);

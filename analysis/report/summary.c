@@ -31,12 +31,11 @@ static void put_range(FILE *out, const struct part *p, const struct field *axis)
 
 static void put_measured(FILE *out, const struct part *p)
 {
-    const char *started = "";
+    const char *started = value_text_or(record_head(p->record), "started", "");
     char when[32];
     size_t ok = 0, rows = rows_count(p->rows);
     for (size_t i = 0; i < rows; i++)
         ok += row_is_ok(rows_at(p->rows, i));
-    value_get_text(record_head(p->record), "started", &started);
     snprintf(when, sizeof when, "%.10s %.5s", started, strlen(started) > 11 ? started + 11 : "");
     html(out, "<tr><th scope=\"row\"><a href=\"#file%zu\">%s</a></th><td>", p->number, p->name);
     for (size_t i = 0; i < p->axes_count; i++) {

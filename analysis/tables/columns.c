@@ -214,7 +214,6 @@ static const struct column columns[] = {
 };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-/* How a field is shown by its type and unit. */
 static struct column plain_column(const struct field *f)
 {
     bool real = f->type == FIELD_REAL, count = f->type == FIELD_COUNT;

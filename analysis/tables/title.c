@@ -143,8 +143,7 @@ static void add_place(struct title *t, const struct value *head)
 static void add_benchmark(struct title *t, const struct value *head)
 {
     static const char prefix[] = "bench_";
-    const char *name = "";
-    value_get_text(head, "benchmark", &name);
+    const char *name = value_text_or(head, "benchmark", "");
     name += strncmp(name, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0;
     for (; *name; name++)
         putc(*name == '_' ? ' ' : *name, t->out);

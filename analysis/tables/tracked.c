@@ -32,12 +32,10 @@ static bool is_named(const struct value *head, const struct row *row, const stru
 /* "bench_model: step, 500 nodes"; to be freed. */
 static char *name_time(const struct value *head, const struct row *row, size_t kind)
 {
-    const char *benchmark = "";
     char *name = NULL, axis[AXES_TEXT];
     size_t size;
     FILE *out = open_text(&name, &size);
-    value_get_text(head, "benchmark", &benchmark);
-    fprintf(out, "%s: %s", benchmark, program_name(kind));
+    fprintf(out, "%s: %s", value_text_or(head, "benchmark", ""), program_name(kind));
     for (const struct field *f = schema_fields; schema_has(f); f++)
         if (f->symbol && is_named(head, row, f)) {
             axes_describe(row, f, axis);
