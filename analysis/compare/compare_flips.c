@@ -1,7 +1,6 @@
 #include "analysis/compare/compare.h"
 
 #include "analysis/record/slices.h"
-#include "analysis/statistics/allocate.h"
 
 /* What two files measured of a program: the pairs, and the rows of the first file among them. */
 struct measured {

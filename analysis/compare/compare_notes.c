@@ -1,7 +1,6 @@
 #include "analysis/compare/compare.h"
 
 #include "analysis/record/result_file.h"
-#include "analysis/statistics/allocate.h"
 #include "analysis/tables/wrap.h"
 
 /* Fields of the record that say how the rows were made. */

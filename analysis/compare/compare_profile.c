@@ -1,7 +1,6 @@
 #include "analysis/compare/compare.h"
 
 #include "analysis/record/profile.h"
-#include "analysis/statistics/allocate.h"
 
 struct change {
     const char *op;

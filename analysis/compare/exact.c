@@ -1,7 +1,6 @@
 #include "analysis/compare/exact.h"
 
 #include "analysis/record/profile.h"
-#include "analysis/statistics/allocate.h"
 
 /* In which rows a figure is the same in every run. */
 enum when {

@@ -1,7 +1,6 @@
 #include "analysis/compare/compare.h"
 
 #include "analysis/record/result_file.h"
-#include "analysis/statistics/allocate.h"
 #include "analysis/tables/wrap.h"
 
 /* Most rows of a file that are shown one by one; columns of the first cell, and at most of those of machines.

@@ -4,8 +4,6 @@
 #include "analysis/database/database.h"
 #include "analysis/statistics/allocate.h"
 
-#include <math.h>
-
 /* By increasing values of these, the best is first. */
 static const char *const ranks[MEASURES] = {
     [MEASURE_LATENCY] = "median",

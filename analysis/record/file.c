@@ -4,7 +4,7 @@
  */
 #include "analysis/record/file.h"
 
-#include "analysis/record/value_text.h"
+#include "analysis/record/plain.h"
 #include "analysis/statistics/allocate.h"
 
 #include <dirent.h>

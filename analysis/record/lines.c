@@ -1,7 +1,5 @@
 #include "analysis/record/lines.h"
 
-#include "analysis/statistics/allocate.h"
-
 /* --- writing */
 
 /* The members of the head that have lines of their own, the last of them when the run is complete. */
@@ -127,7 +125,7 @@ static size_t find_id(const struct row_ids *ids, int64_t id)
 }
 
 /* Adds a row, or puts it in the place of an earlier line with its id. */
-static void add_row(struct rows *rows, struct row_ids *ids, struct row *row)
+static void place_row(struct rows *rows, struct row_ids *ids, struct row *row)
 {
     size_t i = find_id(ids, row->id);
     if (i < ids->count && ids->list[i].id == row->id) {
@@ -169,7 +167,7 @@ static void take_line(struct reader *r, const struct row_line *line, struct row 
 {
     char ignored[MESSAGE_SIZE];
     if (strcmp(line->kind, "row") == 0) {
-        add_row(record_rows(r->runs->list[at]), &r->ids[at], row);
+        place_row(record_rows(r->runs->list[at]), &r->ids[at], row);
         return;
     }
     struct value *other = value_parse_part(text, size, ignored);

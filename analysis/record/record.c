@@ -2,7 +2,6 @@
 #include "analysis/record/record.h"
 
 #include "analysis/record/value_text.h"
-#include "analysis/statistics/allocate.h"
 
 #include <sys/random.h>
 #include <time.h>

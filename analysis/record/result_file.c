@@ -1,7 +1,6 @@
 #include "analysis/record/result_file.h"
 
 #include "analysis/record/file.h"
-#include "analysis/statistics/allocate.h"
 
 #include <errno.h>
 #include <sys/stat.h>

@@ -1,7 +1,6 @@
 #include "analysis/record/row.h"
 
 #include "analysis/record/value_text.h"
-#include "analysis/statistics/allocate.h"
 
 /* Records what is wrong, if it is the first flaw. */
 static void add_flaw(struct row *row, const char *path, const char *wrong, const char *type)

@@ -7,7 +7,6 @@
 
 #include "analysis/record/file.h"
 #include "analysis/record/json.h"
-#include "analysis/statistics/allocate.h"
 
 #include <math.h>
 

@@ -8,7 +8,6 @@
 /* page_css and page_js with their hashes, made from page.css and page.js by the Makefile. */
 #include "analysis/record/result_file.h"
 #include "analysis/report/page.inc"
-#include "analysis/statistics/allocate.h"
 
 /* Rows of all tables together, so that a page has at most about 3 MB. */
 enum { ROWS_MOST = 1000 };

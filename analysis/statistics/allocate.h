@@ -84,6 +84,36 @@ __attribute__((format(printf, 1, 2))) static inline char *format_text(const char
     return text;
 }
 
+/* A text that grows, for what stdio takes longer for than its contents. Empty if all zero; `text`, without a
+ * terminator, is freed by the caller. */
+struct buffer {
+    char *text;
+    size_t size, room;
+};
+
+static inline void buffer_put(struct buffer *b, const char *text, size_t size)
+{
+    if (b->room - b->size < size) {
+        b->room = 2 * b->room + size;
+        b->text = realloc(b->text, b->room);
+        if (!b->text)
+            abort();
+    }
+    if (size > 0)
+        memcpy(b->text + b->size, text, size);
+    b->size += size;
+}
+
+static inline void buffer_char(struct buffer *b, char c)
+{
+    buffer_put(b, &c, 1);
+}
+
+static inline void buffer_string(struct buffer *b, const char *text)
+{
+    buffer_put(b, text, strlen(text));
+}
+
 /* A copy of a text, or of at most its first `length` bytes; to be freed. */
 static inline char *copied_part(const char *text, size_t length)
 {

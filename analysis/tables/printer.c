@@ -1,7 +1,6 @@
 #include "analysis/tables/printer.h"
 
 #include "analysis/record/lines.h"
-#include "analysis/statistics/allocate.h"
 #include "analysis/tables/csv.h"
 #include "analysis/tables/profile_table.h"
 #include "analysis/tables/tracked.h"
