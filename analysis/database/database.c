@@ -15,15 +15,21 @@ enum {
     LENGTH_MOST = 1 << 28     /* bytes of a text */
 };
 
-const struct axis_column axis_columns[] = {
+const struct field_column axis_columns[] = {
 #define AXIS(id, flag, group, name, ...) {flag, SCHEMA_PATH_OF(group, name)},
 #define OTHER(name, ...)                 {#name, #name},
 #include "analysis/record/axes.def"
 };
 const size_t axis_columns_count = sizeof axis_columns / sizeof *axis_columns;
 
-const char *const number_columns[NUMBER_COLUMNS] = {"median", "low",        "high",   "ping",      "memory",
-                                                    "flops",  "throughput", "gflops", "efficiency"};
+const struct field_column number_columns[] = {
+    {"median", "forward.time.median"},          {"low", "forward.time.range_low"},
+    {"high", "forward.time.range_high"},        {"ping", "forward.time.state.ping"},
+    {"memory", "forward.memory.planned"},       {"flops", "forward.flops.analytic"},
+    {"throughput", "forward.throughput"},       {"gflops", "forward.gflops"},
+    {"efficiency", "forward.roofline.percent"},
+};
+const size_t number_columns_count = sizeof number_columns / sizeof *number_columns;
 
 bool database_failed(sqlite3 *db, char *error)
 {
@@ -82,9 +88,8 @@ static char *schema_sql(void)
           "CREATE TABLE programs (\"row\" INTEGER NOT NULL REFERENCES rows ON DELETE CASCADE,"
           " program TEXT NOT NULL, noisy TEXT",
           out);
-    for (size_t i = 0; i < NUMBER_COLUMNS; i++)
-        fprintf(out, ", %s %s", number_columns[i],
-                i == NUMBER_MEMORY || i == NUMBER_FLOPS ? "INTEGER" : "REAL");
+    for (size_t i = 0; i < number_columns_count; i++)
+        fprintf(out, ", %s %s", number_columns[i].name, column_type(number_columns[i].path));
     fputs(", PRIMARY KEY (\"row\", program)) WITHOUT ROWID;"
           "CREATE VIEW latest AS SELECT machine, program, configuration, started AS date, \"row\" FROM ("
           "SELECT f.machine, p.program, r.configuration, f.started, p.\"row\", ROW_NUMBER() OVER"

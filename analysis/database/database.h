@@ -23,16 +23,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* A column of `rows`: an axis, with the path of its field. */
-struct axis_column {
+/* A column, with the path of its field. */
+struct field_column {
     const char *name, *path;
 };
-extern const struct axis_column axis_columns[];
-extern const size_t axis_columns_count;
 
-/* The numbers of `programs`. */
-enum { NUMBER_MEMORY = 4, NUMBER_FLOPS /* both are counts */, NUMBER_COLUMNS = 9 };
-extern const char *const number_columns[NUMBER_COLUMNS];
+/* The axes of `rows`; the numbers of `programs`, of inference: other programs have the same fields. */
+extern const struct field_column axis_columns[], number_columns[];
+extern const size_t axis_columns_count, number_columns_count;
 
 /* Opens a store for writing; creates it if there is none. */
 sqlite3 *database_create(const char *path, char *error);

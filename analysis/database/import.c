@@ -72,7 +72,8 @@ static bool prepare_all(struct importer *im, char *error)
         heads += schema_head[i].kind == VALUE_TEXT;
     im->statements[ADD_FILE] = prepare_insert(im->db, "files", FILE_COLUMNS + heads, error);
     im->statements[ADD_ROW] = prepare_insert(im->db, "rows", ROW_COLUMNS + axis_columns_count, error);
-    im->statements[ADD_PROGRAM] = prepare_insert(im->db, "programs", PROGRAM_COLUMNS + NUMBER_COLUMNS, error);
+    im->statements[ADD_PROGRAM] =
+        prepare_insert(im->db, "programs", PROGRAM_COLUMNS + number_columns_count, error);
     for (size_t i = 0; i < STATEMENTS; i++) {
         if (texts[i])
             im->statements[i] = database_prepare(im->db, texts[i], error);
@@ -93,17 +94,19 @@ static void bind_count(struct importer *im, enum statement s, int at, int64_t co
     sqlite3_bind_int64(im->statements[s], at, count);
 }
 
-/* Binds an axis of a row; leaves it null if it is absent. */
-static void bind_axis(struct importer *im, int at, const struct row *row, const struct field *axis)
+/* Binds a field of a row, counts exactly; leaves it null, and returns false, if it is absent. */
+static bool bind_field(struct importer *im, enum statement s, int at, const struct row *row,
+                       const struct field *f)
 {
-    if (!row_has_field(row, axis))
-        return;
-    if (axis->type == FIELD_TEXT)
-        bind_text(im, ADD_ROW, at, *field_text(row, axis));
-    else if (axis->type == FIELD_COUNT)
-        bind_count(im, ADD_ROW, at, *field_count(row, axis));
-    else if (axis->type == FIELD_REAL)
-        sqlite3_bind_double(im->statements[ADD_ROW], at, *field_real(row, axis));
+    if (!f || !row_has_field(row, f))
+        return false;
+    if (f->type == FIELD_TEXT)
+        bind_text(im, s, at, *field_text(row, f));
+    else if (f->type == FIELD_COUNT)
+        bind_count(im, s, at, *field_count(row, f));
+    else if (f->type == FIELD_REAL)
+        sqlite3_bind_double(im->statements[s], at, *field_real(row, f));
+    return true;
 }
 
 /* Runs a statement up to its first result; whether it has one, of which it reads two numbers if `found` is
@@ -184,32 +187,18 @@ static int64_t machine_of(struct importer *im, const struct value *head)
     return found[0];
 }
 
-/* Binds the numbers of a program, or of the encoding, of which NAN is null to SQLite; whether there are any.
- * The memory of an encoding, which has no plan, is its peak. */
+/* Binds the numbers of a program, or of the encoding, whose memory, which is not planned, is its peak;
+ * whether there are any. */
 static bool bind_numbers(struct importer *im, const struct row *row, size_t kind)
 {
-    const struct row_program *p = row_program(row, kind);
-    const struct row_times *t = row_timed(row, kind);
-    const int64_t counts[] = {p ? p->memory.planned : row->encoding.peak,
-                              p ? p->flops.analytic : COUNT_ABSENT};
-    const double numbers[] = {t->median,
-                              t->range_low,
-                              t->range_high,
-                              t->state.ping,
-                              count_real(counts[0]),
-                              count_real(counts[1]),
-                              p ? p->throughput : NAN,
-                              p ? p->gflops : NAN,
-                              p ? p->roofline.percent : NAN};
-    _Static_assert(sizeof numbers / sizeof *numbers == NUMBER_COLUMNS, "as number_columns");
     bool any = false;
-    for (int i = 0; i < NUMBER_COLUMNS; i++) {
-        sqlite3_bind_double(im->statements[ADD_PROGRAM], PROGRAM_COLUMNS + 1 + i, numbers[i]);
-        any = any || !isnan(numbers[i]);
+    for (size_t i = 0; i < number_columns_count; i++) {
+        char path[SCHEMA_PATH];
+        bool peak = kind == TIMED_ENCODING && strcmp(number_columns[i].name, "memory") == 0;
+        snprintf(path, sizeof path, "%s%s", program_name(kind),
+                 peak ? ".peak" : strchr(number_columns[i].path, '.'));
+        any = bind_field(im, ADD_PROGRAM, PROGRAM_COLUMNS + 1 + (int)i, row, schema_find(path)) || any;
     }
-    for (int i = 0; i < 2; i++)
-        if (counts[i] != COUNT_ABSENT) /* exactly, also beyond 2^53 */
-            bind_count(im, ADD_PROGRAM, PROGRAM_COLUMNS + 1 + NUMBER_MEMORY + i, counts[i]);
     return any;
 }
 
@@ -230,7 +219,7 @@ static void put_row(struct importer *im, int64_t file, const struct row *row)
     bind_text(im, ADD_ROW, 4, row->work);
     bind_count(im, ADD_ROW, 5, hash_configuration(row));
     for (size_t i = 0; i < axis_columns_count; i++)
-        bind_axis(im, 1 + ROW_COLUMNS + (int)i, row, schema_find(axis_columns[i].path));
+        bind_field(im, ADD_ROW, 1 + ROW_COLUMNS + (int)i, row, schema_find(axis_columns[i].path));
     run_bound(im, ADD_ROW, NULL);
     int64_t id = sqlite3_last_insert_rowid(im->db);
     bind_count(im, ADD_TEXT, 1, id);
