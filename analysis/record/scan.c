@@ -319,7 +319,9 @@ static void extend_path(struct scanner *s)
 /* Tells the open member, whose numbers are those after the first so many. */
 static void tell_member(struct scanner *s, const char *begin, size_t first)
 {
-    struct scanned value = {SCANNED_OTHER, begin, s->at, s->numbers->list + first, s->numbers->count - first};
+    const struct span *list = s->numbers->list; /* null before the first number */
+    struct scanned value = {SCANNED_OTHER, begin, s->at, first ? list + first : list,
+                            s->numbers->count - first};
     value.kind = *begin == '"'                       ? SCANNED_TEXT
                  : *begin == '{'                     ? SCANNED_OBJECT
                  : *begin == '[' && s->only_numbers  ? SCANNED_NUMBERS

@@ -39,8 +39,8 @@ typedef void scan_member(void *context, const char *path, const struct scanned *
 
 /*
  * Whether text[size] is valid JSON; if not, error[MESSAGE_SIZE] says "not JSON: line 3: ...". Adds its
- * numbers, in order, to a list that the caller frees in either case; without those of members that were told
- * (null: none).
+ * numbers, in order, to a list that the caller frees in either case. Tells `member`, if it is not null, each
+ * member, whose numbers are then not in the list.
  */
 bool scan_json(const char *text, size_t size, struct spans *numbers, scan_member *member, void *context,
                char *error);

@@ -2,11 +2,11 @@
 
 #include "analysis/charts/chart_text.h"
 #include "analysis/findings/findings.h"
+#include "analysis/record/result_file.h"
 #include "analysis/report/parts.h"
 #include "analysis/tables/html.h"
 
 /* page_css and page_js with their hashes, made from page.css and page.js by the Makefile. */
-#include "analysis/record/result_file.h"
 #include "analysis/report/page.inc"
 
 /* Rows of all tables together, so that a page has at most about 3 MB. */
