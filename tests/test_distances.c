@@ -172,7 +172,7 @@ static struct tape *biased(struct encoding *e, const struct batch *b, int times,
                v = param(t, "v", PATH_NODES, PATH_WIDTH, 1);
     struct mat one = input_copy(t, "one", F64, PATH_NODES, PATH_WIDTH, ones), loss = {0};
     *table = param(t, "table", PATH_BUCKETS + 1, PATH_HEADS, 1);
-    struct mat index = input_encoding_index(t, "distances", b->pairs, e->distances.data);
+    struct mat index = input_encoding_index(t, "distances", b->pairs, 1, e->distances.data);
     struct mat bias = op(t, embedding, .table = *table, .index = index)->y;
     for (int n = 0; n < times; n++) {
         *y = op(t, attention, .q = q, .k = k, .v = v, .bias = bias, .graphs = graphs, .heads = PATH_HEADS)->y;

@@ -4,9 +4,11 @@
  */
 #include <math.h>
 
+#include "models/encodings/compute.h"
 #include "models/layers/check.h"
 #include "models/layers/encoder.h"
 #include "models/layers/features.h"
+#include "models/layers/graphormer.h"
 #include "models/layers/head.h"
 #include "models/layers/model.h"
 #include "tests/golden.h"
@@ -270,6 +272,40 @@ static struct mat head_record(struct tape *t, struct mat x, const struct structu
     return y;
 }
 
+static struct encoding encoding_of(const struct model_config *c, const struct batch *b)
+{
+    struct encoding e = {0};
+    char error[128];
+    if (c->pe.buckets &&
+        !encoding_compute(&c->pe, b, &(struct encoding_options){.threads = 1}, &e, error, sizeof error))
+        fail_msg("%s", error);
+    return e;
+}
+
+/* With tokens, whose rows stand before those of their graphs, and all of the bias. */
+static struct mat graphormer_record(struct tape *t, struct mat x, const struct structure *s, int kind)
+{
+    const struct model_config c = {.layer = LAYER_GRAPHORMER,
+                                   .layers = 1,
+                                   .heads = HEADS,
+                                   .ffn = INNER,
+                                   .act = ACT_GELU,
+                                   .attention = ATTENTION_DENSE,
+                                   .pool = POOL_TOKEN,
+                                   .pe = {.buckets = 4, .hops = 3},
+                                   .hop_products = 4,
+                                   .edge_features = {.tables = 2, .types = {5, 3}}};
+    struct batch b = golden_batch(), all = token_batch(t, &b);
+    struct encoding e = encoding_of(&c, &b);
+    struct structure with = tape_structure(t, &all, false, false);
+    (void)s, (void)kind;
+    with.bias = attention_bias(t, "bias", &c, &b, &e);
+    struct mat y = graphormer(t, add_tokens(t, "token", x, &b), &with, &c);
+    encoding_free(&e);
+    batch_free(&b);
+    return y;
+}
+
 /* Tests this loss, on x itself. */
 static struct mat nothing_record(struct tape *t, struct mat x, const struct structure *s, int loss)
 {
@@ -371,9 +407,11 @@ static struct recording model_record(const struct way *way, const struct whole *
     c.heads = attention_is_linear(c.attention) ? 1 : HEADS;
     c.ffn = 192;
     c.act = ACT_GELU;
-    struct recording r = program_record(PROGRAM_STEP, &c, b, NULL, way_config(way));
+    struct encoding e = encoding_of(&c, b);
+    struct recording r = program_record(PROGRAM_STEP, &c, b, &e, way_config(way));
     assert_true(tape_layout(r.tape));
     tape_init(r.tape);
+    encoding_free(&e);
     return r;
 }
 
@@ -522,6 +560,7 @@ int main(void)
         {"halving_head", head_record, HEAD_HALVING},
         {"mlp_head", head_record, HEAD_MLP},
         {"pairs_head", head_record, HEAD_LINEAR},
+        {"graphormer_layer", graphormer_record, 0},
         {"mse", nothing_record, LOSS_SQUARES},
         {"mae", nothing_record, LOSS_ABSOLUTE},
         {"cross_entropy", nothing_record, LOSS_CROSS_ENTROPY},
@@ -548,6 +587,14 @@ int main(void)
          {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN, .dropout = 0.2, .attention_dropout = 0.3}},
         {"sparse_dropout", {.attention = ATTENTION_SPARSE, .attention_dropout = 0.3}},
         {"gps_performer", {.attention = ATTENTION_PERFORMER, .mpnn = MPNN_GIN}},
+        {"graphormer",
+         {.layer = LAYER_GRAPHORMER,
+          .attention = ATTENTION_DENSE,
+          .pool = POOL_TOKEN,
+          .dropout = 0.1,
+          .attention_dropout = 0.2,
+          .features = {.degrees = 64},
+          .pe = {.buckets = 4, .hops = 3}}},
     };
     enum { LAYERS = sizeof layers / sizeof *layers, MODELS = sizeof wholes / sizeof *wholes };
     struct CMUnitTest tests[LAYERS + MODELS + 2] = {

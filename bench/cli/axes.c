@@ -95,11 +95,11 @@ static char *pe_text(const char *item, struct axis_values *v, struct message *wh
 
 _Static_assert(SEGMENTS_MAX == 1000, "what the help of --checkpoint says");
 
-_Static_assert(BUCKETS_MAX == 1024, "what the help of --bias says");
+_Static_assert(BUCKETS_MAX == 1024 && HOPS_MAX == 64, "what the help of --bias says");
 
 static const char *bias_choice(int index)
 {
-    static const char *const examples[] = {"none", "spd:20", NULL};
+    static const char *const examples[] = {"none", "spd:20", "spd:20:5", NULL};
     return examples[index];
 }
 
@@ -107,7 +107,7 @@ static char *bias_text(const char *item, struct axis_values *v, struct message *
 {
     (void)v;
     (void)why;
-    return buckets_parse(item) >= 0 ? strdup(item) : NULL;
+    return bias_parse(item, &(struct encoding_config){0}) ? strdup(item) : NULL;
 }
 
 static const char *checkpoint_choice(int index)

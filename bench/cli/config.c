@@ -31,13 +31,14 @@ void config_set(struct config *c, enum axis a, const struct axis_values *v, doub
 {
     const struct axis_info *axis = axis_info(a);
     void *at = (char *)c + places[a].offset;
-    if (a == AXIS_PE) { /* without the solver and the buckets, axes of their own */
+    if (a == AXIS_PE) { /* without the solver and the bias, axes of their own */
         struct encoding_config *pe = at, before = *pe;
         *pe = v->encodings[(size_t)value];
         pe->solver = before.solver;
         pe->buckets = before.buckets;
+        pe->hops = before.hops;
     } else if (a == AXIS_BIAS)
-        *(int64_t *)at = buckets_parse(axis_text(v, value));
+        bias_parse(axis_text(v, value), at);
     else if (axis->kind == AXIS_TEXT)
         *(const char **)at = axis_text(v, value);
     else if (axis->kind == AXIS_NUMBER)
@@ -58,8 +59,8 @@ void config_axis(const struct config *c, enum axis a, struct axis_value *v)
         encoding_format(pe, v->buffer, sizeof v->buffer);
         v->text = v->buffer;
     } else if (a == AXIS_BIAS) {
-        snprintf(v->buffer, sizeof v->buffer, "spd:%" PRId64, pe->buckets);
-        v->text = pe->buckets ? v->buffer : axis->standard;
+        bias_format(pe, v->buffer);
+        v->text = v->buffer;
     } else if (axis->kind == AXIS_TEXT) {
         v->text = *(const char *const *)at;
     } else if (axis->kind == AXIS_NAME) {
@@ -87,6 +88,11 @@ bool graph_has_size(const char *graph)
     return graph_is_file(graph) || graph_shape_of(graph);
 }
 
+int64_t config_ffn(const struct model_config *c, int64_t hidden)
+{
+    return c->layer == LAYER_GRAPHORMER ? hidden : 2 * hidden;
+}
+
 void config_complete(struct config *c)
 {
     const struct model *m = c->parts.own ? c->parts.own : c->model ? model_named(c->model, NULL) : models;
@@ -95,7 +101,7 @@ void config_complete(struct config *c)
     if ((int)c->parts.mpnn < 0)
         c->parts.mpnn = m->mpnn;
     if (!c->parts.ffn)
-        c->parts.ffn = 2 * c->parts.hidden;
+        c->parts.ffn = config_ffn(&c->parts, c->parts.hidden);
     const struct graph_shape *shape = graph_shape_of(c->graph.family);
     if (shape) {
         c->graph.nodes = (int64_t)shape->nodes;
@@ -208,6 +214,8 @@ void config_work(const struct config *c, uint64_t seed, char hash[17])
         fprintf(out, " op %s", form_name(c->timed.form));
     if (c->library)
         fprintf(out, " model %s of %s", c->model, c->library);
+    if (c->parts.layer)
+        fprintf(out, " layer %s", c->model);
     add_words(c, WORK_CHANGED, out);
     fclose(out);
     snprintf(hash, 17, "%016" PRIx64, rng_key(0, text));

@@ -35,6 +35,9 @@ struct config {
  */
 void config_complete(struct config *c);
 
+/* The width of the FFN of such a model of this hidden size, unless another is asked for. */
+int64_t config_ffn(const struct model_config *c, int64_t hidden);
+
 /* Whether a graph is from a file or has a shape, which determine its size. */
 bool graph_has_size(const char *graph);
 

@@ -16,10 +16,11 @@ static const void *first_arguments(const struct tape *t, enum op op)
 /* The eps of the model's norms; NAN, written as null, if it has none. */
 static double eps_of(const struct tape *t)
 {
+    const struct layer_norm_args *first = first_arguments(t, OP_layer_norm);
     const struct add_layer_norm_args *layer = first_arguments(t, OP_add_layer_norm);
     const struct batch_norm_args *batch = first_arguments(t, OP_batch_norm);
     const struct graph_norm_args *graph = first_arguments(t, OP_graph_norm);
-    return layer ? layer->eps : batch ? batch->eps : graph ? graph->eps : NAN;
+    return first ? first->eps : layer ? layer->eps : batch ? batch->eps : graph ? graph->eps : NAN;
 }
 
 /* Adds the axes under `path`: "model.", "graph.", or "" for config.json itself. */

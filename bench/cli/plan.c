@@ -7,6 +7,7 @@
 #include "analysis/statistics/allocate.h"
 #include "bench/cli/presets.h"
 #include "kernels/arithmetic.h"
+#include "models/layers/graphormer.h"
 
 /* The number of solvers for an encoding: one if there is no eigenproblem. */
 static int solvers_of(const struct options *o, int index)
@@ -72,16 +73,35 @@ static struct config config_of_preset(const struct preset *p)
     return (struct config){.parts = p->parts, .graph = p->graph};
 }
 
+static enum layer_kind layer_of(const struct model *m)
+{
+    return m->record == graphormer ? LAYER_GRAPHORMER : LAYER_GPS;
+}
+
 /*
  * Whether an axis has the value of the command line, not of the preset: it is given, or it is what the
  * benchmark sweeps. A branch of the layers that is left to the model is that of the preset, unless a model is
- * given.
+ * given. Without a preset the model sets some.
  */
-static bool takes_option(const struct options *o, const struct preset *p, enum axis a, double value)
+static bool takes_option(const struct options *o, const struct preset *p, const struct model *m, enum axis a,
+                         double value)
 {
     if (p && !value && (a == AXIS_ATTENTION || a == AXIS_MPNN))
         return o->given[AXIS_MODEL];
-    return !p || !preset_sets(a) || o->given[a] || o->axes[a].count > 1;
+    bool sets = p ? preset_sets(a) : layer_of(m) && (a == AXIS_POOL || a == AXIS_BIAS);
+    return !sets || o->given[a] || o->axes[a].count > 1;
+}
+
+/* What a model has unless the command line says otherwise. */
+static struct config config_of_model(const struct model *m)
+{
+    struct config c = {.parts = {.layer = layer_of(m)}};
+    if (c.parts.layer == LAYER_GRAPHORMER) {
+        c.parts.pool = POOL_TOKEN;
+        c.parts.features.degrees = 64;
+        bias_parse("spd:20:5", &c.parts.pe);
+    }
+    return c;
 }
 
 /* The combination at a position, with a value of the axis of a search; AXES: none. */
@@ -92,18 +112,24 @@ static struct config expand(const struct options *o, int64_t position, enum axis
     if (searched < AXES)
         value[searched] = wanted;
     const struct preset *p = preset_at((int64_t)value[AXIS_PRESET]);
-    struct config c = p ? config_of_preset(p) : (struct config){0};
+    const struct axis_values *models = &o->axes[AXIS_MODEL];
+    const struct model *m = model_named(axis_text(models, value[AXIS_MODEL]), models->others);
+    struct config c = p ? config_of_preset(p) : config_of_model(m);
     c.position = position;
     if (o->kernels)
         c.timed = o->kernels[kernel];
     c.graph.seed = o->seed;
     c.tables = o->tables;
     for (enum axis a = 0; a < AXES; a++)
-        if (a == searched || takes_option(o, p, a, value[a]))
+        if (a == searched || takes_option(o, p, m, a, value[a]))
             config_set(&c, a, &o->axes[a], value[a]);
-    const struct model *m = model_named(c.model, o->axes[AXIS_MODEL].others);
-    c.parts.own = m->record ? m : NULL; /* of the plug-in */
-    c.library = m->record ? o->plugin.id : NULL;
+    if (p && p->parts.layer && !o->given[AXIS_MODEL])
+        c.model = "graphormer";
+    else /* the layers of a given model replace those of a preset */
+        c.parts.layer = layer_of(m);
+    bool own = m->record && !c.parts.layer; /* of the plug-in */
+    c.parts.own = own ? m : NULL;
+    c.library = own ? o->plugin.id : NULL;
     config_complete(&c);
     c.parts.ring = c.parallel == PARALLEL_RING;
     c.threads = c.threads > 0 ? c.threads : (int)min_of(o->threads, max_of(1, o->cores / c.ranks));
@@ -180,7 +206,7 @@ void config_changes(const struct config *c, char *text, size_t size)
     enum axis order[AXES];
     size_t used = 0;
     if (!published.parts.ffn)
-        published.parts.ffn = 2 * c->parts.hidden;
+        published.parts.ffn = config_ffn(&published.parts, c->parts.hidden);
     config_complete(&published);
     axes_swept(order);
     *text = '\0';

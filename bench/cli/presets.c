@@ -29,6 +29,12 @@
 #define HEAD(of, reduced, k, deep, count, by)                                                                \
     .task = TASK_##of, .pool = POOL_##reduced, .head = {HEAD_##k, deep, count, LOSS_##by}
 
+/* Graphormer, and the tables of its bias: distances, hops, products of hops. */
+#define GRAPHORMER(depth, attention_heads, width, q)                                                         \
+    .layer = LAYER_GRAPHORMER, .attention = ATTENTION_DENSE, .layers = depth, .heads = attention_heads,      \
+    .hidden = width, .act = ACT_GELU, .norm = NORM_LAYER, .dropout = q, .attention_dropout = q
+#define SPD(distances, edges) .pe = {.buckets = distances, .hops = edges}
+
 /* A shape, its mean nodes and directed edges, for other families too, and how many graphs run. */
 #define GRAPHS(shape, size, edges, count)                                                                    \
     {                                                                                                        \
@@ -38,13 +44,15 @@
 #define PEPTIDES LAYERS(GATEDGCN, DENSE, 4, 4, 96, RELU, 0.5), LAP(10, 16), NODE(ATOMS), EDGE(BONDS)
 #define PCQM4M   RWSE(16, 20), NODE(ATOMS), EDGE(BONDS), HEAD(GRAPH, MEAN, HALVING, 0, 1, ABSOLUTE)
 
-#define GPS       "GraphGPS configs/GPS/"
-#define GRAPHGPS  "GraphGPS README.md"
-#define EXPHORMER "Exphormer, arXiv 2303.06147, table "
+#define GPS         "GraphGPS configs/GPS/"
+#define GRAPHGPS    "GraphGPS README.md"
+#define GRAPHORMERS "Graphormer v1.0, examples/"
+#define EXPHORMER   "Exphormer, arXiv 2303.06147, table "
 
 /* What is left out. */
 #define TRAINED  "learning rates and decay, clipping of gradients"
 #define SIGNS    TRAINED ", signs of eigenvectors flipped at random"
+#define FAR      TRAINED ", pairs 20 edges apart hidden, rows of padding at zero"
 #define WEIGHTED SIGNS ", weights of the classes in the loss"
 #define DRAWN    SIGNS ", negative pairs redrawn in every step"
 
@@ -118,6 +126,29 @@ const struct preset presets[] = {
     {"pcqm4m-deep",
      {LAYERS(GATEDGCN, DENSE, 16, 8, 256, GELU, 0.1), PCQM4M, .dropout = 0.1}, GRAPHS("pcqm4m", 14.1, 29.2, 128),
      256, 13807345, PRESET_EXACT, GRAPHGPS, TRAINED},
+    {"zinc-graphormer",
+     {GRAPHORMER(12, 8, 80, 0.1), SPD(20, 20), NODE(TYPES(28), .degrees = 64), EDGE(TYPES(4)),
+      HEAD(GRAPH, TOKEN, LINEAR, 0, 1, ABSOLUTE)},
+     GRAPHS("zinc", 23.2, 49.8, 256),
+     256, 484689, PRESET_DERIVED, "GraphGPS configs/Graphormer/zinc-Graphormer.yaml",
+     TRAINED ", dropout within the FFN instead of after attention"},
+    {"zinc-gps-graphormer",
+     {LAYERS(GINE, DENSE, 10, 4, 64, RELU, 0.5),
+      .pe = {.kind = ENCODING_RWSE, .k = 20, .width = 28, .solver = SOLVER_AUTO, .buckets = 20, .hops = 20},
+      NODE(TYPES(28), .degrees = 64), EDGE(TYPES(4)), HEAD(GRAPH, SUM, HALVING, 0, 1, ABSOLUTE)},
+     GRAPHS("zinc", 23.2, 49.8, 32),
+     32, 428745, PRESET_DERIVED, GPS "zinc-GPSwGraphormer.yaml", TRAINED},
+    {"graphormer-slim", /* published without the 160 parameters of the last norm */
+     {GRAPHORMER(12, 8, 80, 0.1), SPD(39, 20), NODE(TYPES(64), .degrees = 64), EDGE(TYPES(64)), .hop_products = 40,
+      HEAD(GRAPH, TOKEN, LINEAR, 0, 1, ABSOLUTE)},
+     GRAPHS("zinc", 23.2, 49.8, 256),
+     256, 489481, PRESET_DERIVED, GRAPHORMERS "zinc.sh", FAR},
+    {"graphormer-base",
+     {GRAPHORMER(12, 32, 768, 0.1), SPD(511, 5), .hop_products = 128,
+      NODE(.tables = 9, .types = {513, 512, 512, 512, 512, 512, 512, 512, 512}, .degrees = 512),
+      EDGE(.tables = 3, .types = {513, 512, 512}), HEAD(GRAPH, TOKEN, LINEAR, 0, 1, ABSOLUTE)},
+     GRAPHS("pcqm4m", 14.1, 29.2, 256),
+     256, 47085377, PRESET_DERIVED, GRAPHORMERS "pcqm4m.sh", FAR},
     {0},
 };
 /* clang-format on */
@@ -136,7 +167,9 @@ void preset_names(char text[PRESET_NAMES])
 {
     size_t used = 0;
     for (const struct preset *p = presets; p->name && used < PRESET_NAMES; p++)
-        used += (size_t)snprintf(text + used, PRESET_NAMES - used, "%s%s", used ? "," : "", p->name);
+        used += p->parameters > PRESET_LARGE
+                    ? 0
+                    : (size_t)snprintf(text + used, PRESET_NAMES - used, "%s%s", used ? "," : "", p->name);
 }
 
 void preset_describe(const struct preset *p, char *text, size_t size)

@@ -29,7 +29,8 @@ const struct preset *preset_at(int64_t index);
 /* The names of the axis: "none" and those of the presets; null past the last. */
 const char *preset_choice(int index);
 
-enum { PRESET_NAMES = 512 };
+/* Those of all presets as a list of values, without those that are to be planned (--device meta). */
+enum { PRESET_NAMES = 512, PRESET_LARGE = 40000000 /* parameters */ };
 void preset_names(char text[PRESET_NAMES]);
 
 void preset_describe(const struct preset *p, char *text, size_t size);

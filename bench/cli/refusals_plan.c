@@ -17,7 +17,7 @@ static bool can_be_padded(const struct options *o, const struct model_config *p)
 {
     bool layers = p->attention <= ATTENTION_SPARSE && p->mpnn <= MPNN_GIN && p->attention_dropout == 0 &&
                   (p->norm == NORM_LAYER || p->norm == NORM_NONE);
-    bool ends = p->pool != POOL_MAX && p->task == TASK_GRAPH && p->pe.kind == ENCODING_NONE;
+    bool ends = p->pool < POOL_MAX && p->task == TASK_GRAPH && p->pe.kind == ENCODING_NONE;
     return layers && ends && !p->own && !o->device.backend->device;
 }
 
@@ -33,14 +33,15 @@ static const char *library_of(const struct options *o, const struct config *c, e
 static void name_model(const struct config *c, struct message *to)
 {
     const struct model_config *p = &c->parts;
-    char pe[80] = "", mlp[96] = "";
+    char pe[80] = "", mlp[128] = "", bias[BIAS_TEXT];
     if (p->pe.kind)
         snprintf(pe, sizeof pe, " --pe %s:%" PRId64 ":%" PRId64, encoding_name((int)p->pe.kind), p->pe.k,
                  p->pe.width);
     if (p->mlp)
         snprintf(mlp, sizeof mlp, " --mlp %s --dropout %.10g", mlp_name((int)p->mlp), p->dropout);
+    bias_format(&p->pe, bias);
     if (p->pe.buckets)
-        snprintf(mlp + strlen(mlp), sizeof mlp - strlen(mlp), " --bias spd:%" PRId64, p->pe.buckets);
+        snprintf(mlp + strlen(mlp), sizeof mlp - strlen(mlp), " --bias %s", bias);
     complain(to, "--model %s --attention %s --mpnn %s --heads %" PRId64 " --hidden %" PRId64 "%s%s: %s",
              c->model, attention_name((int)p->attention), mpnn_name((int)p->mpnn), p->heads, p->hidden, pe,
              mlp, model_refuses(p));
@@ -83,29 +84,41 @@ static bool trains_nothing(const struct options *o, enum axis a, bool differs)
     return !o->programs[PROGRAM_STEP] && o->given[a] && differs;
 }
 
-/* What distances, bias and, in a step, its gradient take at least of drawn graphs: squares are least if all
- * have the mean size. */
+/* What distances, paths, bias and, in a step, its gradient take at least of drawn graphs: squares are least
+ * if all have the mean size. A hop is an edge of the encoding, and a row of the model. */
 static double bias_bytes(const struct options *o, const struct config *c)
 {
     double nodes = (double)c->graph.nodes, pairs = (double)c->graph.graphs * nodes * nodes;
     size_t entry = dtype_size(precision_dtype(c->parts.precision));
     bool drawn = c->parts.pe.buckets && !graph_is_file(c->graph.family);
-    return drawn ? pairs * (8 + (double)((1 + o->programs[PROGRAM_STEP]) * c->parts.heads) * (double)entry)
+    return drawn ? pairs * (8 + 12 * (double)c->parts.pe.hops +
+                            (double)((1 + o->programs[PROGRAM_STEP]) * c->parts.heads) * (double)entry)
                  : 0;
 }
 
 static bool check_bias(const struct options *o, const struct config *c, struct message *error)
 {
-    char need[UNITS_TEXT], have[UNITS_TEXT];
+    char need[UNITS_TEXT], have[UNITS_TEXT], bias[BIAS_TEXT];
     double bytes = bias_bytes(o, c), limit = bytes ? options_host_memory(o) : 0;
     if (o->action != ACTION_RUN || o->device.meta || bytes <= limit)
         return true;
     units_format(need, bytes, UNITS_BINARY, "B");
     units_format(have, limit, UNITS_BINARY, "B");
-    return complain(
-        error, "--bias spd:%" PRId64 " --nodes %" PRId64 " --batch %" PRId64 ": the pairs need %s, and %s %s",
-        c->parts.pe.buckets, c->graph.nodes, c->graph.graphs, need,
-        o->mem_limit > 0 ? "--mem-limit is" : "free memory is", have);
+    bias_format(&c->parts.pe, bias);
+    return complain(error, "--bias %s --nodes %" PRId64 " --batch %" PRId64 ": the pairs need %s, and %s %s",
+                    bias, c->graph.nodes, c->graph.graphs, need,
+                    o->mem_limit > 0 ? "--mem-limit is" : "free memory is", have);
+}
+
+/* Whether some node has a degree of which the model has no row, whatever is drawn. */
+static bool degrees_exceed(const struct config *c)
+{
+    const struct graph_config *g = &c->graph;
+    struct graph_name n;
+    char error[1];
+    return c->parts.features.degrees && graph_name_read(g->family, &n, error, sizeof error) && n.family &&
+           n.family->uses_degree && g->degree >= c->parts.features.degrees &&
+           g->nodes > c->parts.features.degrees;
 }
 
 static bool check_source(const struct options *o, const struct config *c, struct message *error)
@@ -117,7 +130,7 @@ static bool check_source(const struct options *o, const struct config *c, struct
          chosen = o->given[AXIS_GRAPH] || !c->preset, of_preset = !o->given[AXIS_PE] && c->preset;
     enum axis largest = o->largest.kind ? o->largest.axis : AXES;
     int sizes = o->given[AXIS_NODES] ? 1 : o->axes[AXIS_NODES].count;
-    struct message several, pe, solver;
+    struct message several, pe, solver, degrees;
     char encoding[80];
     complain(&several, "--graph %.300s: needs a run of its own: the other graphs have %d sizes, this has one",
              family, sizes);
@@ -128,7 +141,10 @@ static bool check_source(const struct options *o, const struct config *c, struct
              own_library,
              eigensolver_missing_library(SOLVER_AUTO) ? " with --pe rwse:K needs none"
                                                       : " and iterative need none");
+    complain(&degrees, "--degree %.10g: --model %s has rows for degrees below %d", c->graph.degree, c->model,
+             p->features.degrees);
     const struct refusal refusals[] = {
+        {degrees_exceed(c), degrees.text},
         {sized && chosen && sizes > 1, several.text},
         {chosen && ((sized && largest == AXIS_NODES) || (file && largest == AXIS_BATCH)),
          "--find: not with graphs from files and stand-ins, whose size is fixed"},
@@ -169,6 +185,7 @@ static bool check_ranks(const struct options *o, const struct config *c, struct 
         {p->dropout > 0 || p->attention_dropout > 0, "dropout"},
         {p->pe.kind != ENCODING_NONE, "--pe"},
         {p->pe.buckets > 0, "--bias"},
+        {p->features.degrees || model_has_token(p), "a token or tables of degrees"},
         {graph_is_file(c->graph.family), "graphs from files"},
         {c->partition && !halo, "--partition metis (--parallel halo)"},
         {!divided && strstr(c->graph.family, ":giant"), "a giant component, which is drawn whole"},

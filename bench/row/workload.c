@@ -121,6 +121,21 @@ static bool generate_batch(struct workload *w, struct message *error)
     return batch_generate(&w->batch, &first, error->text, sizeof error->text);
 }
 
+/* What only the graph tells. */
+static bool check_degrees(struct workload *w, struct message *error)
+{
+    int rows = w->config.parts.features.degrees;
+    struct batch *b = &w->batch;
+    if (!rows || !b->adj.row_ptr)
+        return true;
+    int64_t most = max_of(csr_degrees(&b->adj).max, csr_degrees(&b->out).max);
+    if (most < rows)
+        return true;
+    batch_drop(b);
+    return complain(error, "a node has %lld edges; the model has rows for degrees below %d", (long long)most,
+                    rows);
+}
+
 static bool make_batch(struct workload *w, bool planned, struct message *error)
 {
     const struct graph_config *g = &w->config.graph;
@@ -130,7 +145,8 @@ static bool make_batch(struct workload *w, bool planned, struct message *error)
         model_take_inputs(&w->config.parts, &w->batch.inputs);
     made = made && ((planned && g->by_nodes) || (order_nodes(w, error) && divide_nodes(w, error))) &&
            (!workload_numbers_edges(w->options, &w->config) ||
-            batch_number_edges(&w->batch, g, error->text, sizeof error->text));
+            batch_number_edges(&w->batch, g, error->text, sizeof error->text)) &&
+           check_degrees(w, error);
     if (!made)
         workload_drop_group(w);
     return made;

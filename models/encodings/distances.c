@@ -11,6 +11,61 @@ static struct offsets graphs_of(const struct batch *b)
     return (struct offsets){at, b->pairs};
 }
 
+int64_t distances_told(const struct encoding_config *c, const struct batch *b)
+{
+    int64_t most = c->buckets;
+    for (int64_t g = 0; g < b->graphs && c->hops; g++)
+        most = max_of(most, b->offset[g + 1] - b->offset[g]);
+    return most;
+}
+
+int64_t paths_bytes(const struct encoding_config *c, const struct batch *b)
+{
+    return c->hops ? (16 + 4 * c->hops) * b->pairs + csr_bytes(&b->adj) : 0;
+}
+
+/* The path to node j of a graph whose first node this is, backwards; d: distances to all of its nodes. */
+static void follow(const struct csr *in, int64_t first, const int64_t *d, int64_t j, int64_t hops,
+                   int32_t *path)
+{
+    for (int64_t hop = d[j] - 1; hop >= 0; hop--) {
+        int64_t last = -1;
+        for (int64_t e = in->row_ptr[first + j]; e < in->row_ptr[first + j + 1]; e++)
+            if (d[in->col[e] - first] == hop && (last < 0 || in->col[e] < in->col[last]))
+                last = e;
+        if (hop < hops)
+            path[hop] = (int32_t)last;
+        j = in->col[last] - first;
+    }
+}
+
+/* The paths from node i of a graph, to whose nodes it has these distances, and in place of them the buckets.
+ */
+static void follow_from(const struct encoding_config *c, const struct csr *in, int64_t first, int64_t n,
+                        int64_t told, int64_t *d, int32_t *path)
+{
+    memset(path, -1, (size_t)(n * c->hops) * sizeof *path);
+    for (int64_t j = 0; j < n; j++)
+        if (d[j] < told)
+            follow(in, first, d, j, c->hops, path + j * c->hops);
+    for (int64_t j = 0; j < n; j++)
+        d[j] = d[j] < told ? min_of(d[j], c->buckets - 1) : c->buckets;
+}
+
+static void follow_all(const struct encoding_config *c, const struct batch *b, int64_t told, struct mat d,
+                       struct mat paths, int threads)
+{
+#pragma omp parallel num_threads(threads)
+    for (int64_t g = 0, pair = 0; g < b->graphs; g++) {
+        int64_t first = b->offset[g], n = b->offset[g + 1] - first;
+#pragma omp for schedule(dynamic, 8) nowait
+        for (int64_t i = 0; i < n; i++)
+            follow_from(c, &b->adj, first, n, told, (int64_t *)d.data + pair + i * n,
+                        (int32_t *)paths.data + (pair + i * n) * c->hops);
+        pair += n * n;
+    }
+}
+
 bool distances_compute(const struct encoding_config *c, const struct batch *b,
                        const struct encoding_options *with, struct encoding *to, char *error,
                        size_t error_size)
@@ -18,17 +73,24 @@ bool distances_compute(const struct encoding_config *c, const struct batch *b,
     struct eager e;
     eager_start(&e, backend_cpu(), with->threads, with->cancel);
     struct mat d = eager_matrix(&e, I64, b->pairs, 1);
+    struct mat paths = c->hops ? eager_matrix(&e, I32, b->pairs, c->hops) : (struct mat){0};
     struct edges adj = encoding_edges(b);
-    run_op(&e, hops, .bucket = d, .graphs = graphs_of(b), .adj = adj, .buckets = (int)c->buckets);
+    int64_t told = distances_told(c, b);
+    run_op(&e, hops, .bucket = d, .graphs = graphs_of(b), .adj = adj, .buckets = (int)told);
+    if (c->hops && eager_goes_on(&e))
+        follow_all(c, b, told, d, paths, with->threads);
     eager_end(&e);
     if (!eager_good(&e)) {
         snprintf(error, error_size, "distances of %lld pairs: %s", (long long)b->pairs, e.reason);
         free(d.data);
+        free(paths.data);
         to->cancelled = e.cancelled;
         return false;
     }
     to->distances = d;
+    to->paths = paths;
     to->cost = cost_add(to->cost, e.cost);
-    to->peak = max_of(to->peak, encoding_storage(c, b) - mat_bytes(d) + e.peak);
+    to->cost.bytes += to->cost.bytes < 0 ? 0 : paths_bytes(c, b);
+    to->peak = max_of(to->peak, encoding_storage(c, b) - mat_bytes(d) - mat_bytes(paths) + e.peak);
     return true;
 }

@@ -1,6 +1,8 @@
 /*
  * Distances of all pairs of nodes (op hops), in up to `buckets` buckets, and one more for pairs without a
- * path.
+ * path. With `hops` also the first edges of a path of each pair from i to j, of the fewest edges: each node on
+ * it comes after the smallest that can be before it, and of several edges from one to the other the first is
+ * taken. An edge is its position in adj.col.
  */
 #ifndef GTMARK_MODELS_DISTANCES_H
 #define GTMARK_MODELS_DISTANCES_H
@@ -12,5 +14,11 @@
 bool distances_compute(const struct encoding_config *c, const struct batch *b,
                        const struct encoding_options *with, struct encoding *to, char *error,
                        size_t error_size);
+
+/* The op's buckets: with paths as many as the largest graph has distances, which they are found by. */
+int64_t distances_told(const struct encoding_config *c, const struct batch *b);
+
+/* The bytes read and written for the paths at least: what is not of the op. */
+int64_t paths_bytes(const struct encoding_config *c, const struct batch *b);
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * The check needs no search: d is right if it is 0 from a node to itself alone, no edge leads more than one
  * step further, and every other node that has a distance has an edge from one that is a step nearer. In the
- * last but one bucket distances are only known to be at least K - 1.
+ * last but one bucket distances are only known to be at least K - 1. A path is right if each edge begins
+ * where the one before it ends, and it has as many as the distance says.
  */
 #include <stdio.h>
 #include <string.h>
@@ -32,6 +33,24 @@ static const char *fault(const struct batch *b, const int64_t *d, int64_t k, int
     return NULL;
 }
 
+static bool leads_to(const struct csr *in, int32_t edge, int64_t node)
+{
+    return in->row_ptr[node] <= edge && edge < in->row_ptr[node + 1];
+}
+
+/* Whether this is a path from node i to node j, whose distance is in bucket d of k. */
+static bool is_path(const struct csr *in, const int32_t *path, int64_t hops, int64_t i, int64_t j, int64_t d,
+                    int64_t k)
+{
+    int64_t count = 0, least = d < k ? min_of(d, hops) : 0;
+    for (; count < hops && path[count] >= 0; count++)
+        if (count ? !leads_to(in, path[count - 1], in->col[path[count]]) : in->col[path[0]] != i)
+            return false;
+    bool all = count < hops || count == d;
+    return (d == k - 1 ? count >= least : count == least) &&
+           (!all || !count || leads_to(in, path[count - 1], j));
+}
+
 void distances_check(struct encoding_check *to, const struct encoding_config *c, const struct batch *b,
                      const struct encoding *e, const struct encoding_check_options *o)
 {
@@ -48,6 +67,11 @@ void distances_check(struct encoding_check *to, const struct encoding_config *c,
         int64_t first = b->offset[g], n = b->offset[g + 1] - first;
         const int64_t *d = (const int64_t *)e->distances.data + pair + (node - first) * n;
         const char *why = fault(b, d, c->buckets, first, n, node - first);
+        const int32_t *path =
+            (const int32_t *)e->paths.data + (d - (const int64_t *)e->distances.data) * c->hops;
+        for (int64_t j = 0; j < n && c->hops && !why; j++)
+            if (!is_path(&b->adj, path + j * c->hops, c->hops, node, first + j, d[j], c->buckets))
+                why = "has another path";
         if (why)
             snprintf(to->wrong, sizeof to->wrong, "distances from node %lld: one %s", (long long)node, why);
     }

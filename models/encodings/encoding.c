@@ -74,15 +74,22 @@ bool encoding_any(const struct encoding_config *c)
     return c->kind != ENCODING_NONE || c->buckets > 0;
 }
 
-int64_t buckets_parse(const char *text)
+bool bias_parse(const char *text, struct encoding_config *c)
 {
-    int64_t k;
+    c->buckets = c->hops = 0;
     if (strcmp(text, "none") == 0)
-        return 0;
-    if (strncmp(text, "spd", 3) != 0)
-        return -1;
-    text += 3;
-    return read_number(&text, &k) && !*text && k <= BUCKETS_MAX ? k : -1;
+        return true;
+    const char *rest = text + strcspn(text, ":");
+    return strncmp(text, "spd:", 4) == 0 && read_number(&rest, &c->buckets) &&
+           (!*rest || read_number(&rest, &c->hops)) && !*rest && c->buckets <= BUCKETS_MAX &&
+           c->hops <= HOPS_MAX;
+}
+
+void bias_format(const struct encoding_config *c, char text[BIAS_TEXT])
+{
+    int used = snprintf(text, BIAS_TEXT, c->buckets ? "spd:%lld" : "none", (long long)c->buckets);
+    if (c->hops)
+        snprintf(text + used, BIAS_TEXT - (size_t)used, ":%lld", (long long)c->hops);
 }
 
 int64_t encoding_pairs(const struct encoding_config *c, int64_t nodes)
@@ -121,7 +128,7 @@ bool laplacian_exists(const struct batch *b, char *error, size_t error_size)
 int64_t encoding_storage(const struct encoding_config *c, const struct batch *b)
 {
     int64_t eigenvalues = encoding_is_spectral(c) ? b->graphs : 0;
-    int64_t distances = c->buckets ? 8 * b->pairs : 0;
+    int64_t distances = c->buckets ? (8 + 4 * c->hops) * b->pairs : 0;
     return distances + (c->kind == ENCODING_NONE ? 0 : 4 * c->k * (b->adj.nodes + eigenvalues));
 }
 
@@ -154,6 +161,7 @@ void encoding_free(struct encoding *e)
 {
     free(e->values.data);
     free(e->distances.data);
+    free(e->paths.data);
     free(e->eigenvalues.data);
     free(e->pairs);
     *e = (struct encoding){0};

@@ -13,8 +13,8 @@
  *                    "Equivariant and stable positional encoding for more powerful graph neural networks",
  *                    2022)
  *
- *     distances      of all pairs, for the bias of dense attention (models/encodings/distances.h): beside or
- * without one of these
+ *     distances      of all pairs, and the edges of a path, for the bias of dense attention
+ *                    (models/encodings/distances.h): beside or without one of these
  *
  * p is the width of the encoder, i.e. the number of columns of the model's input that it fills; default 16;
  * of eslap 0.
@@ -56,14 +56,18 @@ struct encoding_config {
     int64_t width; /* of the encoder */
     enum eigensolver solver;
     int64_t buckets; /* of distances, 0 to BUCKETS_MAX; 0: none are computed */
+    int64_t hops;    /* with buckets: edges of the path of a pair, at most HOPS_MAX; 0: no paths */
 };
 
 /* Whether anything is computed. */
 bool encoding_any(const struct encoding_config *c);
 
-/* Parses "none" or "spd:20": the buckets; -1 for anything else. */
-enum { BUCKETS_MAX = 1024 };
-int64_t buckets_parse(const char *text);
+/* Parses "none", "spd:20" or, with hops, "spd:20:5", and changes nothing else. False for anything else. */
+enum { BUCKETS_MAX = 1024, HOPS_MAX = 64, BIAS_TEXT = 32 };
+bool bias_parse(const char *text, struct encoding_config *c);
+
+/* The inverse of bias_parse. */
+void bias_format(const struct encoding_config *c, char text[BIAS_TEXT]);
 
 /* Whether it consists of eigenvectors, which a solver finds; whether LAPACK may compute it. */
 bool encoding_is_spectral(const struct encoding_config *c);
@@ -88,6 +92,7 @@ struct encoding {
     struct mat values, eigenvalues;
     int64_t *pairs;
     struct mat distances; /* pairs of nodes x 1, I64: as op hops has them; absent without buckets */
+    struct mat paths;     /* pairs of nodes x hops, I32: the first edges of each path, then -1; absent likewise */
     struct cost cost;     /* of the ops executed */
     int64_t peak;         /* peak bytes allocated during the computation, including the encoding itself */
     const char *method;   /* "half powers", "full powers"; "lapack", "iterative", "arpack" or a combination */
@@ -120,7 +125,7 @@ const char *encoding_without_pairs(const struct encoding_config *c);
 /* The edges of the batch as an operand. */
 struct edges encoding_edges(const struct batch *b);
 
-/* Bytes of the stored encoding: 4 N K, and 4 B K for eigenvalues; 8 for the distance of each pair. */
+/* Bytes of the stored encoding: 4 N K, and 4 B K for eigenvalues; 8 for the distance of each pair, 4 for each hop. */
 int64_t encoding_storage(const struct encoding_config *c, const struct batch *b);
 
 /*

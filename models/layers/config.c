@@ -10,12 +10,16 @@
  * with H heads has projections to and from i = 64 H columns, of which only the last has a bias: 4 d i + d.
  * With an encoding, the input layer is Linear(FEATURES, d - p), and the encoder fills the other p columns: a
  * norm of K columns and Linear(K, p) for RWSE and the heat kernel, Linear(2, 2 p) and Linear(2 p, p) for
- * LapPE. The gate of ESLapPE has Linear(K, d) once, and Linear(1, d) and Linear(d, 1) in each layer.
+ * LapPE. The gate of ESLapPE has Linear(K, d) once, and Linear(1, d) and Linear(d, 1) in each layer. A bias
+ * has a row of H for each bucket, for pairs without a path and for those with a token; along paths one for
+ * each type of edge, and H^2 for each hop. A token is a row, and Graphormer ends with a norm.
  */
 #include "models/layers/config.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "kernels/arithmetic.h"
 
 static const char *name_at(const char *const *names, int kinds, int kind)
 {
@@ -71,7 +75,7 @@ const char *norm_name(int kind)
 
 const char *pool_name(int kind)
 {
-    static const char *const names[POOL_KINDS] = {"mean", "sum", "max"};
+    static const char *const names[POOL_KINDS] = {"mean", "sum", "max", "token"};
     return name_at(names, POOL_KINDS, kind);
 }
 
@@ -109,6 +113,10 @@ const char *model_refuses(const struct model_config *c)
         return "attention dropout needs attention";
     if (c->pe.buckets && c->attention != ATTENTION_DENSE)
         return "a bias needs dense attention";
+    if (c->layer == LAYER_GRAPHORMER && (c->mpnn || !c->attention))
+        return "graphormer has attention and no message passing";
+    if (model_has_token(c) && model_uses_edges(c))
+        return "--pool token needs attention to all nodes and no message passing";
     if (c->mlp == MLP_FUSED && !c->attention && c->mpnn != MPNN_GIN && c->mpnn != MPNN_GINE)
         return "a fused mlp needs attention, GIN or GINE";
     if (c->mlp == MLP_FUSED && c->dropout > 0)
@@ -152,6 +160,17 @@ bool model_uses_edges(const struct model_config *c)
 bool model_has_edge_state(const struct model_config *c)
 {
     return c->mpnn >= MPNN_GINE;
+}
+
+bool model_has_token(const struct model_config *c)
+{
+    return c->pool == POOL_TOKEN && c->task == TASK_GRAPH;
+}
+
+struct feature_config model_edge_features(const struct model_config *c)
+{
+    static const struct feature_config types = {.tables = 1, .types = {EDGE_FEATURES}};
+    return c->pe.hops && !c->edge_features.tables ? types : c->edge_features;
 }
 
 bool model_numbers_edges(const struct model_config *c)
@@ -219,9 +238,18 @@ int64_t feature_types(const struct feature_config *c)
 int64_t feature_parameters(const struct feature_config *c, int64_t width, int64_t standard)
 {
     int64_t numbers = c->numbers ? c->numbers : standard;
-    return c->tables       ? feature_types(c) * width
-           : c->normalised ? numbers * width + 2 * width
-                           : linear_parameters(numbers, width);
+    return 2 * c->degrees * width + (c->tables       ? feature_types(c) * width
+                                     : c->normalised ? numbers * width + 2 * width
+                                                     : linear_parameters(numbers, width));
+}
+
+int64_t bias_parameters(const struct model_config *c)
+{
+    struct feature_config edges = model_edge_features(c);
+    int64_t heads = c->heads, paths = max_of(c->hop_products, c->pe.hops) * heads * heads;
+    return c->pe.buckets ? (c->pe.buckets + 1 + model_has_token(c)) * heads +
+                               (c->pe.hops ? feature_types(&edges) * heads + paths : 0)
+                         : 0;
 }
 
 int64_t head_parameters(const struct model_config *c)
@@ -248,8 +276,9 @@ int64_t model_parameters(const struct model_config *c)
     if (c->attention)
         layer += attention_parameters(c) + norm + linear_parameters(d, c->ffn) +
                  linear_parameters(c->ffn, d) + norm;
-    int64_t edges = model_has_edge_state(c) ? feature_parameters(&c->edge_features, d, EDGE_FEATURES) : 0;
-    int64_t bias = c->pe.buckets ? (c->pe.buckets + 1) * c->heads : 0;
+    struct feature_config raw = model_edge_features(c);
+    int64_t edges = model_has_edge_state(c) ? feature_parameters(&raw, d, EDGE_FEATURES) : 0;
+    int64_t around = (model_has_token(c) ? d : 0) + (c->layer == LAYER_GRAPHORMER ? norm : 0);
     return feature_parameters(&c->features, d - encoder_width(c), FEATURES) + encoder_parameters(&c->pe, d) +
-           edges + bias + c->layers * layer + head_parameters(c);
+           edges + bias_parameters(c) + c->layers * layer + around + head_parameters(c);
 }

@@ -63,8 +63,12 @@ enum mlp_kind { MLP_UNFUSED, MLP_FUSED, MLP_KINDS };
 
 enum norm_kind { NORM_LAYER, NORM_BATCH, NORM_GRAPH, NORM_NONE, NORM_KINDS };
 
-/* How the nodes of a graph are reduced to one row. */
-enum pool_kind { POOL_MEAN, POOL_SUM, POOL_MAX, POOL_KINDS };
+/* How the nodes of a graph are reduced to one row; or the row of a token, which attends to them as one more.
+ */
+enum pool_kind { POOL_MEAN, POOL_SUM, POOL_MAX, POOL_TOKEN, POOL_KINDS };
+
+/* The layers of a stack: gps.c, graphormer.c. */
+enum layer_kind { LAYER_GPS, LAYER_GRAPHORMER };
 
 /*
  * What is predicted, and the loss: `graph`: a target per graph, mean squared error. `node`: a label per node,
@@ -85,6 +89,7 @@ struct feature_config {
     bool normalised;       /* no bias, but batch norm, ReLU and rows of length one after the linear layer */
     int tables;            /* above 0: types */
     int types[TABLES_MAX]; /* rows of each table */
+    int degrees;           /* of nodes: rows of two more tables, of in- and out-degrees; 0: without */
 };
 
 /* What makes the prediction from the rows of the nodes or of the pooled graphs: models/layers/head.h. */
@@ -109,6 +114,7 @@ const char *precision_name(int kind);
 struct model_config {
     int64_t layers, hidden, heads, ffn; /* ffn: width of the hidden layer of the feed-forward network */
     enum precision precision;
+    enum layer_kind layer;
     enum activation act;
     enum attention_kind attention;
     enum mpnn_kind mpnn;
@@ -119,7 +125,9 @@ struct model_config {
     double dropout;            /* probability, in training; 0: none */
     double attention_dropout;  /* the same, of attention probabilities */
     struct encoding_config pe; /* of the nodes; fills pe.width columns of the layers' input */
-    struct feature_config features, edge_features; /* of nodes; of edges, if they have a state */
+    struct feature_config features, edge_features; /* of nodes; of edges, if the model reads them */
+    int64_t
+        hop_products; /* of the bias along paths, where they are more than pe.hops: the others are unused */
     struct head_config head;
     bool ring;               /* if ranks divide the nodes, keys and values of dense attention go around */
     const char *checkpoint;  /* as checkpoint_segments takes it */
@@ -153,6 +161,13 @@ bool model_uses_edges(const struct model_config *c);
 /* Whether its edges have features and a state: an input "edge_features", and an edge encoder. */
 bool model_has_edge_state(const struct model_config *c);
 
+/* Whether graphs have a token. */
+bool model_has_token(const struct model_config *c);
+
+/* The features of edges: a bias along paths reads types, which are 4 unless the model or the graph has some.
+ */
+struct feature_config model_edge_features(const struct model_config *c);
+
 /* Whether its training needs the numbers of the edges (batch_number_edges). */
 bool model_numbers_edges(const struct model_config *c);
 
@@ -161,10 +176,12 @@ int64_t feature_types(const struct feature_config *c);
 
 /*
  * The number of parameters by the closed formula; every recording must agree with it. Of it: those that embed
- * features in this width (standard: columns of numbers if c has none), and those of the head.
+ * features in this width (standard: columns of numbers if c has none), those of the head, and of the bias of
+ * attention.
  */
 int64_t model_parameters(const struct model_config *c);
 int64_t feature_parameters(const struct feature_config *c, int64_t width, int64_t standard);
 int64_t head_parameters(const struct model_config *c);
+int64_t bias_parameters(const struct model_config *c);
 
 #endif

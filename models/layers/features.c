@@ -17,7 +17,8 @@ bool takes_table(const struct feature_config *c, const struct batch_table *table
 
 bool takes_edge_table(const struct model_config *c, const struct batch_inputs *in)
 {
-    return model_has_edge_state(c) && takes_table(&c->edge_features, &in->edge_features);
+    struct feature_config edges = model_edge_features(c);
+    return (model_has_edge_state(c) || c->pe.hops) && takes_table(&edges, &in->edge_features);
 }
 
 bool takes_labels(const struct model_config *c, const struct batch_inputs *in)
@@ -51,20 +52,27 @@ void model_take_inputs(struct model_config *c, const struct batch_inputs *in)
         c->head.outputs = outputs[c->task];
 }
 
-/* The types as indices; of a shape without values. */
-static struct mat given_types(struct tape *t, const char *name, int64_t rows, const struct batch_table *table)
+/* The types as indices; of a shape null. */
+static const int64_t *given_types(struct tape *t, int64_t rows, const struct batch_table *table)
 {
     int64_t *type = table->value ? arena_alloc(t->metadata, (size_t)rows * sizeof *type) : NULL;
     for (int64_t i = 0; i < rows && type; i++)
         type[i] = (int64_t)table->value[i];
-    return input_copy(t, name, I64, rows, 1, type);
+    return type;
+}
+
+const int64_t *host_types(struct tape *t, const char *name, const struct feature_config *c,
+                          struct row_range rows, const struct batch_table *table)
+{
+    return takes_table(c, table) ? given_types(t, rows.count, table)
+                                 : drawn_types(t, name, rows, c->types, c->tables);
 }
 
 struct mat raw_features(struct tape *t, const char *name, const struct feature_config *c,
                         struct row_range rows, int64_t standard, const struct batch_table *table)
 {
     if (takes_table(c, table) && table->types > 0)
-        return given_types(t, name, rows.count, table);
+        return input_copy(t, name, I64, rows.count, 1, given_types(t, rows.count, table));
     if (takes_table(c, table))
         return input_reals(t, name, rows.count, table->cols, table->value);
     return c->tables ? input_types(t, name, rows, c->types, c->tables)
@@ -81,6 +89,24 @@ static void types_to(struct tape *t, struct mat y, struct mat types, const struc
 {
     struct mat table = declare_table(t, c, y.cols);
     op(t, embedding, .y = y, .table = table, .index = types);
+}
+
+struct mat degree_rows(struct tape *t, const char *name, const struct batch *b, int degrees, int64_t width)
+{
+    int64_t nodes = b->adj.nodes, *row = NULL;
+    if (b->adj.row_ptr)
+        row = arena_alloc(t->metadata, (size_t)(2 * nodes) * sizeof *row);
+    for (int64_t i = 0; i < nodes && row; i++) {
+        row[2 * i] = b->adj.row_ptr[i + 1] - b->adj.row_ptr[i];
+        row[2 * i + 1] = degrees + b->out.row_ptr[i + 1] - b->out.row_ptr[i];
+        if (row[2 * i] >= degrees || row[2 * i + 1] >= 2 * degrees)
+            tape_contract("node %lld has a degree of %d or more", (long long)i, degrees);
+    }
+    span_enter(t, name);
+    struct mat table = param(t, "weight", 2 * degrees, width, 2);
+    struct mat y = op(t, embedding, .table = table, .index = input_copy(t, name, I64, nodes, 2, row))->y;
+    span_leave(t);
+    return y;
 }
 
 /* As pre_mp of GraphGym: the bias would not survive the batch norm. */

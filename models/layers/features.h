@@ -20,6 +20,14 @@
 struct mat raw_features(struct tape *t, const char *name, const struct feature_config *c,
                         struct row_range rows, int64_t standard, const struct batch_table *table);
 
+/* The types that raw_features declares, on the host: rows of all tables, stacked. Null of a shape. */
+const int64_t *host_types(struct tape *t, const char *name, const struct feature_config *c,
+                          struct row_range rows, const struct batch_table *table);
+
+/* For each node the sum of the rows of its in- and its out-degree, below `degrees`, of two tables: N x width.
+ */
+struct mat degree_rows(struct tape *t, const char *name, const struct batch *b, int degrees, int64_t width);
+
 /*
  * Gives the model the inputs of the batch, where it has none of its own: the columns of its features of nodes
  * and edges; for node labels as classes or graph targets, the outputs.

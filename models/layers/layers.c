@@ -176,18 +176,6 @@ struct mat attention(struct tape *t, const char *name, enum attention_kind kind,
     return y;
 }
 
-struct mat distance_bias(struct tape *t, const char *name, const struct batch *b,
-                         const struct encoding *encoding, int64_t buckets, int64_t heads)
-{
-    span_enter(t, name);
-    struct mat table = param(t, "weight", buckets + 1, heads, 1);
-    struct mat bucket =
-        input_encoding_index(t, "encoding.distances", b->pairs, encoding ? encoding->distances.data : NULL);
-    struct mat bias = op(t, embedding, .table = table, .index = bucket)->y;
-    span_leave(t);
-    return bias;
-}
-
 struct mat gin(struct tape *t, const char *name, enum mlp_kind kind, struct mat x, const struct structure *s,
                enum activation act)
 {

@@ -38,14 +38,6 @@ struct structure {
  */
 struct structure tape_structure(struct tape *t, const struct batch *b, bool edges, bool numbered);
 
-/*
- * The bias of dense attention by the distance of a pair (Ying et al., "Do Transformers really perform badly
- * for graph representation?", 2021): a row of a table, with a column for each head, for 0 .. buckets - 2, for
- * more, and for pairs without a path from i to j.
- */
-struct mat distance_bias(struct tape *t, const char *name, const struct batch *b,
-                         const struct encoding *encoding, int64_t buckets, int64_t heads);
-
 /* act(x weight' + bias): N x D -> N x width. */
 struct mat linear(struct tape *t, const char *name, struct mat x, int64_t width, enum activation act);
 

@@ -8,6 +8,7 @@
 #include "kernels/guest.h"
 #include "models/layers/encoder.h"
 #include "models/layers/features.h"
+#include "models/layers/graphormer.h"
 #include "models/layers/head.h"
 #include "models/tape/tape_internal.h"
 
@@ -18,6 +19,8 @@ const struct model models[] = {
     {"graph_transformer", "dense attention and a feed-forward network in each layer", ATTENTION_DENSE,
      MPNN_NONE, NULL},
     {"sparse_transformer", "the same with attention on the edges only", ATTENTION_SPARSE, MPNN_NONE, NULL},
+    {"graphormer", "Graphormer: degrees, a token, attention with a bias by distances and the edges of paths",
+     ATTENTION_DENSE, MPNN_NONE, graphormer},
     {"gin", "GIN alone: message passing and a norm in each layer", ATTENTION_NONE, MPNN_GIN, NULL},
     {0},
 };
@@ -43,8 +46,11 @@ static struct mat program_input(struct tape *t, const struct model_config *c, st
                                 const struct batch *batch, const struct encoding *encoding)
 {
     int64_t p = encoder_width(c), d = c->hidden - p;
-    struct mat x = tape_matrix(t, features.rows, c->hidden);
-    embed_to(t, "input", mat_cols(x, 0, d), features, &c->features);
+    struct mat x = tape_matrix(t, features.rows, c->hidden), to = mat_cols(x, 0, d);
+    struct mat own = c->features.degrees ? tape_matrix(t, x.rows, d) : to;
+    embed_to(t, "input", own, features, &c->features);
+    if (c->features.degrees)
+        op(t, add, .y = to, .a = own, .b = degree_rows(t, "degrees", batch, c->features.degrees, d));
     if (p > 0)
         encoder(t, "encoder", mat_cols(x, d, p), &c->pe, batch, encoding);
     return x;
@@ -54,15 +60,15 @@ static struct mat program_input(struct tape *t, const struct model_config *c, st
 static struct mat program_edges(struct tape *t, const struct model_config *c, const struct batch *batch)
 {
     static const char name[] = "edge_encoder";
-    const struct feature_config *f = &c->edge_features;
+    const struct feature_config f = model_edge_features(c);
     if (batch->adj.edges == 0) {
-        embed_unused(t, name, f, c->hidden, EDGE_FEATURES);
+        embed_unused(t, name, &f, c->hidden, EDGE_FEATURES);
         return (struct mat){0};
     }
     struct row_range rows = {.first = batch->part.edge, .count = batch->adj.edges};
-    struct mat raw = raw_features(t, "edge_features", f, rows, EDGE_FEATURES, &batch->inputs.edge_features);
+    struct mat raw = raw_features(t, "edge_features", &f, rows, EDGE_FEATURES, &batch->inputs.edge_features);
     struct mat y = tape_matrix(t, batch->adj.edges, c->hidden);
-    embed_to(t, name, y, raw, f);
+    embed_to(t, name, y, raw, &f);
     return y;
 }
 
@@ -100,9 +106,11 @@ static struct mat program_output(struct tape *t, const struct model_config *c, s
         x = c->own->record(t, x, s, c);
         guest_leave(&g);
     } else {
-        x = model_layers(t, x, s, c, gps_layer);
+        x = c->layer == LAYER_GRAPHORMER ? graphormer(t, x, s, c) : model_layers(t, x, s, c, gps_layer);
     }
-    if (c->task == TASK_GRAPH)
+    if (model_has_token(c))
+        x = token_rows(t, "pool", x, batch);
+    else if (c->task == TASK_GRAPH)
         x = pool_nodes(t, "pool", c->pool, x, s);
     return head(t, x, c, batch);
 }
@@ -151,7 +159,8 @@ struct recording program_record(enum program_kind kind, const struct model_confi
     struct recording r = {.tape = t};
     struct row_range nodes = node_rows(batch);
     struct mat features = raw_features(t, "features", &c->features, nodes, FEATURES, &batch->inputs.features);
-    struct structure s = tape_structure(t, batch, model_uses_edges(c), model_numbers_edges(c));
+    struct batch with = model_has_token(c) ? token_batch(t, batch) : *batch;
+    struct structure s = tape_structure(t, &with, model_uses_edges(c), model_numbers_edges(c));
     if (c->ring && batch->halo.ranks)
         s.graphs.pairs = ring_inputs(t, &s.peers, batch);
     if (c->norm == NORM_BATCH || c->norm == NORM_GRAPH)
@@ -164,7 +173,9 @@ struct recording program_record(enum program_kind kind, const struct model_confi
     if (model_has_edge_state(c))
         s.edge = program_edges(t, c, batch);
     if (c->pe.buckets)
-        s.bias = distance_bias(t, "bias", batch, encoding, c->pe.buckets, c->heads);
+        s.bias = attention_bias(t, "bias", c, batch, encoding);
+    if (model_has_token(c))
+        x = add_tokens(t, "token", x, batch);
     r.output = program_output(t, c, &s, batch, x);
     if (!c->own && tape_parameter_elements(t) != model_parameters(c))
         tape_contract("the model has %lld parameters, but the formula gives %lld",

@@ -5,8 +5,8 @@
  * All models have the same structure: features through Linear(FEATURES, d), or Linear(FEATURES, d - p)
  * concatenated with p columns of the encoder (models/layers/encoder.h); a stack of GPS layers; then the
  * task's head, which is Linear(d, TARGETS) on the pooled rows of each graph or Linear(d, CLASSES) on each
- * node. A model of the suite is a choice of the layers' branches; one of a plug-in (docs/plugins.md) records
- * what is between input and pooling itself.
+ * node. Graphormer has layers of its own (graphormer.h). A model of the suite is a choice of the layers'
+ * branches; one of a plug-in (docs/plugins.md) records what is between input and pooling itself.
  */
 #ifndef GTMARK_MODELS_MODEL_H
 #define GTMARK_MODELS_MODEL_H

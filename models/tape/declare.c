@@ -133,9 +133,10 @@ struct mat input_encoding_bounds(struct tape *t, const char *name, int64_t rows,
     return declare_copy(t, MEMORY_ENCODINGS, name, I64, rows + 1, 1, from);
 }
 
-struct mat input_encoding_index(struct tape *t, const char *name, int64_t rows, const int64_t *from)
+struct mat input_encoding_index(struct tape *t, const char *name, int64_t rows, int64_t cols,
+                                const int64_t *from)
 {
-    return declare_copy(t, MEMORY_ENCODINGS, name, I64, rows, 1, from);
+    return declare_copy(t, MEMORY_ENCODINGS, name, I64, rows, cols, from);
 }
 
 struct mat tape_matrix(struct tape *t, int64_t rows, int64_t cols)
@@ -244,16 +245,17 @@ static struct mat listed_index(struct tape *t, const char *name, struct row_rang
     return input_copy(t, name, I64, rows.count, cols, value);
 }
 
-static struct mat listed_types(struct tape *t, const char *name, struct row_range rows, const int *sizes,
-                               int tables)
+const int64_t *drawn_types(struct tape *t, const char *name, struct row_range rows, const int *sizes,
+                           int tables)
 {
     int64_t *value = arena_alloc(t->metadata, (size_t)(rows.count * tables) * sizeof *value);
     for (int n = 0, first = 0; n < tables; first += sizes[n++]) {
         uint64_t key = rng_bits(tape_key(t, name), (uint64_t)n);
         for (int64_t i = 0; i < rows.count; i++)
-            value[i * tables + n] = integer_at(key, rows.list[i], first, sizes[n]);
+            value[i * tables + n] =
+                integer_at(key, rows.list ? rows.list[i] : rows.first + i, first, sizes[n]);
     }
-    return input_copy(t, name, I64, rows.count, tables, value);
+    return value;
 }
 
 struct mat input_index(struct tape *t, const char *name, struct row_range rows, int64_t cols, int limit)
@@ -270,7 +272,7 @@ struct mat input_index(struct tape *t, const char *name, struct row_range rows, 
 struct mat input_types(struct tape *t, const char *name, struct row_range rows, const int *sizes, int tables)
 {
     if (rows.list)
-        return listed_types(t, name, rows, sizes, tables);
+        return input_copy(t, name, I64, rows.count, tables, drawn_types(t, name, rows, sizes, tables));
     struct mat m = declare(t, MEMORY_GRAPH, name, I64, rows.count, tables);
     for (int n = 0, first = 0; n < tables; first += sizes[n++]) {
         uint64_t key = rng_bits(key_of(t, m), (uint64_t)n);

@@ -119,13 +119,18 @@ struct mat input_reals(struct tape *t, const char *name, int64_t rows, int64_t c
  */
 struct mat input_types(struct tape *t, const char *name, struct row_range rows, const int *sizes, int tables);
 
+/* The same values on the host, in the tape's metadata. */
+const int64_t *drawn_types(struct tape *t, const char *name, struct row_range rows, const int *sizes,
+                           int tables);
+
 /*
  * The same of category ENCODINGS: values, converted to the tape's dtype, the bounds of `rows` ranges, and
- * `rows` indices.
+ * indices.
  */
 struct mat input_encoding(struct tape *t, const char *name, int64_t rows, int64_t cols, const float *from);
 struct mat input_encoding_bounds(struct tape *t, const char *name, int64_t rows, const int64_t *from);
-struct mat input_encoding_index(struct tape *t, const char *name, int64_t rows, const int64_t *from);
+struct mat input_encoding_index(struct tape *t, const char *name, int64_t rows, int64_t cols,
+                                const int64_t *from);
 
 /* A matrix that several ops fill, each some of the columns. */
 struct mat tape_matrix(struct tape *t, int64_t rows, int64_t cols);

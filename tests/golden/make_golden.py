@@ -285,6 +285,44 @@ def make_layer(case: str) -> None:
         save(case, f"grad.{name}", gradient(p))
 
 
+# --- Graphormer: its bias by distances, and by hops of two tables of types; degrees; tokens
+
+BUCKETS, HOPS, EDGE_TABLES = 4, 3, [5, 3]
+
+
+def edge_pairs(tables: list[int]) -> tuple[Tensor, Tensor]:
+    types = torch.tensor(r.random_types(SEED, "edge_features", EDGES, tables))
+    return r.pair_inputs(ORDERED, types, BUCKETS, HOPS, token=True)
+
+
+def bias_shapes(heads: int, types: int, products: int) -> Shapes:
+    shapes = {"bias.weight": (BUCKETS + 2, heads), "bias.types": (types, heads)}
+    return shapes | {"bias.hops": (heads, products * heads)}
+
+
+def pre_norm_shapes(layers: int, d: int, ffn: int) -> Shapes:
+    shapes: Shapes = {}
+    for name in (f"layer{n}." for n in range(1, layers + 1)):
+        shapes |= gain(name + "norm_attention.", d) | dense(name + "attention.qkv.", d, 3 * d)
+        shapes |= dense(name + "attention.out.", d, d) | gain(name + "norm_ffn.", d) | two_dense(name + "ffn.", d, ffn)
+    return shapes | gain("norm.", d)
+
+
+def graphormer_layer() -> tuple[Shapes, Callable[[Parameters], Tensor]]:
+    """With a product more than hops, which is not read."""
+    m, pairs = r.Model("dense", "none", 1, HEADS, "gelu"), edge_pairs(EDGE_TABLES)
+
+    def forward(p: Parameters) -> Tensor:
+        x, bias = r.add_tokens(p, p["x"], BATCH), r.pair_bias(p, "bias.", *pairs)
+        return r.graphormer(p, m, x, r.with_tokens(BATCH), bias, r.Masks(SEED, 0))
+
+    shapes = X | bias_shapes(HEADS, sum(EDGE_TABLES), HOPS + 1) | {"token.weight": (D, 1)}
+    return shapes | pre_norm_shapes(1, D, FFN), forward
+
+
+LAYERS["graphormer_layer"] = graphormer_layer()
+
+
 # --- the heat kernel of the batch with every edge in both directions
 
 
@@ -306,11 +344,11 @@ def make_heat(times: int = 9) -> None:
 
 # --- whole models
 
-LAYER_COUNT, HIDDEN, INNER, FEATURES, EDGE_FEATURES, CLASSES = 2, 96, 192, 16, 4, 16
+LAYER_COUNT, HIDDEN, INNER, FEATURES, EDGE_FEATURES, CLASSES, DEGREES = 2, 96, 192, 16, 4, 16, 64
 
 
-def preset(name: str, norm: str = "layer", pool: str = "mean", task: str = "graph", **others) -> r.Model:
-    branches = r.PRESETS.get(name, ("dense", name.removeprefix("gps_")))
+def preset(case: str, norm: str = "layer", pool: str = "mean", task: str = "graph", **others) -> r.Model:
+    branches = r.PRESETS.get(case, ("dense", case.removeprefix("gps_")))
     return r.Model(*branches, LAYER_COUNT, HEADS, "gelu", norm, pool, task, **others)
 
 
@@ -334,6 +372,7 @@ MODELS = {
     "gps_dropout": preset("gps", dropout=0.2, attention_dropout=0.3),
     "sparse_dropout": preset("sparse_transformer", attention_dropout=0.3),
     "gps_performer": PERFORMER,
+    "graphormer": preset("graphormer", pool="token", dropout=0.1, attention_dropout=0.2, name="graphormer"),
 }
 
 
@@ -342,7 +381,10 @@ def model_parameters(m: r.Model) -> Parameters:
     shapes = dense("input.", FEATURES, HIDDEN)
     if m.mpnn in r.EDGE_STATE:
         shapes |= dense("edge_encoder.", EDGE_FEATURES, HIDDEN)
-    for layer in range(1, m.layers + 1):
+    if m.name == "graphormer":
+        shapes |= {"degrees.weight": (2 * DEGREES, HIDDEN)} | bias_shapes(m.heads, EDGE_FEATURES, HOPS)
+        shapes |= {"token.weight": (HIDDEN, 1)} | pre_norm_shapes(m.layers, HIDDEN, INNER)
+    for layer in range(1, m.layers + 1 if m.name == "gps" else 1):
         shapes |= layer_shapes(f"layer{layer}.", m, HIDDEN, INNER)
     shapes |= dense("head.", HIDDEN, CLASSES if m.task == "node" else 1)
 
@@ -350,6 +392,8 @@ def model_parameters(m: r.Model) -> Parameters:
         if "norm" in name:
             value = 1.0 if name.endswith("weight") else 0.0
             return torch.full((rows, cols), value, dtype=torch.float64, requires_grad=True)
+        if name.startswith(("bias.weight", "bias.types", "degrees")):
+            return parameter(name, rows, cols, 1 / sqrt(2 if name.startswith("degrees") else 1))
         weight = shapes.get(name.removesuffix("bias") + "weight", (rows, cols))
         fan_in = cols // HEADS if name.endswith("att") else weight[1] if name.endswith("bias") else cols
         return parameter(name, rows, cols, 1 / sqrt(fan_in))
@@ -370,6 +414,7 @@ def make_model(case: str) -> None:
     features = torch.tensor(r.uniform(SEED, "features", NODES, FEATURES))
     edge_features = torch.tensor(r.uniform(SEED, "edge_features", EDGES, EDGE_FEATURES))
     batch = ORDERED if MODELS[case].mpnn in r.EDGE_STATE else BATCH
+    pairs = edge_pairs([EDGE_FEATURES]) if case == "graphormer" else None
     constants = {}
     for index in range(1, LAYER_COUNT + 1):
         if MODELS[case].attention in r.FEATURE_MAPS:
@@ -380,7 +425,9 @@ def make_model(case: str) -> None:
     losses = []
     for step in range(3):
         optimizer.zero_grad()
-        output = r.run_model(parameters | constants, MODELS[case], features, batch, r.Masks(SEED, step), edge_features)
+        output = r.run_model(
+            parameters | constants, MODELS[case], features, batch, r.Masks(SEED, step), edge_features, pairs
+        )
         loss = cross_entropy(output) if MODELS[case].task == "node" else mse(output)
         loss.backward()
         losses.append(loss.item())

@@ -203,8 +203,10 @@ def norm(p: dict[str, Tensor], name: str, kind: str, x: Tensor, s: Structure, ep
     return NORMS[kind](x, s, eps) * p[name + "weight"] + p[name + "bias"]
 
 
-def dense_attention(q: Tensor, k: Tensor, v: Tensor, s: Structure, drop: Drop = keep, site: str = "") -> Tensor:
-    """N x H x dh: the nodes of a graph attend to one another.
+def dense_attention(
+    q: Tensor, k: Tensor, v: Tensor, s: Structure, drop: Drop = keep, site: str = "", bias: Tensor | None = None
+) -> Tensor:
+    """N x H x dh: the nodes of a graph attend to one another. Pairs of the bias have rows, graph after graph.
 
     The probabilities of all graphs are a matrix with a row for each head: graph after graph, each an n x n block.
     """
@@ -212,8 +214,10 @@ def dense_attention(q: Tensor, k: Tensor, v: Tensor, s: Structure, drop: Drop = 
     row = np.arange(q.shape[1])[:, None, None] * pairs
     for of_graph in zip(*(t.split(s.sizes) for t in (q, k, v))):
         query, key, value = (t.transpose(0, 1) for t in of_graph)
-        share = (query @ key.transpose(1, 2) / sqrt(q.shape[2])).softmax(dim=2)
-        n = share.shape[1]
+        scores, n = query @ key.transpose(1, 2) / sqrt(q.shape[2]), query.shape[1]
+        if bias is not None:
+            scores = scores + bias[before : before + n * n].T.reshape(-1, n, n)
+        share = scores.softmax(dim=2)
         share = drop(site, share, row + before + np.arange(n * n).reshape(n, n))
         parts.append((share @ value).transpose(0, 1))
         before += n * n
@@ -276,7 +280,14 @@ ATTENTIONS = {"dense": dense_attention, "unfused": dense_attention, "sparse": sp
 
 
 def attention(
-    p: dict[str, Tensor], name: str, kind: str, x: Tensor, s: Structure, heads: int, drop: Drop = keep
+    p: dict[str, Tensor],
+    name: str,
+    kind: str,
+    x: Tensor,
+    s: Structure,
+    heads: int,
+    drop: Drop = keep,
+    bias: Tensor | None = None,
 ) -> Tensor:
     """Linear attention reads its projection from p[name + "projection"], and drops entries of its output."""
     if kind in FEATURE_MAPS:
@@ -284,11 +295,12 @@ def attention(
         y = linear_attention(kind, *(t.unflatten(1, (heads, -1)) for t in qkv), p[name + "projection"], s)
         return drop(name + "dropout", linear(p, name + "out.", y.flatten(1)))
     qkv = linear(p, name + "qkv.", x).chunk(3, dim=1)
-    y = ATTENTIONS[kind](*(t.unflatten(1, (heads, -1)) for t in qkv), s, drop, name + "dropout")
+    with_bias = {} if bias is None else {"bias": bias}
+    y = ATTENTIONS[kind](*(t.unflatten(1, (heads, -1)) for t in qkv), s, drop, name + "dropout", **with_bias)
     return linear(p, name + "out.", y.flatten(1))
 
 
-POOLS = {"mean": lambda g: g.mean(0), "sum": lambda g: g.sum(0), "max": lambda g: g.amax(0)}
+POOLS = {"mean": lambda g: g.mean(0), "sum": lambda g: g.sum(0), "max": lambda g: g.amax(0), "token": lambda g: g[0]}
 
 
 def pool(kind: str, x: Tensor, s: Structure) -> Tensor:
@@ -353,6 +365,89 @@ def binary_cross_entropy(y: Tensor, label: Tensor) -> Tensor:
     return F.binary_cross_entropy_with_logits(y, label.to(y.dtype)).reshape(1, 1)
 
 
+# --- Graphormer (graphormer/modules of github.com/microsoft/Graphormer)
+
+
+def paths_of_graph(adjacency: np.ndarray, hops: int) -> tuple[np.ndarray, np.ndarray]:
+    """The distances of all pairs, -1 without a path, and the first edges of a path, then -1. adjacency[k, j]: the
+    edge from k to j, -1 without. Of equal paths it is the one with the smallest predecessors.
+    """
+    n = len(adjacency)
+    distance, step = np.full((n, n), -1), np.eye(n, dtype=bool)
+    for d in range(n):
+        distance[step & (distance < 0)] = d
+        step = (step.astype(np.int64) @ (adjacency >= 0)) > 0
+    before = np.full((n, n), -1)
+    for k in reversed(range(n)):
+        reached = (distance[:, [k]] >= 0) & (distance == distance[:, [k]] + 1)
+        before[reached & (adjacency[k] >= 0)] = k
+    path = np.full((n, n, hops), -1)
+    for i, j in np.ndindex(n, n):
+        node = j
+        for hop in reversed(range(distance[i, j])):
+            if hop < hops:
+                path[i, j, hop] = adjacency[before[i, node], node]
+            node = before[i, node]
+    return distance, path
+
+
+def with_tokens(s: Structure) -> Structure:
+    """A row more for each graph, before its nodes; edges are those of the nodes alone."""
+    return Structure(s.graphs + torch.arange(len(s.graphs)), s.receiver, s.sender)
+
+
+def pair_inputs(s: Structure, types: Tensor, buckets: int, hops: int, token: bool) -> tuple[Tensor, Tensor]:
+    """For each pair of each graph, with its token, a row of the table of distances, and the types of the edges of
+    its path, P x hops x tables; -1: none. types: those of each edge of s.
+    """
+    rows, along = [], []
+    for first, end in zip(s.graphs[:-1].tolist(), s.graphs[1:].tolist()):
+        adjacency = np.full((end - first, end - first), -1)
+        for e in reversed(((s.receiver >= first) & (s.receiver < end)).nonzero().flatten().tolist()):
+            adjacency[s.sender[e] - first, s.receiver[e] - first] = e
+        distance, path = paths_of_graph(adjacency, hops)
+        row = np.where(distance < 0, buckets, np.minimum(distance, buckets - 1))
+        pad = ((int(token), 0), (int(token), 0))
+        rows.append(np.pad(row, pad, constant_values=buckets + 1).flatten())
+        along.append(np.pad(path, (*pad, (0, 0)), constant_values=-1).reshape(-1, hops))
+    edge = torch.tensor(np.concatenate(along))
+    return torch.tensor(np.concatenate(rows)), torch.where(edge[:, :, None] >= 0, types[edge], -1)
+
+
+def pair_bias(p: dict[str, Tensor], name: str, row: Tensor, types: Tensor | None) -> Tensor:
+    """GraphAttnBias: P x heads. The product of hop t is W[t] of edge_dis_encoder. The mean of the types of an edge,
+    and the division by the hops, is a factor of float32, as an input of the model is.
+    """
+    bias, heads = p[name + "weight"][row], p[name + "weight"].shape[1]
+    if types is None or not types.shape[1]:
+        return bias
+    there = (types >= 0).to(bias.dtype)[:, :, :, None]
+    edge = (F.embedding(types.clamp(min=0), p[name + "types"]) * there).sum(2)
+    w = p[name + "hops"].view(heads, -1, heads).permute(1, 2, 0)[: types.shape[1]]
+    terms = types.shape[2] * (types[:, :, 0] >= 0).sum(1, keepdim=True).clamp(min=1)
+    return bias + torch.bmm(edge.transpose(0, 1), w).sum(0) * (1 / terms).float().to(bias.dtype)
+
+
+def add_tokens(p: dict[str, Tensor], x: Tensor, s: Structure) -> Tensor:
+    return torch.cat([part for rows in x.split(s.sizes) for part in (p["token.weight"].T, rows)])
+
+
+def graphormer(
+    p: dict[str, Tensor], m: "Model", x: Tensor, s: Structure, bias: Tensor | None, masks: "Masks"
+) -> Tensor:
+    """GraphormerGraphEncoder with pre-norm, and its last norm."""
+    drop = masks.drop(m.dropout)
+    x = drop("dropout_input", x)
+    for index in range(1, m.layers + 1):
+        name = f"layer{index}."
+        h = norm(p, name + "norm_attention.", m.norm, x, s, m.eps)
+        h = attention(p, name + "attention.", m.attention, h, s, m.heads, masks.drop(m.attention_dropout), bias)
+        x = x + drop(name + "dropout_attention", h)
+        h = norm(p, name + "norm_ffn.", m.norm, x, s, m.eps)
+        x = x + drop(name + "dropout_ffn", mlp(p, name + "ffn.", h, m.act))
+    return norm(p, "norm.", m.norm, x, s, m.eps)
+
+
 # --- encoders
 
 
@@ -406,10 +501,12 @@ class Model:
     dropout: float = 0.0
     attention_dropout: float = 0.0
     loss: str = "mse"
+    name: str = "gps"
 
 
 PRESETS = {
     "graph_transformer": ("dense", "none"),
+    "graphormer": ("dense", "none"),
     "sparse_transformer": ("sparse", "none"),
     "gin": ("none", "gin"),
     "gps": ("dense", "gin"),
@@ -499,6 +596,7 @@ def layer(
     masks: Masks = Masks(0, 0),
     e: Tensor | None = None,
     place: Tensor | None = None,
+    bias: Tensor | None = None,
 ) -> tuple[Tensor, Tensor | None]:
     """New rows of the nodes, and the state of the edges, if the model has one."""
     drop = masks.drop(m.dropout)
@@ -512,7 +610,7 @@ def layer(
         branches.append(norm_of("norm_local", local))
     if m.attention == "none":
         return branches[0], e
-    y = attention(p, name + "attention.", m.attention, x, s, m.heads, masks.drop(m.attention_dropout))
+    y = attention(p, name + "attention.", m.attention, x, s, m.heads, masks.drop(m.attention_dropout), bias)
     branches.append(norm_of("norm_attention", x + drop(name + "dropout_attention", y)))
     h = torch.stack(branches).sum(0)
     return norm_of("norm_out", h + mlp(p, name + "ffn.", h, m.act, drop)), e
@@ -526,15 +624,26 @@ def head_input(
     masks: Masks = Masks(0, 0),
     edge_features: Tensor | None = None,
     encoding: dict[str, Tensor] | None = None,
+    pairs: tuple[Tensor, Tensor | None] | None = None,
 ) -> Tensor:
-    """The head's input for each graph or node, depending on the task."""
+    """The head's input for each graph or node, depending on the task. `pairs`: as of pair_inputs, with a bias."""
     x, encoding = embed(p, "input.", features, s, m.eps), encoding or {}
+    if "degrees.weight" in p:
+        degree = [torch.bincount(ends, minlength=len(x)) for ends in (s.receiver, s.sender)]
+        first, second = p["degrees.weight"].chunk(2)
+        x = x + first[degree[0]] + second[degree[1]]
     if (columns := encode(p, encoding, s, m.eps)) is not None:
         x = torch.cat([x, columns], dim=1)
     place = linear(p, "encoder.", encoding["encoding.vectors"]) if "encoding.vectors" in encoding else None
     e = embed(p, "edge_encoder.", edge_features, s, m.eps) if m.mpnn in EDGE_STATE else None
-    for index in range(1, m.layers + 1):
-        x, e = layer(p, f"layer{index}.", m, x, s, masks, e, place)
+    bias = pair_bias(p, "bias.", *pairs) if pairs else None
+    if "token.weight" in p:
+        x, s = add_tokens(p, x, s), with_tokens(s)
+    if m.name == "graphormer":
+        x = graphormer(p, m, x, s, bias, masks)
+    else:
+        for index in range(1, m.layers + 1):
+            x, e = layer(p, f"layer{index}.", m, x, s, masks, e, place, bias)
     return pool(m.pool, x, s) if m.task == "graph" else x
 
 
@@ -545,9 +654,10 @@ def run_model(
     s: Structure,
     masks: Masks = Masks(0, 0),
     edge_features: Tensor | None = None,
+    pairs: tuple[Tensor, Tensor | None] | None = None,
 ) -> Tensor:
     """One row per graph or node."""
-    return linear(p, "head.", head_input(p, m, features, s, masks, edge_features))
+    return linear(p, "head.", head_input(p, m, features, s, masks, edge_features, pairs=pairs))
 
 
 # --- random numbers (kernels/rng.h, kernels/ref/uniform.c)
