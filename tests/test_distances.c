@@ -154,6 +154,124 @@ TEST(test_check)
     batch_free(&b);
 }
 
+/* --- paths */
+
+static struct encoding paths_of(const struct batch *b, int64_t k, int64_t hops, int threads)
+{
+    const struct encoding_config c = {.buckets = k, .hops = hops};
+    struct encoding e;
+    char error[128] = "";
+    if (!encoding_compute(&c, b, &(struct encoding_options){.threads = threads}, &e, error, sizeof error))
+        fail_msg("%s", error);
+    assert_int_equal(e.paths.rows, b->pairs);
+    assert_int_equal(e.paths.cols, hops);
+    return e;
+}
+
+static int32_t edge_at(const struct encoding *e, int64_t pair, int64_t hop)
+{
+    return ((const int32_t *)e->paths.data)[pair * e->paths.cols + hop];
+}
+
+/* The edge, of those from node i to node j the first. */
+static int64_t edge_of(const struct batch *b, int64_t i, int64_t j)
+{
+    int64_t e = b->adj.row_ptr[j];
+    while (b->adj.col[e] != i)
+        e++;
+    assert_true(e < b->adj.row_ptr[j + 1]);
+    return e;
+}
+
+/* Two ways around a square, 0-1-3 and 0-2-3, and on to 4: the one by node 1, and back from 4 that by node 1,
+ * too. */
+TEST(test_equal_paths)
+{
+    static const int arcs[][2] = {{0, 1}, {0, 2}, {2, 3}, {1, 3}, {3, 4}};
+    static const int there[] = {0, 1, 3, 4}, back[] = {4, 3, 1, 0};
+    struct batch b = graph_of(6, arcs, 5, true);
+    for (int64_t hops = 1; hops <= 4; hops++) {
+        struct encoding e = paths_of(&b, 3, hops, 1);
+        for (int64_t hop = 0; hop < hops; hop++) {
+            int64_t one = hop < 3 ? edge_of(&b, there[hop], there[hop + 1]) : -1;
+            int64_t other = hop < 3 ? edge_of(&b, back[hop], back[hop + 1]) : -1;
+            assert_int_equal(edge_at(&e, 0 * 6 + 4, hop), one);
+            assert_int_equal(edge_at(&e, 4 * 6 + 0, hop), other);
+            assert_int_equal(edge_at(&e, 4 * 6 + 5, hop), -1); /* no path */
+            assert_int_equal(edge_at(&e, 2 * 6 + 2, hop), -1); /* nor an edge */
+        }
+        encoding_free(&e);
+    }
+    batch_free(&b);
+}
+
+/* Backwards from each node, over the edges of the whole graph; distances are those without paths. */
+static void assert_followed(const struct batch *b, int64_t k, int64_t hops)
+{
+    struct encoding e = paths_of(b, k, hops, 3), plain = distances_of(b, k, 1);
+    assert_memory_equal(e.distances.data, plain.distances.data, (size_t)b->pairs * 8);
+    int64_t d[64], pair = 0;
+    for (int64_t g = 0; g < b->graphs; g++)
+        for (int64_t first = b->offset[g], n = b->offset[g + 1] - first, i = 0; i < n; i++) {
+            relax(b, g, i, d);
+            for (int64_t j = 0; j < n; j++, pair++) {
+                int64_t length = d[j] == INT32_MAX ? 0 : d[j], node = first + j;
+                for (int64_t hop = length; hop < hops; hop++)
+                    assert_int_equal(edge_at(&e, pair, hop), -1);
+                for (int64_t hop = length - 1; hop >= 0; hop--) {
+                    int64_t from = first;
+                    bool found = false;
+                    for (; !found; from += !found)
+                        for (int64_t at = b->adj.row_ptr[node]; at < b->adj.row_ptr[node + 1]; at++)
+                            found |= b->adj.col[at] == from && d[from - first] == hop;
+                    if (hop < hops)
+                        assert_int_equal(edge_at(&e, pair, hop), edge_of(b, from, node));
+                    node = from;
+                }
+                assert_int_equal(length ? node : first + i, first + i);
+            }
+        }
+    encoding_free(&e);
+    encoding_free(&plain);
+}
+
+TEST(test_random_paths)
+{
+    struct batch awkward = batch_awkward(), er = batch_er(20, 5);
+    for (int64_t hops = 1; hops <= 9; hops += 4) {
+        assert_followed(&awkward, 10 - hops, hops);
+        assert_followed(&er, 10 - hops, hops);
+    }
+    batch_free(&awkward);
+    batch_free(&er);
+}
+
+/* Of paths that are right, and of those with an edge that is not there, or is another. */
+TEST(test_check_of_paths)
+{
+    static const int arcs[][2] = {{0, 1}, {1, 2}, {2, 3}, {3, 4}};
+    const struct encoding_config c = {.buckets = 6, .hops = 4};
+    const struct encoding_check_options o = {.seed = 1, .threads = 1};
+    struct batch b = graph_of(6, arcs, 4, true);
+    struct encoding e = paths_of(&b, 6, 4, 1);
+    assert_string_equal(encoding_check(&c, &b, &e, &o).wrong, "");
+    int32_t *path = e.paths.data;
+    for (int64_t at = 0; at < b.pairs * 4; at++)
+        for (int32_t wrong = -1; wrong < 8; wrong++) {
+            int32_t right = path[at];
+            path[at] = wrong;
+            bool first = at % 4 == 0 || path[at - 1] >= 0; /* what follows -1 is not read */
+            if (*encoding_check(&c, &b, &e, &o).wrong != '\0' && wrong == right)
+                fail_msg("edge %d of pair %d is right", (int)(at % 4), (int)(at / 4));
+            if (!*encoding_check(&c, &b, &e, &o).wrong && wrong != right && first)
+                fail_msg("edge %d of pair %d: %d for %d is not found", (int)(at % 4), (int)(at / 4),
+                         (int)wrong, (int)right);
+            path[at] = right;
+        }
+    encoding_free(&e);
+    batch_free(&b);
+}
+
 /* --- attention by distance */
 
 enum { PATH_NODES = 3, PATH_WIDTH = 2, PATH_HEADS = 2, PATH_BUCKETS = 2 /* and a third row */ };
@@ -220,8 +338,17 @@ TEST(test_path)
 
 TEST(test_rows)
 {
-    struct record *record = run_json(*state, TINY "--bias none,spd:4", 0);
-    const struct row *none = row_at(record, 0), *row = row_at(record, 1);
+    struct record *record = run_json(*state, TINY "--bias none,spd:4,spd:4:3", 0);
+    const struct row *none = row_at(record, 0), *row = row_at(record, 1), *paths = row_at(record, 2);
+    assert_string_equal(text_at(paths, "bias"), "spd:4:3");
+    assert_string_equal(text_at(paths, "status"), "ok");
+    assert_string_equal(text_at(paths, "checked"), "whole");
+    assert_string_not_equal(text_at(row, "work"), text_at(paths, "work"));
+    assert_int_equal(count_at(paths, "parameters"), count_at(row, "parameters") + 4 * 2 + 3 * 2 * 2);
+    assert_int_equal(count_at(paths, "encoding.storage"), (8 + 4 * 3) * 50 * 50);
+    assert_int_equal(count_at(paths, "step.memory.encodings"), (8 + 8 * 3 + 4) * 50 * 50);
+    assert_int_equal(count_at(paths, "step.flops.counted"), count_at(paths, "step.flops.analytic"));
+    assert_true(strstr(text_at(paths, "encoding.checked"), "distances and paths from up to 16") != NULL);
     assert_string_equal(text_at(none, "bias"), "none");
     assert_string_equal(text_at(row, "bias"), "spd:4");
     assert_string_equal(text_at(row, "status"), "ok");
@@ -242,7 +369,9 @@ TEST(test_combinations)
     static const char *const words[] = {"--bias spd:3 --pe rwse:4:8 --batch 3 --attention-dropout 0.2",
                                         "--bias spd:3 --batch 3 --batching padded",
                                         "--bias spd:3 --precision bf16 --mpnn gine --task node",
-                                        "--bias spd:3 --checkpoint layer --precision tf32"};
+                                        "--bias spd:3 --checkpoint layer --precision tf32",
+                                        "--bias spd:3:2 --batch 3 --batching padded --precision bf16",
+                                        "--bias spd:3:2 --mpnn gatedgcn --checkpoint layer --precision tf32"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         char all[256];
         snprintf(all, sizeof all, TINY "%s", words[i]);
@@ -254,7 +383,8 @@ TEST(test_combinations)
 
 TEST(test_refusals)
 {
-    static const char *const bad[] = {"spd:0", "spd:1025", "spd", "spd:4x", "spd:-1", "hops:3"};
+    static const char *const bad[] = {"spd:0",  "spd:1025", "spd",      "spd:4x",   "spd:-1",
+                                      "hops:3", "spd:4:0",  "spd:4:65", "spd:4:2:1"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char names[64];
         snprintf(names, sizeof names, "--bias %s", bad[i]);

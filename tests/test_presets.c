@@ -16,24 +16,30 @@
  */
 static const struct parts {
     const char *name;
-    int64_t nodes, encoding, edges, layers, head, total;
+    int64_t nodes, encoding, edges, bias, layers, head, total;
 } published[] = {
-    {"zinc", 1008, 628, 256, 419200, 2625, 423717},
-    {"zinc-lap", 1568, 184, 256, 419200, 2625, 423833},
-    {"pattern", 192, 624, 64, 327936, 8385, 337201},
-    {"cluster", 256, 624, 48, 496128, 4998, 502054},
-    {"mnist", 176, 184, 104, 108888, 6042, 115394},
-    {"cifar10", 264, 184, 104, 108888, 3286, 112726},
-    {"malnet", 448, 0, 64, 518080, 8645, 527237},
-    {"peptides-func", 13840, 624, 1248, 487680, 970, 504362},
-    {"peptides-struct", 13840, 624, 1248, 487680, 1067, 504459},
-    {"pcqm-contact", 13840, 624, 1248, 487680, 9312, 512704},
-    {"voc", 1200, 624, 288, 487680, 20661, 510453},
-    {"molhiv", 8304, 304, 832, 546560, 2625, 558625},
-    {"molpcba", 62972, 372, 4992, 9626880, 49280, 9744496},
-    {"pcqm4m-small", 49132, 372, 3952, 6040480, 58065, 6152001},
-    {"pcqm4m-medium", 62972, 372, 4992, 19253760, 92545, 19414641},
-    {"pcqm4m-deep", 40828, 372, 3328, 13721600, 41217, 13807345},
+    {"zinc", 1008, 628, 256, 0, 419200, 2625, 423717},
+    {"zinc-lap", 1568, 184, 256, 0, 419200, 2625, 423833},
+    {"pattern", 192, 624, 64, 0, 327936, 8385, 337201},
+    {"cluster", 256, 624, 48, 0, 496128, 4998, 502054},
+    {"mnist", 176, 184, 104, 0, 108888, 6042, 115394},
+    {"cifar10", 264, 184, 104, 0, 108888, 3286, 112726},
+    {"malnet", 448, 0, 64, 0, 518080, 8645, 527237},
+    {"peptides-func", 13840, 624, 1248, 0, 487680, 970, 504362},
+    {"peptides-struct", 13840, 624, 1248, 0, 487680, 1067, 504459},
+    {"pcqm-contact", 13840, 624, 1248, 0, 487680, 9312, 512704},
+    {"voc", 1200, 624, 288, 0, 487680, 20661, 510453},
+    {"molhiv", 8304, 304, 832, 0, 546560, 2625, 558625},
+    {"molpcba", 62972, 372, 4992, 0, 9626880, 49280, 9744496},
+    {"pcqm4m-small", 49132, 372, 3952, 0, 6040480, 58065, 6152001},
+    {"pcqm4m-medium", 62972, 372, 4992, 0, 19253760, 92545, 19414641},
+    {"pcqm4m-deep", 40828, 372, 3328, 0, 13721600, 41217, 13807345},
+    /* nodes: types, degrees, a token; bias: distances, types, hops, pairs with a token; head: with a norm */
+    {"zinc-graphormer", 2240 + 10240 + 80, 0, 0, 168 + 32 + 1280 + 8, 470400, 160 + 81, 484689},
+    {"zinc-gps-graphormer", 1008 + 4608, 628, 256, 84 + 16 + 320, 419200, 2625, 428745},
+    {"graphormer-slim", 5120 + 10240 + 80, 0, 0, 320 + 512 + 2560 + 8, 470400, 160 + 81, 489481},
+    {"graphormer-base", 3539712 + 786432 + 768, 0, 0, 16384 + 49184 + 131072 + 32, 42559488, 1536 + 769,
+     47085377},
 };
 enum { PUBLISHED = sizeof published / sizeof *published };
 
@@ -49,7 +55,7 @@ static const struct preset *preset_named(const char *name)
 static struct config config_of(const struct preset *p)
 {
     struct config c = {.parts = p->parts, .graph = p->graph};
-    c.parts.ffn = 2 * c.parts.hidden;
+    c.parts.ffn = c.parts.layer == LAYER_GRAPHORMER ? c.parts.hidden : 2 * c.parts.hidden;
     return c;
 }
 
@@ -57,6 +63,8 @@ static struct config config_of(const struct preset *p)
 static int64_t layer_parameters(const struct model_config *c)
 {
     int64_t d = c->hidden, inner = 64 * c->heads; /* Performer: heads of width 64 */
+    if (c->layer == LAYER_GRAPHORMER)
+        return 6 * d * d + 10 * d;
     int64_t local = c->mpnn == MPNN_GINE ? 2 * d * d + 2 * d : 5 * d * d + 9 * d;
     int64_t global = c->attention == ATTENTION_DENSE ? 4 * d * d + 4 * d : 4 * d * inner + d;
     return local + global + 4 * d * d + 3 * d + 6 * d;
@@ -68,6 +76,15 @@ static int64_t encoding_parameters(const struct encoding_config *pe)
     return pe->kind == ENCODING_RWSE ? 2 * k + k * p + p : pe->kind == ENCODING_LAP ? 2 * p * p + 7 * p : 0;
 }
 
+/* Rows of distances, without a path and with a token; types; a matrix for each hop. */
+static int64_t bias_parameters(const struct model_config *c, bool token)
+{
+    int64_t h = c->heads, products = c->hop_products ? c->hop_products : c->pe.hops;
+    return c->pe.buckets
+               ? (c->pe.buckets + 1 + token) * h + feature_types(&c->edge_features) * h + products * h * h
+               : 0;
+}
+
 TEST(test_parameters)
 {
     int listed = 0;
@@ -76,15 +93,20 @@ TEST(test_parameters)
         const struct preset *p = preset_named(want->name);
         assert_non_null(p);
         struct model_config c = config_of(p).parts;
-        assert_int_equal(want->nodes + want->encoding + want->edges + want->layers + want->head, want->total);
+        bool token = c.pool == POOL_TOKEN, states = c.mpnn != MPNN_NONE;
+        assert_int_equal(want->nodes + want->encoding + want->edges + want->bias + want->layers + want->head,
+                         want->total);
         assert_int_equal(p->parameters, want->total);
         assert_int_equal(model_parameters(&c), want->total);
-        assert_int_equal(feature_parameters(&c.features, c.hidden - encoder_width(&c), FEATURES),
+        assert_int_equal(feature_parameters(&c.features, c.hidden - encoder_width(&c), FEATURES) +
+                             (token ? c.hidden : 0),
                          want->nodes);
+        assert_int_equal(bias_parameters(&c, token), want->bias);
         assert_int_equal(encoding_parameters(&c.pe), want->encoding);
-        assert_int_equal(feature_parameters(&c.edge_features, c.hidden, EDGE_FEATURES), want->edges);
+        assert_int_equal(states ? feature_parameters(&c.edge_features, c.hidden, EDGE_FEATURES) : 0,
+                         want->edges);
         assert_int_equal(c.layers * layer_parameters(&c), want->layers);
-        assert_int_equal(head_parameters(&c), want->head);
+        assert_int_equal(head_parameters(&c) + (states ? 0 : 2 * c.hidden), want->head);
     }
     for (const struct preset *p = presets; p->name; p++)
         listed++;
@@ -149,8 +171,8 @@ TEST(test_all)
 {
     struct options o = options_of(&bench, "--preset all");
     int64_t count = 0;
-    while (presets[count].name)
-        count++;
+    for (const struct preset *p = presets; p->name; p++)
+        count += strcmp(p->name, "graphormer-base") != 0; /* planned, not run */
     assert_int_equal(o.plan.count, count);
     assert_string_not_equal(o.plan.list[0].work, o.plan.list[1].work);
     options_free(&o);

@@ -110,17 +110,6 @@ static bool check_bias(const struct options *o, const struct config *c, struct m
                     o->mem_limit > 0 ? "--mem-limit is" : "free memory is", have);
 }
 
-/* Whether some node has a degree of which the model has no row, whatever is drawn. */
-static bool degrees_exceed(const struct config *c)
-{
-    const struct graph_config *g = &c->graph;
-    struct graph_name n;
-    char error[1];
-    return c->parts.features.degrees && graph_name_read(g->family, &n, error, sizeof error) && n.family &&
-           n.family->uses_degree && g->degree >= c->parts.features.degrees &&
-           g->nodes > c->parts.features.degrees;
-}
-
 static bool check_source(const struct options *o, const struct config *c, struct message *error)
 {
     const struct model_config *p = &c->parts;
@@ -144,7 +133,7 @@ static bool check_source(const struct options *o, const struct config *c, struct
     complain(&degrees, "--degree %.10g: --model %s has rows for degrees below %d", c->graph.degree, c->model,
              p->features.degrees);
     const struct refusal refusals[] = {
-        {degrees_exceed(c), degrees.text},
+        {p->features.degrees && c->graph.degree >= p->features.degrees && !file, degrees.text},
         {sized && chosen && sizes > 1, several.text},
         {chosen && ((sized && largest == AXIS_NODES) || (file && largest == AXIS_BATCH)),
          "--find: not with graphs from files and stand-ins, whose size is fixed"},

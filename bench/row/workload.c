@@ -124,16 +124,13 @@ static bool generate_batch(struct workload *w, struct message *error)
 /* What only the graph tells. */
 static bool check_degrees(struct workload *w, struct message *error)
 {
-    int rows = w->config.parts.features.degrees;
-    struct batch *b = &w->batch;
-    if (!rows || !b->adj.row_ptr)
-        return true;
-    int64_t most = max_of(csr_degrees(&b->adj).max, csr_degrees(&b->out).max);
+    const struct batch *b = &w->batch;
+    int rows = b->adj.row_ptr ? w->config.parts.features.degrees : 0;
+    int64_t most = rows ? max_of(csr_degrees(&b->adj).max, csr_degrees(&b->out).max) : -1;
     if (most < rows)
         return true;
-    batch_drop(b);
-    return complain(error, "a node has %lld edges; the model has rows for degrees below %d", (long long)most,
-                    rows);
+    batch_drop(&w->batch);
+    return complain(error, "a node has %d edges; the model has rows for fewer than %d", (int)most, rows);
 }
 
 static bool make_batch(struct workload *w, bool planned, struct message *error)

@@ -16,7 +16,6 @@
 #include <math.h>
 
 #include "kernels/arithmetic.h"
-#include "models/encodings/distances.h"
 #include "models/encodings/eigen_block.h"
 #include "models/encodings/heat.h"
 #include "models/encodings/lappe_internal.h"
@@ -208,7 +207,7 @@ static void add_distances(struct encoding_bound *bound, const struct encoding_co
                              .bucket = shape(I64, b->pairs, 1),
                              .graphs = {shape(I64, b->graphs + 1, 1), b->pairs},
                              .adj = edge_shapes(&b->adj, &b->out)};
-    int64_t bytes = op_bytes(OP_hops, &args) + paths_bytes(c, b);
+    int64_t bytes = op_bytes(OP_hops, &args);
     bound->bytes += bound->bytes < 0 ? 0 : bytes;
     bound->peak = max_of(bound->peak, encoding_storage(c, b) + op_scratch(OP_hops, &args));
     bound->label = bound->label ? bound->label : "a search from each node";

@@ -11,19 +11,6 @@ static struct offsets graphs_of(const struct batch *b)
     return (struct offsets){at, b->pairs};
 }
 
-int64_t distances_told(const struct encoding_config *c, const struct batch *b)
-{
-    int64_t most = c->buckets;
-    for (int64_t g = 0; g < b->graphs && c->hops; g++)
-        most = max_of(most, b->offset[g + 1] - b->offset[g]);
-    return most;
-}
-
-int64_t paths_bytes(const struct encoding_config *c, const struct batch *b)
-{
-    return c->hops ? (16 + 4 * c->hops) * b->pairs + csr_bytes(&b->adj) : 0;
-}
-
 /* The path to node j of a graph whose first node this is, backwards; d: distances to all of its nodes. */
 static void follow(const struct csr *in, int64_t first, const int64_t *d, int64_t j, int64_t hops,
                    int32_t *path)
@@ -39,29 +26,24 @@ static void follow(const struct csr *in, int64_t first, const int64_t *d, int64_
     }
 }
 
-/* The paths from node i of a graph, to whose nodes it has these distances, and in place of them the buckets.
- */
-static void follow_from(const struct encoding_config *c, const struct csr *in, int64_t first, int64_t n,
-                        int64_t told, int64_t *d, int32_t *path)
+/* All paths, by distances, and in place of these their buckets. */
+static void follow_all(const struct encoding_config *c, const struct batch *b, int64_t told,
+                       struct mat distances, struct mat paths, int threads)
 {
-    memset(path, -1, (size_t)(n * c->hops) * sizeof *path);
-    for (int64_t j = 0; j < n; j++)
-        if (d[j] < told)
-            follow(in, first, d, j, c->hops, path + j * c->hops);
-    for (int64_t j = 0; j < n; j++)
-        d[j] = d[j] < told ? min_of(d[j], c->buckets - 1) : c->buckets;
-}
-
-static void follow_all(const struct encoding_config *c, const struct batch *b, int64_t told, struct mat d,
-                       struct mat paths, int threads)
-{
+    memset(paths.data, -1, (size_t)mat_bytes(paths));
 #pragma omp parallel num_threads(threads)
     for (int64_t g = 0, pair = 0; g < b->graphs; g++) {
         int64_t first = b->offset[g], n = b->offset[g + 1] - first;
 #pragma omp for schedule(dynamic, 8) nowait
-        for (int64_t i = 0; i < n; i++)
-            follow_from(c, &b->adj, first, n, told, (int64_t *)d.data + pair + i * n,
-                        (int32_t *)paths.data + (pair + i * n) * c->hops);
+        for (int64_t i = 0; i < n; i++) {
+            int64_t *d = (int64_t *)distances.data + pair + i * n;
+            for (int64_t j = 0; j < n; j++)
+                if (d[j] < told)
+                    follow(&b->adj, first, d, j, c->hops,
+                           (int32_t *)paths.data + (pair + i * n + j) * c->hops);
+            for (int64_t j = 0; j < n; j++)
+                d[j] = d[j] < told ? min_of(d[j], c->buckets - 1) : c->buckets;
+        }
         pair += n * n;
     }
 }
@@ -75,7 +57,7 @@ bool distances_compute(const struct encoding_config *c, const struct batch *b,
     struct mat d = eager_matrix(&e, I64, b->pairs, 1);
     struct mat paths = c->hops ? eager_matrix(&e, I32, b->pairs, c->hops) : (struct mat){0};
     struct edges adj = encoding_edges(b);
-    int64_t told = distances_told(c, b);
+    int64_t told = c->hops ? max_of(c->buckets, b->adj.nodes) : c->buckets; /* paths need all distances */
     run_op(&e, hops, .bucket = d, .graphs = graphs_of(b), .adj = adj, .buckets = (int)told);
     if (c->hops && eager_goes_on(&e))
         follow_all(c, b, told, d, paths, with->threads);
@@ -90,7 +72,6 @@ bool distances_compute(const struct encoding_config *c, const struct batch *b,
     to->distances = d;
     to->paths = paths;
     to->cost = cost_add(to->cost, e.cost);
-    to->cost.bytes += to->cost.bytes < 0 ? 0 : paths_bytes(c, b);
     to->peak = max_of(to->peak, encoding_storage(c, b) - mat_bytes(d) - mat_bytes(paths) + e.peak);
     return true;
 }

@@ -15,10 +15,4 @@ bool distances_compute(const struct encoding_config *c, const struct batch *b,
                        const struct encoding_options *with, struct encoding *to, char *error,
                        size_t error_size);
 
-/* The op's buckets: with paths as many as the largest graph has distances, which they are found by. */
-int64_t distances_told(const struct encoding_config *c, const struct batch *b);
-
-/* The bytes read and written for the paths at least: what is not of the op. */
-int64_t paths_bytes(const struct encoding_config *c, const struct batch *b);
-
 #endif

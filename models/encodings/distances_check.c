@@ -33,22 +33,20 @@ static const char *fault(const struct batch *b, const int64_t *d, int64_t k, int
     return NULL;
 }
 
-static bool leads_to(const struct csr *in, int32_t edge, int64_t node)
-{
-    return in->row_ptr[node] <= edge && edge < in->row_ptr[node + 1];
-}
-
-/* Whether this is a path from node i to node j, whose distance is in bucket d of k. */
+/* Whether these are the first edges of a path from node i to node j, whose distance is in bucket d of k. */
 static bool is_path(const struct csr *in, const int32_t *path, int64_t hops, int64_t i, int64_t j, int64_t d,
                     int64_t k)
 {
-    int64_t count = 0, least = d < k ? min_of(d, hops) : 0;
-    for (; count < hops && path[count] >= 0; count++)
-        if (count ? !leads_to(in, path[count - 1], in->col[path[count]]) : in->col[path[0]] != i)
+    int64_t count = 0, least = d < k ? min_of(d, hops) : 0, at = i;
+    for (; count < hops && path[count] >= 0; count++) {
+        bool last = count + 1 == hops ? d == hops && d < k - 1 : path[count + 1] < 0;
+        if (in->col[path[count]] != at)
             return false;
-    bool all = count < hops || count == d;
-    return (d == k - 1 ? count >= least : count == least) &&
-           (!all || !count || leads_to(in, path[count - 1], j));
+        at = last ? j : count + 1 == hops ? -1 : in->col[path[count + 1]];
+        if (at >= 0 && (path[count] < in->row_ptr[at] || path[count] >= in->row_ptr[at + 1]))
+            return false;
+    }
+    return d == k - 1 ? count >= least : count == least;
 }
 
 void distances_check(struct encoding_check *to, const struct encoding_config *c, const struct batch *b,
@@ -71,11 +69,11 @@ void distances_check(struct encoding_check *to, const struct encoding_config *c,
             (const int32_t *)e->paths.data + (d - (const int64_t *)e->distances.data) * c->hops;
         for (int64_t j = 0; j < n && c->hops && !why; j++)
             if (!is_path(&b->adj, path + j * c->hops, c->hops, node, first + j, d[j], c->buckets))
-                why = "has another path";
+                why = "has no path of so many edges";
         if (why)
             snprintf(to->wrong, sizeof to->wrong, "distances from node %lld: one %s", (long long)node, why);
     }
     size_t used = strlen(to->how);
-    snprintf(to->how + used, sizeof to->how - used, "%sdistances from up to %d nodes", used ? "; " : "",
-             NODES);
+    snprintf(to->how + used, sizeof to->how - used, "%sdistances%s from up to %d nodes", used ? "; " : "",
+             c->hops ? " and paths" : "", NODES);
 }

@@ -113,8 +113,8 @@ const char *model_refuses(const struct model_config *c)
         return "attention dropout needs attention";
     if (c->pe.buckets && c->attention != ATTENTION_DENSE)
         return "a bias needs dense attention";
-    if (c->layer == LAYER_GRAPHORMER && (c->mpnn || !c->attention))
-        return "graphormer has attention and no message passing";
+    if (c->layer == LAYER_GRAPHORMER && c->mpnn)
+        return "graphormer has no message passing";
     if (model_has_token(c) && model_uses_edges(c))
         return "--pool token needs attention to all nodes and no message passing";
     if (c->mlp == MLP_FUSED && !c->attention && c->mpnn != MPNN_GIN && c->mpnn != MPNN_GINE)
@@ -243,7 +243,7 @@ int64_t feature_parameters(const struct feature_config *c, int64_t width, int64_
                                                      : linear_parameters(numbers, width));
 }
 
-int64_t bias_parameters(const struct model_config *c)
+static int64_t bias_parameters(const struct model_config *c)
 {
     struct feature_config edges = model_edge_features(c);
     int64_t heads = c->heads, paths = max_of(c->hop_products, c->pe.hops) * heads * heads;

@@ -176,12 +176,10 @@ int64_t feature_types(const struct feature_config *c);
 
 /*
  * The number of parameters by the closed formula; every recording must agree with it. Of it: those that embed
- * features in this width (standard: columns of numbers if c has none), those of the head, and of the bias of
- * attention.
+ * features in this width (standard: columns of numbers if c has none), and those of the head.
  */
 int64_t model_parameters(const struct model_config *c);
 int64_t feature_parameters(const struct feature_config *c, int64_t width, int64_t standard);
 int64_t head_parameters(const struct model_config *c);
-int64_t bias_parameters(const struct model_config *c);
 
 #endif

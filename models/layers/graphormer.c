@@ -25,8 +25,6 @@ struct mat graphormer(struct tape *t, struct mat x, struct structure *s, const s
     return add_norm(t, "norm", c->norm, x, (struct mat){0}, s);
 }
 
-/* --- tokens */
-
 struct batch token_batch(struct tape *t, const struct batch *b)
 {
     struct batch with = *b;
@@ -37,36 +35,25 @@ struct batch token_batch(struct tape *t, const struct batch *b)
     return with;
 }
 
-/* Tokens take the row of any node, times 0, and add their own; in `is` the factors of both. */
-static void place_rows(const struct batch *b, int64_t *from, float *is)
-{
-    for (int64_t g = 0; g < b->graphs; g++)
-        for (int64_t i = b->offset[g] - 1; i < b->offset[g + 1]; i++, is += 2) {
-            bool token = i < b->offset[g];
-            *from++ = token ? b->offset[g] : i;
-            is[0] = !token;
-            is[1] = token;
-        }
-}
-
+/* A token takes the row of a node, times 0, and adds its own: `is` has the factors of both. */
 struct mat add_tokens(struct tape *t, const char *name, struct mat x, const struct batch *b)
 {
-    int64_t rows = b->adj.nodes + b->graphs, *from = NULL;
-    float *is = NULL;
-    if (b->adj.row_ptr) {
-        from = arena_alloc(t->metadata, (size_t)rows * sizeof *from);
-        is = arena_alloc(t->metadata, (size_t)(2 * rows) * sizeof *is);
-        place_rows(b, from, is);
-    }
+    int64_t rows = b->adj.nodes + b->graphs, known = b->adj.row_ptr ? rows : 0, at = 0;
+    int64_t *from = arena_alloc(t->metadata, (size_t)known * sizeof *from);
+    float *is = arena_alloc(t->metadata, (size_t)(2 * known) * sizeof *is);
+    for (int64_t g = 0; g < b->graphs && known; g++)
+        for (int64_t i = b->offset[g] - 1; i < b->offset[g + 1]; i++, at++) {
+            from[at] = max_of(i, b->offset[g]);
+            is[2 * at + (i < b->offset[g])] = 1;
+        }
     span_enter(t, name);
-    struct mat weight = param(t, "weight", x.cols, 1, 1);
-    struct mat index = input_copy(t, "token.from", I64, rows, 1, from),
+    struct mat weight = param(t, "weight", x.cols, 1, 1),
                factor = input_reals(t, "token.factors", rows, 2, is);
-    struct mat nodes =
-        op(t, scale_rows, .x = op(t, embedding, .table = x, .index = index)->y, .w = mat_cols(factor, 0, 1))
-            ->y;
-    struct mat tokens = op(t, linear, .x = mat_cols(factor, 1, 1), .w = weight, .act = ACT_NONE)->y;
-    struct mat y = op(t, add, .a = nodes, .b = tokens)->y;
+    struct mat index = input_copy(t, "token.from", I64, rows, 1, from);
+    struct mat row = op(t, embedding, .table = x, .index = index)->y;
+    struct mat node = op(t, scale_rows, .x = row, .w = mat_cols(factor, 0, 1))->y;
+    struct mat token = op(t, linear, .x = mat_cols(factor, 1, 1), .w = weight, .act = ACT_NONE)->y;
+    struct mat y = op(t, add, .a = node, .b = token)->y;
     span_leave(t);
     return y;
 }
@@ -80,29 +67,9 @@ struct mat token_rows(struct tape *t, const char *name, struct mat x, const stru
     return y;
 }
 
-/* --- the bias */
-
-/* The pairs of attention: which pair of nodes each is, or -1 with a token; null: all in their order. */
-struct pairs {
-    int64_t count, *nodes;
-};
-
-static struct pairs pairs_with_tokens(struct tape *t, const struct batch *b, bool arrays)
-{
-    struct pairs p = {.count = token_batch(t, b).pairs};
-    if (!arrays)
-        return p;
-    int64_t *to = p.nodes = arena_alloc(t->metadata, (size_t)p.count * sizeof *to), pair = 0;
-    for (int64_t g = 0; g < b->graphs; g++)
-        for (int64_t n = b->offset[g + 1] - b->offset[g], i = -1; i < n; i++)
-            for (int64_t j = -1; j < n; j++)
-                *to++ = i < 0 || j < 0 ? -1 : pair++;
-    return p;
-}
-
 /*
- * A row for each hop and type of edge after one of zeros, for the hops that a path does not have: the product
- * of both. The rows of each hop stand in columns of their own, so that one product has all factors.
+ * After a row of zeros, for hops that a path does not have, one for each hop and type of edge: the product of
+ * both. The rows of each hop stand in columns of their own, so that one product has all factors.
  */
 static struct mat hop_table(struct tape *t, const struct model_config *c, const struct feature_config *edges)
 {
@@ -114,55 +81,62 @@ static struct mat hop_table(struct tape *t, const struct model_config *c, const 
         type[r] = (r - 1) % types;
         is[r * hops + (r - 1) / types] = 1;
     }
-    struct mat table = param(t, "types", types, heads, edges->tables),
-               w = param(t, "hops", heads, products, products);
-    struct mat index = input_copy(t, "bias.types", I64, rows, 1, type),
-               factor = input_reals(t, "bias.hops", rows, hops, is);
-    struct mat row = op(t, embedding, .table = table, .index = index)->y,
-               x = tape_matrix(t, rows, hops * heads);
+    struct mat table = param(t, "types", types, heads, edges->tables);
+    struct mat w = param(t, "hops", heads, products, products);
+    struct mat index = input_copy(t, "hop.types", I64, rows, 1, type);
+    struct mat factor = input_reals(t, "hop.factors", rows, hops, is);
+    struct mat row = op(t, embedding, .table = table, .index = index)->y;
+    struct mat x = tape_matrix(t, rows, hops * heads);
     for (int64_t hop = 0; hop < hops; hop++)
         op(t, scale_rows, .y = mat_cols(x, hop * heads, heads), .x = row, .w = mat_cols(factor, hop, 1));
     return op(t, linear, .x = x, .w = mat_cols(w, 0, hops * heads), .act = ACT_NONE)->y;
 }
 
-/* Of each pair, rows of hop_table and the factor of their sum; null: of a shape. */
-struct path_rows {
-    int64_t *row;
+/* What the model reads of each pair; null in a shape, and what it does not read. */
+struct pair_inputs {
+    int64_t count, *bucket;
+    int64_t *row; /* of hop_table, for each hop and table of types */
     float *factor;
 };
 
-/* Sets the rows of a path, null: without edges; returns the factor. */
-static float set_path(const int32_t *path, int64_t hops, const int64_t *type,
-                      const struct feature_config *edges, int64_t *row)
+/* Of the path of a pair, null: without edges. */
+static void set_path(struct pair_inputs *to, int64_t at, const int32_t *path, int64_t hops,
+                     const struct feature_config *edges, const int64_t *type)
 {
-    int64_t types = feature_types(edges), length = 0;
+    int64_t types = feature_types(edges), length = 0, *row = to->row + at * hops * edges->tables;
     for (int64_t hop = 0; hop < hops; hop++) {
         int64_t edge = path ? path[hop] : -1;
         length += edge >= 0;
         for (int n = 0; n < edges->tables; n++)
             *row++ = edge < 0 ? 0 : 1 + hop * types + type[edge * edges->tables + n];
     }
-    return 1 / (float)(max_of(length, 1) * edges->tables);
+    to->factor[at] = 1 / (float)(max_of(length, 1) * edges->tables);
 }
 
 /* Not within a span: the types are those of the model's edges. */
-static struct path_rows path_rows(struct tape *t, const struct model_config *c,
-                                  const struct feature_config *edges, const struct batch *b,
-                                  const struct encoding *e, struct pairs p)
+static struct pair_inputs pair_inputs(struct tape *t, const struct model_config *c, const struct batch *b,
+                                      const struct encoding *e, const struct feature_config *edges)
 {
-    int64_t hops = c->pe.hops, cols = hops * edges->tables;
-    struct path_rows to = {0};
-    if (!e || !hops)
+    int64_t token = model_has_token(c), hops = c->pe.hops, pair = 0, at = 0;
+    struct pair_inputs to = {.count = token ? token_batch(t, b).pairs : b->pairs};
+    if (!e)
         return to;
     struct row_range rows = {.first = b->part.edge, .count = b->adj.edges};
-    const int64_t *type = host_types(t, "edge_features", edges, rows, &b->inputs.edge_features);
-    to.row = arena_alloc(t->metadata, (size_t)(p.count * cols) * sizeof *to.row);
-    to.factor = arena_alloc(t->metadata, (size_t)p.count * sizeof *to.factor);
-    for (int64_t i = 0; i < p.count; i++) {
-        int64_t pair = p.nodes ? p.nodes[i] : i;
-        const int32_t *path = pair < 0 ? NULL : (const int32_t *)e->paths.data + pair * hops;
-        to.factor[i] = set_path(path, hops, type, edges, to.row + i * cols);
-    }
+    const int64_t *type = hops ? host_types(t, "edge_features", edges, rows, &b->inputs.edge_features) : NULL;
+    to.bucket = token ? arena_alloc(t->metadata, (size_t)to.count * sizeof *to.bucket) : e->distances.data;
+    to.row = arena_alloc(t->metadata, (size_t)(to.count * hops * edges->tables) * sizeof *to.row);
+    to.factor = arena_alloc(t->metadata, (size_t)(hops ? to.count : 0) * sizeof *to.factor);
+    for (int64_t g = 0; g < b->graphs; g++)
+        for (int64_t n = b->offset[g + 1] - b->offset[g], i = -token; i < n; i++)
+            for (int64_t j = -token; j < n; j++, at++) {
+                bool nodes = i >= 0 && j >= 0;
+                if (token)
+                    to.bucket[at] = nodes ? ((int64_t *)e->distances.data)[pair] : c->pe.buckets + 1;
+                if (hops)
+                    set_path(&to, at, nodes ? (int32_t *)e->paths.data + pair * hops : NULL, hops, edges,
+                             type);
+                pair += nodes;
+            }
     return to;
 }
 
@@ -170,21 +144,16 @@ struct mat attention_bias(struct tape *t, const char *name, const struct model_c
                           const struct batch *b, const struct encoding *e)
 {
     const struct feature_config edges = model_edge_features(c);
-    bool token = model_has_token(c);
-    int64_t hops = c->pe.hops, *distance = e ? e->distances.data : NULL;
-    struct pairs p = token ? pairs_with_tokens(t, b, e != NULL) : (struct pairs){.count = b->pairs};
-    struct path_rows rows = path_rows(t, c, &edges, b, e, p);
-    for (int64_t i = 0; i < p.count && p.nodes; i++) /* from here on buckets */
-        p.nodes[i] = p.nodes[i] < 0 ? c->pe.buckets + 1 : distance[p.nodes[i]];
+    const struct pair_inputs in = pair_inputs(t, c, b, e, &edges);
     span_enter(t, name);
-    struct mat table = param(t, "weight", c->pe.buckets + 1 + token, c->heads, 1);
-    struct mat bucket = input_encoding_index(t, "encoding.distances", p.count, 1, token ? p.nodes : distance);
-    struct mat bias = op(t, embedding, .table = table, .index = bucket)->y;
-    if (hops) {
-        struct mat of_hops = hop_table(t, c, &edges);
-        struct mat at = input_encoding_index(t, "encoding.paths", p.count, hops * edges.tables, rows.row);
-        struct mat factor = input_encoding(t, "encoding.path_factors", p.count, 1, rows.factor);
-        struct mat sum = op(t, embedding, .table = of_hops, .index = at)->y;
+    struct mat table = param(t, "weight", c->pe.buckets + 1 + model_has_token(c), c->heads, 1);
+    struct mat index = input_encoding_index(t, "encoding.distances", in.count, 1, in.bucket);
+    struct mat bias = op(t, embedding, .table = table, .index = index)->y;
+    if (c->pe.hops) {
+        table = hop_table(t, c, &edges);
+        index = input_encoding_index(t, "encoding.paths", in.count, c->pe.hops * edges.tables, in.row);
+        struct mat sum = op(t, embedding, .table = table, .index = index)->y;
+        struct mat factor = input_encoding(t, "encoding.path_factors", in.count, 1, in.factor);
         bias = op(t, add, .a = bias, .b = op(t, scale_rows, .x = sum, .w = factor)->y)->y;
     }
     span_leave(t);

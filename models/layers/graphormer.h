@@ -1,7 +1,7 @@
 /*
- * Graphormer (Ying et al., "Do Transformers really perform badly for graph representation?", 2021;
- * github.com/microsoft/Graphormer, v1.0 and main with --pre-layernorm): pre-norm layers whose attention has a
- * bias. Its parts serve other models too: the bias, the tables of degrees (features.h), the token.
+ * Graphormer (Ying et al., "Do Transformers really perform badly for graph representation?", 2021; main of
+ * github.com/microsoft/Graphormer with --pre-layernorm), and what other models may have of it as well: the bias
+ * of attention, the tables of degrees (features.h), the token.
  *
  *     x = x + dropout(attention(Norm(x), bias));  y = x + dropout(FFN(Norm(x)));  after the last Norm
  *

@@ -167,12 +167,6 @@ void tape_rule(struct tape *t, void (*rule)(struct tape *t, const void *args));
 void rule_by_names(struct tape *t, enum op op, const void *args);
 
 /*
- * The rule of an op NAME with a backward op NAME_backward: of its operands, those that NAME has too are the
- * same; dX as an output is the gradient of X to be written, else that to be read.
- */
-void rule_by_names(struct tape *t, enum op op, const void *args);
-
-/*
  * For rules: the gradient of an output, to be read, and that of an operand, to be written (absent if not
  * needed).
  */
