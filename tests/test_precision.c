@@ -211,7 +211,7 @@ TEST(test_slopes)
                                  .attention = (enum attention_kind)(kind / MPNN_KINDS % ATTENTION_KINDS),
                                  .norm = (enum norm_kind)(kind / MPNN_KINDS / ATTENTION_KINDS),
                                  .task = n % 5 ? TASK_GRAPH : TASK_NODE,
-                                 .pool = (enum pool_kind)(n % POOL_KINDS)};
+                                 .pool = (enum pool_kind)(n % POOL_TOKEN)};
         if (c.mpnn == MPNN_NONE && c.attention == ATTENTION_NONE)
             continue;
         struct batch b = batch_er(nodes[n % 4], n / 4 % 2 ? 4 : 1);
@@ -239,6 +239,8 @@ TEST(test_parts)
         struct model_config c = parts_of(ATTENTION_DENSE, MPNN_GINE, (enum norm_kind)(i % NORM_KINDS));
         c.task = (enum task_kind)(i / NORM_KINDS % TASK_KINDS);
         c.pool = (enum pool_kind)(i / NORM_KINDS / TASK_KINDS);
+        if (model_has_token(&c))
+            c.mpnn = MPNN_NONE;
         c.mlp = i % 2 ? MLP_FUSED : MLP_UNFUSED;
         c.dropout = i % 2 ? 0 : 0.1;
         c.attention_dropout = 0.2;

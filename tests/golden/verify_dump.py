@@ -51,8 +51,12 @@ def edges_of(row_ptr: np.ndarray, col: np.ndarray, by_row: bool) -> np.ndarray:
 
 
 def load_structure(directory: Path, inputs: dict[str, np.ndarray]) -> r.Structure:
-    """From the program's inputs; a model without edges has none."""
+    """From the program's inputs, of nodes without tokens; a model without edges has none, unless it reads degrees."""
     graphs = inputs["graphs"]
+    if "token.rows" in inputs:
+        graphs = graphs - np.arange(len(graphs))[:, None]
+    if "degrees" in inputs and "adjacency.row" not in inputs:
+        return r.structure(graphs, *(np.load(directory / f"graph.{name}.npy") for name in ("row_ptr", "col")))
     if "adjacency.row" not in inputs:
         return r.structure(graphs, np.zeros(graphs[-1, 0] + 1, np.int64), np.zeros(0, np.int64))
     row, col = inputs["adjacency.row"], inputs["adjacency.col"]
@@ -61,6 +65,22 @@ def load_structure(directory: Path, inputs: dict[str, np.ndarray]) -> r.Structur
         if not np.array_equal(edges_of(row, col, by_row=True), transpose):
             raise ValueError(f"{directory}: adjacency.out is not the transpose of adjacency")
     return r.structure(graphs, row, col)
+
+
+def load_pairs(given: dict[str, torch.Tensor], parameters: dict[str, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor | None] | None:
+    """What r.pair_inputs makes, from the program's inputs: paths are data."""
+    if "encoding.distances" not in given:
+        return None
+    row = given["encoding.distances"].flatten()
+    if "encoding.paths" not in given:
+        return row, None
+    types, at = len(parameters["bias.types"]), given["encoding.paths"]
+    tables = round(1 / float(given["encoding.path_factors"].max()))
+    at = at.unflatten(1, (-1, tables))
+    hop = torch.arange(at.shape[1])[None, :, None]
+    if not torch.equal(torch.where(at > 0, (at - 1) // types, hop), hop.expand_as(at)):
+        raise ValueError("encoding.paths has rows of other hops")
+    return row, torch.where(at > 0, (at - 1) % types, -1)
 
 
 def load_parameters(directory: Path, count: int, dtype: torch.dtype, nudge: int) -> dict[str, torch.Tensor]:
@@ -101,7 +121,8 @@ def computed(directory: Path, dtype: torch.dtype, nudge: int = 0) -> tuple[Step,
     given = {n: torch.tensor(a, dtype=dtype if a.dtype.kind == "f" else None) for n, a in inputs.items()}
     constants = {name: a for name, a in given.items() if "projection" in name}
     edge_features = given.get("edge_features", torch.zeros((0, 4), dtype=dtype))
-    x = r.head_input(parameters | constants, m, given["features"], structure, masks, edge_features, given)
+    pairs = load_pairs(given, parameters)
+    x = r.head_input(parameters | constants, m, given["features"], structure, masks, edge_features, given, pairs)
     rows, last = r.head_rows(parameters, x, m.act)
     output, floors = r.linear(parameters, last, rows), Floors(0.0, 0.0)
     if m.task == "edge":
