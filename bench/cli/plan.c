@@ -7,7 +7,7 @@
 #include "analysis/statistics/allocate.h"
 #include "bench/cli/presets.h"
 #include "kernels/arithmetic.h"
-#include "models/layers/graphormer.h"
+#include "models/layers/model.h"
 
 /* The number of solvers for an encoding: one if there is no eigenproblem. */
 static int solvers_of(const struct options *o, int index)

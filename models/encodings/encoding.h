@@ -92,10 +92,10 @@ struct encoding {
     struct mat values, eigenvalues;
     int64_t *pairs;
     struct mat distances; /* pairs of nodes x 1, I64: as op hops has them; absent without buckets */
-    struct mat paths;     /* pairs of nodes x hops, I32: the first edges of each path, then -1; absent likewise */
-    struct cost cost;     /* of the ops executed */
-    int64_t peak;         /* peak bytes allocated during the computation, including the encoding itself */
-    const char *method;   /* "half powers", "full powers"; "lapack", "iterative", "arpack" or a combination */
+    struct mat paths; /* pairs of nodes x hops, I32: the first edges of each path, then -1; absent likewise */
+    struct cost cost; /* of the ops executed */
+    int64_t peak;     /* peak bytes allocated during the computation, including the encoding itself */
+    const char *method; /* "half powers", "full powers"; "lapack", "iterative", "arpack" or a combination */
     const char *flops_label; /* origin of the FLOPs: "executed ops" or "nominal" */
     /* LapPE only; over several graphs, sums and the largest residual. */
     int64_t nullity;    /* pairs that are indicators of components, known without a solver */
@@ -125,7 +125,7 @@ const char *encoding_without_pairs(const struct encoding_config *c);
 /* The edges of the batch as an operand. */
 struct edges encoding_edges(const struct batch *b);
 
-/* Bytes of the stored encoding: 4 N K, and 4 B K for eigenvalues; 8 for the distance of each pair, 4 for each hop. */
+/* Bytes of the stored encoding: 4 N K, and 4 B K for eigenvalues; of each pair 8, and 4 for each hop. */
 int64_t encoding_storage(const struct encoding_config *c, const struct batch *b);
 
 /*

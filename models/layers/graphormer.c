@@ -4,8 +4,8 @@
 #include "models/layers/features.h"
 #include "models/tape/tape_internal.h"
 
-static struct mat layer(struct tape *t, const char *name, struct mat x, struct structure *s,
-                        const struct model_config *c)
+struct mat graphormer_layer(struct tape *t, const char *name, struct mat x, struct structure *s,
+                            const struct model_config *c)
 {
     const struct mat none = {0};
     span_enter(t, name);
@@ -17,12 +17,6 @@ static struct mat layer(struct tape *t, const char *name, struct mat x, struct s
     x = op(t, add, .a = x, .b = dropout(t, "dropout_ffn", h, c->dropout))->y;
     span_leave(t);
     return x;
-}
-
-struct mat graphormer(struct tape *t, struct mat x, struct structure *s, const struct model_config *c)
-{
-    x = model_layers(t, dropout(t, "dropout_input", x, c->dropout), s, c, layer);
-    return add_norm(t, "norm", c->norm, x, (struct mat){0}, s);
 }
 
 struct batch token_batch(struct tape *t, const struct batch *b)

@@ -1,7 +1,7 @@
 /*
  * Graphormer (Ying et al., "Do Transformers really perform badly for graph representation?", 2021; main of
- * github.com/microsoft/Graphormer with --pre-layernorm), and what other models may have of it as well: the bias
- * of attention, the tables of degrees (features.h), the token.
+ * github.com/microsoft/Graphormer with --pre-layernorm), and what other models may have of it as well: the
+ * bias of attention, the tables of degrees (features.h), the token.
  *
  *     x = x + dropout(attention(Norm(x), bias));  y = x + dropout(FFN(Norm(x)));  after the last Norm
  *
@@ -16,10 +16,11 @@
 #define GTMARK_MODELS_GRAPHORMER_H
 
 #include "models/encodings/encoding.h"
-#include "models/layers/model.h"
+#include "models/layers/layers.h"
 
-/* From the rows of nodes and tokens to those that are read: dropout, the layers, the last norm. */
-struct mat graphormer(struct tape *t, struct mat x, struct structure *s, const struct model_config *c);
+/* A layer, in the span `name`. */
+struct mat graphormer_layer(struct tape *t, const char *name, struct mat x, struct structure *s,
+                            const struct model_config *c);
 
 /* The bias of c->pe, a row for each pair, if the model has a token also those with it: for s->bias. */
 struct mat attention_bias(struct tape *t, const char *name, const struct model_config *c,

@@ -98,6 +98,12 @@ struct mat model_layers(struct tape *t, struct mat x, struct structure *s, const
     return x;
 }
 
+struct mat graphormer(struct tape *t, struct mat x, struct structure *s, const struct model_config *c)
+{
+    x = model_layers(t, dropout(t, "dropout_input", x, c->dropout), s, c, graphormer_layer);
+    return add_norm(t, "norm", c->norm, x, (struct mat){0}, s);
+}
+
 static struct mat program_output(struct tape *t, const struct model_config *c, struct structure *s,
                                  const struct batch *batch, struct mat x)
 {

@@ -52,6 +52,9 @@ struct mat model_layers(struct tape *t, struct mat x, struct structure *s, const
                         struct mat (*layer)(struct tape *t, const char *name, struct mat x,
                                             struct structure *s, const struct model_config *c));
 
+/* Of the row: dropout, the layers, the last norm. */
+struct mat graphormer(struct tape *t, struct mat x, struct structure *s, const struct model_config *c);
+
 /* The programs of a model, and that of a single op (op_program.h). */
 enum program_kind {
     PROGRAM_FORWARD,

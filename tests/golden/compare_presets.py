@@ -16,11 +16,12 @@ from pathlib import Path
 
 import compare_torch as c  # first: it prepares the environment
 import torch
+import torch_graphormer
 import torch_model
 import torch_preset
 
 CASES = ("zinc", "zinc:mpnn=gin", "cifar10", "cifar10:mpnn=gcn", "cifar10:mpnn=gatv2", "cifar10:mpnn=pna",
-         "malnet:attention=performer-relu")
+         "malnet:attention=performer-relu", "graphormer-slim")
 PEERS = ("pyg", "eager", "compile")
 LIMIT_OUTPUT, LIMIT_GRADIENT = 1e-4, 1e-2  # of the norms; float32, both sides, batch norms in a row
 
@@ -39,7 +40,7 @@ def arguments():
     p.add_argument("--output", type=Path, metavar="FOLDER", help=c.OUTPUT)
     p.add_argument("--bench", type=Path, default=c.ROOT / "build/bench_node_scaling")
     a = p.parse_args()
-    a.device = "cpu"
+    a.device, a.precision = "cpu", "f32"
     return a
 
 
@@ -64,9 +65,14 @@ def distance(a, b):
     return norm([x - y for x, y in zip(a, b)]) / norm(b)
 
 
+def model_of(dumped, known_shape):
+    kinds = {"graphormer": torch_graphormer.Graphormer}
+    return kinds.get(dumped.model["name"], torch_preset.Preset)(dumped, known_shape)
+
+
 def errors(dumped, known_shape):
     """Of output and gradients, relative to gtmark's."""
-    model = torch_preset.Preset(dumped, known_shape).train()
+    model = model_of(dumped, known_shape).train()
     y = model(dumped.inputs, dumped.batch)
     model.loss(dumped.inputs, dumped.batch).backward()
     ours, theirs = [], []
@@ -94,7 +100,9 @@ def peer_programs(args, kind, dumped):
     """Torch blocks by peer, made and compiled; their outputs agree."""
     made, outputs = {}, {}
     for peer in args.peers.split(","):
-        model = torch_preset.Preset(dumped, known_shape=not peer.startswith("pyg"))
+        if peer.startswith("pyg") and dumped.model["name"] == "graphormer":
+            continue  # PyG has none
+        model = model_of(dumped, known_shape=not peer.startswith("pyg"))
         run = torch_model.timed_program(kind, "default" if peer.endswith("compile") else None, model,
                                         lambda m=model: m(dumped.inputs, dumped.batch),
                                         lambda m=model: m.loss(dumped.inputs, dumped.batch))

@@ -56,6 +56,8 @@ def load(dump: Path) -> tuple[Batch, Tensor]:
         torch.from_numpy(np.load(dump / f"{name}.npy").flatten().astype(np.int64))
         for name in ("input.graphs", "graph.row_ptr", "graph.col")
     )
+    if (dump / "input.token.rows.npy").exists():  # counted as nodes
+        graphs = graphs - torch.arange(len(graphs))
     return Batch(graphs, row, col), torch.from_numpy(np.load(dump / "input.features.npy"))
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 OURS = ("cpu", "cuda")  # as names of gtmark's devices begin
 SAME = ("work", "preset", "model", "attention", "mpnn", "dtype", "nodes", "degree", "batch", "batching", "layers",
-        "hidden", "heads", "ffn", "act", "norm", "pool", "task", "dropout", "attention_dropout", "checkpoint", "graph",
-        "pe", "solver", "seed")  # in which rows of the same work agree
+        "hidden", "heads", "ffn", "act", "norm", "pool", "task", "dropout", "attention_dropout", "bias", "checkpoint",
+        "graph", "pe", "solver", "seed")  # in which rows of the same work agree
 WORK = (*SAME, "status", "reason", "device", "threads", "published", "parameters")
 FEWEST_TURNS = 7  # below these gtmark gives no verdict
 
