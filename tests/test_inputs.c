@@ -231,17 +231,23 @@ TEST(test_types)
     assert_int_equal(b.inputs.features.types, 3);
     assert_memory_equal(b.inputs.features.value, types, sizeof types);
     batch_free(&b);
-    snprintf(words, sizeof words, TINY "--graph file:%s --mpnn gine --order degree", folder);
-    struct record *record = run_json(h, words, 0);
-    const struct row *row = row_at(record, 0);
-    assert_string_equal(text_at(row, "status"), "ok");
-    assert_string_equal(text_at(row, "graph.inputs"), "features edge_features");
-    struct model_config c = {.layers = 2, .hidden = 16, .heads = 2, .ffn = 32, .mpnn = MPNN_GINE};
-    c.attention = ATTENTION_DENSE;
-    c.features = (struct feature_config){.tables = 1, .types = {3}};
-    c.edge_features = (struct feature_config){.tables = 1, .types = {2}};
-    assert_int_equal(count_at(row, "parameters"), model_parameters(&c));
-    record_free(record);
+    static const char *const flags[] = {"--mpnn gine --order degree", "--mpnn gine --bias spd:4:2",
+                                        "--mpnn none --bias spd:4:2"};
+    for (int i = 0; i < 3; i++) {
+        snprintf(words, sizeof words, TINY "--graph file:%s %s", folder, flags[i]);
+        struct record *record = run_json(h, words, 0);
+        const struct row *row = row_at(record, 0);
+        assert_string_equal(text_at(row, "status"), "ok");
+        assert_string_equal(text_at(row, "graph.inputs"), "features edge_features");
+        struct model_config c = {.layers = 2, .hidden = 16, .heads = 2, .ffn = 32};
+        c.mpnn = i < 2 ? MPNN_GINE : MPNN_NONE;
+        c.attention = ATTENTION_DENSE;
+        c.pe = (struct encoding_config){.buckets = i ? 4 : 0, .hops = i ? 2 : 0};
+        c.features = (struct feature_config){.tables = 1, .types = {3}};
+        c.edge_features = (struct feature_config){.tables = 1, .types = {2}};
+        assert_int_equal(count_at(row, "parameters"), model_parameters(&c));
+        record_free(record);
+    }
     static const char *const none_there[][2] = {{"X_node_labels.txt", "0.5\n1\n1\n2\n"}};
     write_files(folder, none_there, 1);
     b = batch_of("file", folder);

@@ -63,8 +63,7 @@ enum mlp_kind { MLP_UNFUSED, MLP_FUSED, MLP_KINDS };
 
 enum norm_kind { NORM_LAYER, NORM_BATCH, NORM_GRAPH, NORM_NONE, NORM_KINDS };
 
-/* How the nodes of a graph are reduced to one row; or the row of a token, which attends to them as one more.
- */
+/* How the nodes of a graph are reduced to one row; or the row of a token, which is one more of them. */
 enum pool_kind { POOL_MEAN, POOL_SUM, POOL_MAX, POOL_TOKEN, POOL_KINDS };
 
 /* The layers of a stack: gps.c, graphormer.c. */
@@ -126,8 +125,7 @@ struct model_config {
     double attention_dropout;  /* the same, of attention probabilities */
     struct encoding_config pe; /* of the nodes; fills pe.width columns of the layers' input */
     struct feature_config features, edge_features; /* of nodes; of edges, if the model reads them */
-    int64_t
-        hop_products; /* of the bias along paths, where they are more than pe.hops: the others are unused */
+    int64_t hop_products; /* of the bias along paths; those beyond pe.hops are not read */
     struct head_config head;
     bool ring;               /* if ranks divide the nodes, keys and values of dense attention go around */
     const char *checkpoint;  /* as checkpoint_segments takes it */
@@ -164,8 +162,7 @@ bool model_has_edge_state(const struct model_config *c);
 /* Whether graphs have a token. */
 bool model_has_token(const struct model_config *c);
 
-/* The features of edges: a bias along paths reads types, which are 4 unless the model or the graph has some.
- */
+/* The features of edges: a bias along paths reads types, 4 unless the model or the graph has some. */
 struct feature_config model_edge_features(const struct model_config *c);
 
 /* Whether its training needs the numbers of the edges (batch_number_edges). */
