@@ -112,8 +112,8 @@ static struct config expand(const struct options *o, int64_t position, enum axis
     if (searched < AXES)
         value[searched] = wanted;
     const struct preset *p = preset_at((int64_t)value[AXIS_PRESET]);
-    const struct axis_values *models = &o->axes[AXIS_MODEL];
-    const struct model *m = model_named(axis_text(models, value[AXIS_MODEL]), models->others);
+    const struct axis_values *names = &o->axes[AXIS_MODEL];
+    const struct model *m = model_named(axis_text(names, value[AXIS_MODEL]), names->others);
     struct config c = p ? config_of_preset(p) : config_of_model(m);
     c.position = position;
     if (o->kernels)
