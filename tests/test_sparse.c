@@ -280,6 +280,15 @@ TEST(test_hub_attention_of_one_head_and_many)
     }
 }
 
+/* Half of the scores are beyond the clamp. */
+TEST(test_hub_attention_with_edges)
+{
+    for (int heads = 1; heads <= D; heads = heads == 1 ? HEADS : heads * 16) {
+        struct scores s = {.size = 2, .heads = heads, .options = OPTION_sparse_attention_edges};
+        check_both(OP_sparse_attention, s, 1e-5, 1e-4);
+    }
+}
+
 TEST(test_hub_convolution)
 {
     check_both(OP_spmm, (struct scores){.size = 1, .options = 1}, 1e-5, 1e-5);

@@ -4,7 +4,8 @@
  *
  * - Indices: the structure of the graph determines loops.
  * - Softmax of attention by kernels/cpu: it is computed in one pass if all scores are small, and with running
- *   maxima otherwise and with a bias (attention.c, edge_softmax.h). SMALL is below the limits of both.
+ *   maxima otherwise and with a bias (attention.c, edge_softmax.h). SMALL is below the limits of both; so are
+ *   scores that are clamped.
  * - Kernels of the reference: exp, erf and tanh of the C library compute small and large arguments in
  *   different ways.
  */
@@ -82,7 +83,8 @@ static bool depends_on_values(const struct entry *e)
         return mat_present(a->attention.bias) ||
                !scores_are_small(a->attention.q, a->attention.k, a->attention.heads);
     if (e->op == OP_sparse_attention)
-        return !scores_are_small(a->sparse_attention.q, a->sparse_attention.k, a->sparse_attention.heads);
+        return !mat_present(a->sparse_attention.c) &&
+               !scores_are_small(a->sparse_attention.q, a->sparse_attention.k, a->sparse_attention.heads);
     if (e->op == OP_gatv2)
         return !sums_are_small(&a->gatv2);
     return false;

@@ -3,6 +3,8 @@
  *
  *   y_i = sum exp(s_e) v_j / sum exp(s_e) (+ bias)    lse_i = log sum exp(s_e)    s_e: a score times `scale`
  *
+ * The sums of exp(s_e) begin at `eps`, which is 0 unless all scores are small: it is not rescaled.
+ *
  * With dropout exp(s_e) in the first of these sums is an entry of an E x H matrix, of which `mask` keeps
  * some.
  *
@@ -23,7 +25,7 @@ static inline void edge_find_sums(const struct edge_softmax *s, const struct edg
     for (int64_t k = 0; k < r->nodes->count; k++, sum += padded) {
         int64_t first = r->nodes->begins[k], n = r->nodes->begins[k + 1] - first;
         for (int64_t h = 0; h < padded; h += 4)
-            store4(sum + h, n > 0 ? (vec4){0} : (vec4){1, 1, 1, 1});
+            store4(sum + h, (vec4){0} + (n > 0 ? s->eps : 1));
         edge_add_heads(n, heads, r->scores + first * heads, sum);
     }
     for (int64_t u = 0; u < r->nodes->count * padded; u += LANES) {

@@ -15,11 +15,11 @@ struct edge_softmax {
     const void *args; /* of the kernel */
     struct edge_heads heads;
     struct edge_tasks tasks;
-    struct mat own, y, lse;  /* own: the receivers' rows that `score` reads */
-    const float *bias;       /* a row; null: none */
-    const float *shared;     /* a spread row, in `copy`, for the kernel */
-    const struct mask *mask; /* null: none */
-    float scale;
+    struct mat own, y, lse;    /* own: the receivers' rows that `score` reads */
+    const float *bias;         /* a row; null: none */
+    const float *shared;       /* a spread row, in `copy`, for the kernel */
+    const struct mask *mask;   /* null: none */
+    float scale, eps;          /* eps: where sums begin */
     float *parts;              /* scratch: two states per task, of its first and last piece */
     int64_t state;             /* floats of a part's state */
     float *copy, *workspaces;  /* scratch: a spread row for the kernel; per thread */

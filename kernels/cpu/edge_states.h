@@ -74,8 +74,10 @@ static inline void edge_put_lse(const struct edge_softmax *s, struct edge_state 
 static inline void edge_softmax_end(const struct edge_softmax *s, struct edge_work *r, int64_t i)
 {
     struct edge_state state = r->state;
-    for (int64_t h = 0; h < s->heads.heads; h++)
+    for (int64_t h = 0; h < s->heads.heads; h++) {
+        state.sum[h] += s->eps;
         edge_scale_head(&s->heads, state.y, h, 1 / state.sum[h]);
+    }
     edge_collect(&s->heads, state.y, row_of(s->y, i), false);
     edge_add_bias(s, i);
     edge_put_lse(s, state, i);
@@ -114,9 +116,11 @@ static inline void edge_softmax_join(const struct edge_softmax *s, int64_t i, in
                 all.y[k] = all.y[k] * old + part.y[k] * new;
         }
     }
-    for (int64_t h = 0; h < heads; h++)
+    for (int64_t h = 0; h < heads; h++) {
+        all.sum[h] += s->eps;
         for (int64_t k = h * dh; k < (h + 1) * dh; k++)
             row_of(s->y, i)[k] = all.y[k] / all.sum[h];
+    }
     edge_add_bias(s, i);
     edge_put_lse(s, all, i);
 }

@@ -7,8 +7,10 @@
  *
  * by edge_gradients.h. Dropout replaces dy_i . v_j, and p_e in dv, as in kernels/ref/attention.c. The pass
  * over receivers stores ds and p of every edge, so that the pass over senders only has to weigh rows with
- * them.
+ * them. With rows c of the edges it also computes dc, k_j and q_i are replaced by k_j c_e and q_i c_e, and ds
+ * is 0 where the score was clamped.
  */
+#include "kernels/cpu/edge_factors.h"
 #include "kernels/cpu/edge_gradients.h"
 #include "kernels/cpu/mask.h"
 
@@ -19,6 +21,19 @@ struct attention {
     const struct mask *mask; /* of dropout; null: none */
     float *slopes;           /* scratch: ds and p of every edge, H each */
 };
+
+/* The extra scratch of a thread, with c: products with its rows; the slopes of scores. */
+enum { FACTORS, SLOPES };
+
+static const struct sparse_attention_backward_args *args_of(const struct edge_pass *w)
+{
+    return ((const struct attention *)w->of->args)->a;
+}
+
+static float scale_of(const struct sparse_attention_backward_args *a)
+{
+    return (float)(1 / sqrt((double)(a->q.cols / a->heads)));
+}
 
 /* lse and delta of a group's rows. */
 static void find_softmax(const struct edge_pass *w, const struct edge_back *r, struct edge_own dy,
@@ -64,19 +79,49 @@ static void find_products(const struct edge_pass *w, const struct edge_back *r, 
 {
     const struct edge_heads *h = &w->of->heads;
     const struct attention *t = w->of->args;
+    bool factors = mat_present(t->a->c);
     int64_t n = g->end - g->first;
-    edge_dots(h, &g->nodes, own[0], &other[0], true, r->p);
+    edge_dots(h, &g->nodes, own[0], &other[0], !factors, r->p);
     edge_dots(h, &g->nodes, own[1], &other[1], true, r->ds);
+    if (factors)
+        edge_clamp(n * h->heads, r->p, scale_of(t->a), (float)t->a->clamp, r->extra[SLOPES]);
     if (t->mask)
         mask_in_place(*t->mask, g->first * h->heads, n * h->heads, r->ds);
 }
 
+/* The rows at the ends of a group's edges, those of k or q times c. */
 static void find_ends(const struct edge_pass *w, const struct edge_back *r, const struct edge_group *g,
                       struct edge_rows other[2])
 {
+    const struct sparse_attention_backward_args *a = args_of(w);
+    const struct edge_heads *h = &w->of->heads;
+    int64_t n = g->end - g->first;
     for (int m = 0; m < 2; m++)
-        other[m] =
-            edge_ends(&w->of->heads, &w->tasks, w->other[m], g->first, g->end - g->first, r->copies[m]);
+        other[m] = edge_ends(h, &w->tasks, w->other[m], g->first, n, r->copies[m]);
+    if (mat_present(a->c))
+        edge_factors(h, &w->tasks, a->c, w->sends ? a->adj.out_edge.data : NULL, g->first, n,
+                     r->extra[FACTORS], &other[0]);
+}
+
+/* ds of a group's edges becomes 0 where the score was clamped; dc. */
+static void put_edges(const struct edge_pass *w, const struct edge_back *r, const struct edge_group *g)
+{
+    const struct sparse_attention_backward_args *a = args_of(w);
+    int64_t heads = w->of->heads.heads, dh = w->of->heads.dh, n = g->end - g->first;
+    const float *slopes = r->extra[SLOPES];
+    for (int64_t u = 0; u < n * heads; u++)
+        r->ds[u] *= slopes[u];
+    for (int64_t e = 0; e < n; e++) {
+        const float *restrict q = row_of(a->q, g->piece.row + g->nodes.rows[e]);
+        const float *restrict k = row_of(a->k, w->tasks.col[g->first + e]);
+        float *restrict dc = row_of(a->dc, g->first + e);
+        for (int64_t h = 0; h < heads; h++) {
+            float ds = r->ds[e * heads + h];
+#pragma omp simd
+            for (int64_t c = h * dh; c < (h + 1) * dh; c++)
+                dc[c] = (a->dc.acc ? dc[c] : 0) + ds * q[c] * k[c];
+        }
+    }
 }
 
 static void products(const struct edge_pass *w, const struct edge_back *r, const struct edge_group *g,
@@ -101,6 +146,8 @@ static void receive(const struct edge_pass *w, const struct edge_back *r, const 
     find_products(w, r, g, own, other);
     edge_find_slopes(w->of, r, n, g->piece.row, g->nodes.rows,
                      edge_rows_far(w->of, g->piece.row, g->nodes.count));
+    if (mat_present(t->a->c))
+        put_edges(w, r, g);
     edge_weigh(h, &g->nodes, r->ds, &other[0], false, dq);
     if (t->mask)
         mask_in_place(*t->mask, at, count, r->p);
@@ -130,12 +177,11 @@ static void send(const struct edge_pass *w, const struct edge_back *r, const str
 {
     const struct edge_heads *h = &w->of->heads;
     const float *weights[] = {r->ds, r->p};
-    int64_t n = g->end - g->first;
-    gather(w, r, g->first, n);
-    for (int m = 0; m < 2; m++) {
-        struct edge_rows other = edge_ends(h, &w->tasks, w->other[m], g->first, n, r->copies[m]);
-        edge_weigh(h, &g->nodes, weights[m], &other, true, to[m]);
-    }
+    struct edge_rows other[2];
+    gather(w, r, g->first, g->end - g->first);
+    find_ends(w, r, g, other);
+    for (int m = 0; m < 2; m++)
+        edge_weigh(h, &g->nodes, weights[m], &other[m], m > 0 || !mat_present(args_of(w)->c), to[m]);
 }
 
 static void group_backward(const struct edge_pass *w, const struct edge_back *r, const struct edge_group *g,
@@ -161,7 +207,9 @@ static struct edge_gradients gradients_of(const struct sparse_attention_backward
 {
     int64_t d = a->q.cols;
     struct edge_gradients s = {.heads = edge_heads_of(d, a->heads), .y = a->y, .lse = a->lse};
-    s.scale = (float)(1 / sqrt((double)s.heads.dh));
+    s.scale = mat_present(a->c) ? 1 : scale_of(a); /* scores are scaled before they are clamped */
+    s.extra[FACTORS] = mat_present(a->c) ? edge_factors_size(&s.heads) : 0;
+    s.extra[SLOPES] = mat_present(a->c) ? s.heads.units : 0;
     s.receive = (struct edge_pass){.tasks = edge_tasks(a->adj.row, a->adj.col),
                                    .own = {a->q, a->dy},
                                    .other = {a->k, a->v},
