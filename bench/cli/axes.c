@@ -110,6 +110,22 @@ static char *bias_text(const char *item, struct axis_values *v, struct message *
     return bias_parse(item, &(struct encoding_config){0}) ? strdup(item) : NULL;
 }
 
+_Static_assert(EXPANDER_MAX == 64, "what the field of --expander says");
+
+static const char *expander_choice(int index)
+{
+    static const char *const examples[] = {"none", "3", "5:1", NULL};
+    return examples[index];
+}
+
+static char *expander_text(const char *item, struct axis_values *v, struct message *why)
+{
+    (void)v;
+    (void)why;
+    struct encoding_config c;
+    return expander_parse(item, &c) ? strdup(item) : NULL;
+}
+
 static const char *checkpoint_choice(int index)
 {
     static const char *const texts[] = {"none", "layer", "4"};

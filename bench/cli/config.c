@@ -31,14 +31,18 @@ void config_set(struct config *c, enum axis a, const struct axis_values *v, doub
 {
     const struct axis_info *axis = axis_info(a);
     void *at = (char *)c + places[a].offset;
-    if (a == AXIS_PE) { /* without the solver and the bias, axes of their own */
+    if (a == AXIS_PE) { /* without the solver, the bias and the expander, axes of their own */
         struct encoding_config *pe = at, before = *pe;
         *pe = v->encodings[(size_t)value];
         pe->solver = before.solver;
         pe->buckets = before.buckets;
         pe->hops = before.hops;
+        pe->expander = before.expander;
+        pe->globals = before.globals;
     } else if (a == AXIS_BIAS)
         bias_parse(axis_text(v, value), at);
+    else if (a == AXIS_EXPANDER)
+        expander_parse(axis_text(v, value), &c->parts.pe);
     else if (axis->kind == AXIS_TEXT)
         *(const char **)at = axis_text(v, value);
     else if (axis->kind == AXIS_NUMBER)
@@ -61,6 +65,10 @@ void config_axis(const struct config *c, enum axis a, struct axis_value *v)
     } else if (a == AXIS_BIAS) {
         bias_format(pe, v->buffer);
         v->text = v->buffer;
+    } else if (a == AXIS_EXPANDER) {
+        snprintf(v->buffer, sizeof v->buffer, pe->globals ? "%" PRId64 ":%" PRId64 : "%" PRId64, pe->expander,
+                 pe->globals);
+        v->text = pe->expander ? v->buffer : axis->standard;
     } else if (axis->kind == AXIS_TEXT) {
         v->text = *(const char *const *)at;
     } else if (axis->kind == AXIS_NAME) {

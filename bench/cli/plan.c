@@ -123,6 +123,7 @@ static struct config expand(const struct options *o, int64_t position, enum axis
     for (enum axis a = 0; a < AXES; a++)
         if (a == searched || takes_option(o, p, m, a, value[a]))
             config_set(&c, a, &o->axes[a], value[a]);
+    c.parts.pe.seed = o->seed;
     if (p && p->parts.layer && !o->given[AXIS_MODEL])
         c.model = "graphormer";
     else /* the layers of a given model replace those of a preset */

@@ -16,6 +16,9 @@
 #define RWSE(count, columns)                                                                                 \
     .pe = {.kind = ENCODING_RWSE, .k = count, .width = columns, .solver = SOLVER_AUTO}
 
+#define ESLAP(count, ...) .pe = {.kind = ENCODING_ESLAP, .k = count, .solver = SOLVER_AUTO, __VA_ARGS__}
+#define EXPANDER(r, v)    .expander = r, .globals = v
+
 /* Raw features: of nodes and of edges. */
 #define NODE(...)  .features = {__VA_ARGS__}
 #define EDGE(...)  .edge_features = {__VA_ARGS__}
@@ -48,6 +51,7 @@
 #define GRAPHGPS    "GraphGPS README.md"
 #define GRAPHORMERS "Graphormer v1.0, examples/"
 #define EXPHORMER   "Exphormer, arXiv 2303.06147, table "
+#define EXPHORMERS  "github.com/hamed1375/Exphormer configs/Exphormer/"
 
 /* What is left out. */
 #define TRAINED  "learning rates and decay, clipping of gradients"
@@ -149,6 +153,21 @@ const struct preset presets[] = {
       EDGE(.tables = 3, .types = {513, 512, 512}), HEAD(GRAPH, TOKEN, LINEAR, 0, 1, ABSOLUTE)},
      GRAPHS("pcqm4m", 14.1, 29.2, 256),
      256, 47085377, PRESET_DERIVED, GRAPHORMERS "pcqm4m.sh", FAR},
+    {"exphormer-cifar10",
+     {LAYERS(GATEDGCN, EXPHORMER, 5, 4, 40, RELU, 0), ESLAP(8, EXPANDER(5, 1)), NODE(NUMBERS(5)),
+      EDGE(NUMBERS(1)), .dropout = 0.1, HEAD(GRAPH, MEAN, MLP, 2, 10, CROSS_ENTROPY)},
+     GRAPHS("cifar10", 117.6, 941.2, 16),
+     16, 111095, PRESET_DERIVED, EXPHORMERS "cifar10.yaml", TRAINED},
+    {"exphormer-pattern", /* table 13 of the paper has 120 more: one global node more */
+     {LAYERS(GATEDGCN, EXPHORMER, 4, 4, 40, RELU, 0), ESLAP(10, EXPANDER(7, 4)), NODE(NUMBERS(3)),
+      EDGE(SAME), HEAD(NODE, MEAN, MLP, 3, 1, BINARY)},
+     GRAPHS("pattern", 118.9, 6098.9, 32),
+     32, 91045, PRESET_DERIVED, EXPHORMERS "pattern.yaml", TRAINED ", weights of the classes in the loss"},
+    {"exphormer-arxiv", /* both directions of each edge; edges between random nodes */
+     {LAYERS(GCN, EXPHORMER, 4, 2, 80, RELU, 0), .pe = {EXPANDER(3, 0)}, NODE(NUMBERS(128), .normalised = true),
+      EDGE(SAME), .dropout = 0.3, HEAD(NODE, MEAN, LINEAR, 0, 40, CROSS_ENTROPY)},
+     GRAPHS("er", 169343, 2 * 1166243.0, 1),
+     1, 247400, PRESET_DERIVED, EXPHORMERS "arxiv.yaml", TRAINED},
     {0},
 };
 /* clang-format on */

@@ -11,6 +11,7 @@
 #include "graphs/partition.h"
 #include "kernels/arithmetic.h"
 #include "kernels/ranks.h"
+#include "models/encodings/expander.h"
 
 /* What mixes the rows of a batch without knowing which belong to nodes. */
 static bool can_be_padded(const struct options *o, const struct model_config *p)
@@ -25,8 +26,9 @@ static bool can_be_padded(const struct options *o, const struct model_config *p)
 static const char *library_of(const struct options *o, const struct config *c, enum eigensolver s)
 {
     bool runs = o->action == ACTION_RUN && !o->device.meta;
-    return runs && (s != SOLVER_AUTO || encoding_is_spectral(&c->parts.pe)) ? eigensolver_missing_library(s)
-                                                                            : NULL;
+    return runs && (s != SOLVER_AUTO || encoding_is_spectral(&c->parts.pe) || c->parts.pe.expander)
+               ? eigensolver_missing_library(s)
+               : NULL;
 }
 
 /* "--model gps --heads 3 --hidden 16", with an encoding and a network that are not the defaults. */
@@ -42,6 +44,8 @@ static void name_model(const struct config *c, struct message *to)
     bias_format(&p->pe, bias);
     if (p->pe.buckets)
         snprintf(mlp + strlen(mlp), sizeof mlp - strlen(mlp), " --bias %s", bias);
+    if (p->pe.expander)
+        snprintf(mlp + strlen(mlp), sizeof mlp - strlen(mlp), " --expander %" PRId64, p->pe.expander);
     complain(to, "--model %s --attention %s --mpnn %s --heads %" PRId64 " --hidden %" PRId64 "%s%s: %s",
              c->model, attention_name((int)p->attention), mpnn_name((int)p->mpnn), p->heads, p->hidden, pe,
              mlp, model_refuses(p));
@@ -110,6 +114,22 @@ static bool check_bias(const struct options *o, const struct config *c, struct m
                     o->mem_limit > 0 ? "--mem-limit is" : "free memory is", have);
 }
 
+/* Of drawn graphs, whose number of edges is known before. */
+static bool check_expander(const struct config *c, struct message *error)
+{
+    const struct graph_config *g = &c->graph;
+    double nodes = (double)g->nodes * (double)g->graphs;
+    int64_t edges = nodes * g->degree < 0x1p62 ? (int64_t)(nodes * g->degree) : INT64_MAX / 2;
+    if (!c->parts.pe.expander || graph_is_file(g->family))
+        return true;
+    edges = expander_edges(&c->parts.pe, g->nodes * g->graphs, edges, g->graphs);
+    return edges <= CSR_MAX_EDGES ||
+           complain(error,
+                    "--expander %" PRId64 ":%" PRId64 " --nodes %" PRId64 ": %" PRId64
+                    " edges with those of the graph; at most %" PRId64,
+                    c->parts.pe.expander, c->parts.pe.globals, g->nodes, edges, CSR_MAX_EDGES);
+}
+
 static bool check_source(const struct options *o, const struct config *c, struct message *error)
 {
     const struct model_config *p = &c->parts;
@@ -175,6 +195,7 @@ static bool check_ranks(const struct options *o, const struct config *c, struct 
         {p->pe.kind != ENCODING_NONE, "--pe"},
         {p->pe.buckets > 0, "--bias"},
         {p->features.degrees || model_has_token(p), "a token or tables of degrees"},
+        {p->pe.expander > 0, "--expander"},
         {graph_is_file(c->graph.family), "graphs from files"},
         {c->partition && !halo, "--partition metis (--parallel halo)"},
         {!divided && strstr(c->graph.family, ":giant"), "a giant component, which is drawn whole"},
@@ -285,8 +306,8 @@ static bool refuse_missing_op(const struct options *o, const struct config *c, s
 static bool config_is_possible(const struct options *o, const struct config *c, struct message *error)
 {
     return (!c->lacks || refuse_missing_op(o, c, error)) && check_model(o, c, error) &&
-           check_source(o, c, error) && check_bias(o, c, error) && check_size(o, c, error) &&
-           check_ranks(o, c, error);
+           check_source(o, c, error) && check_bias(o, c, error) && check_expander(c, error) &&
+           check_size(o, c, error) && check_ranks(o, c, error);
 }
 
 static bool check_whole(const struct options *o, struct message *error)
@@ -306,7 +327,8 @@ static bool check_whole(const struct options *o, struct message *error)
              (variants < 2 || variants > CROSSOVER_VARIANTS_MAX || plan_combinations(o) != configs * over),
          "--find: needs two variants, or up to six, and one value of every other axis"},
         {encodes && (!encoding_any(&o->plan.list->parts.pe) || !o->programs[x->program]),
-         "--find: encoding=PROGRAM needs an encoding (--pe or --bias) and that program (--phase)"},
+         "--find: encoding=PROGRAM needs an encoding (--pe, --bias or --expander) and that program "
+         "(--phase)"},
     };
     return complain_of(refusals, sizeof refusals / sizeof *refusals, error);
 }

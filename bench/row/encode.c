@@ -160,6 +160,8 @@ void encode_write(struct row *row, const struct encoded *encoded, const struct e
     row->encoding.where = row_keep(row, uploaded ? "host, then uploaded" : "host");
     row->encoding.method = row_keep(row, nothing ? "null space only, no solver ran" : e->method);
     row->encoding.peak = e->peak;
+    if (c->expander)
+        row->encoding.poor = e->poor;
     row_put_count(row, &row->encoding.flops, e->cost.flops);
     row_put_count(row, &row->encoding.bytes, e->cost.bytes);
     row->encoding.flops_label = row_keep(row, e->flops_label);

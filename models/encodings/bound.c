@@ -213,6 +213,19 @@ static void add_distances(struct encoding_bound *bound, const struct encoding_co
     bound->label = bound->label ? bound->label : "a search from each node";
 }
 
+/* Adds expanders: how often they are drawn, and then solved, is not known. */
+static void add_expanders(struct encoding_bound *bound, const struct encoding_config *c,
+                          const struct batch *b, const struct assumed *a, int threads)
+{
+    const struct encoding_config two = {.kind = ENCODING_LAP, .k = 2, .solver = c->solver};
+    struct batch drawn = *b;
+    drawn.adj.edges = drawn.out.edges = max_of(2 * c->expander, 9) * b->adj.nodes;
+    struct encoding_bound each = pairs_bound(&two, &drawn, a, threads);
+    int64_t peak = csr_bytes(&drawn.adj) + max_of(16 * drawn.adj.edges, each.peak);
+    *bound = (struct encoding_bound){-1, -1, max_of(bound->peak, encoding_storage(c, b) + peak),
+                                     "how often permutations are drawn is known only when it has run", true};
+}
+
 struct encoding_bound encoding_bound(const struct encoding_config *c, const struct batch *b, int threads)
 {
     struct assumed worst = {true, (double)max_of(1, b->adj.edges)};
@@ -221,6 +234,8 @@ struct encoding_bound encoding_bound(const struct encoding_config *c, const stru
         bound = bound_for(c, b, &worst, threads);
     if (c->buckets)
         add_distances(&bound, c, b, threads);
+    if (c->expander)
+        add_expanders(&bound, c, b, &worst, threads);
     return bound;
 }
 
@@ -228,13 +243,16 @@ double encoding_likely_flops(const struct encoding_config *c, const struct batch
 {
     double degree = (double)b->adj.edges / (double)b->adj.nodes, flops = 0;
     struct assumed usual = {false, fmax(1, 4 * degree)};
-    for (int64_t g = 0; g < b->graphs && c->kind != ENCODING_NONE; g++) {
+    const struct encoding_config two = {.kind = ENCODING_LAP, .k = 2, .solver = c->solver};
+    for (int64_t g = 0; g < b->graphs && (c->kind != ENCODING_NONE || c->expander); g++) {
         int64_t n = b->offset[g + 1] - b->offset[g], offset[2] = {0, n};
         struct batch one = {.graphs = 1, .symmetric = b->symmetric, .offset = offset};
         one.adj.nodes = one.out.nodes = n;
         one.adj.edges = one.out.edges = (int64_t)(degree * (double)n);
-        int64_t of_graph = bound_for(c, &one, &usual, 1).flops;
+        int64_t of_graph = c->kind == ENCODING_NONE ? 0 : bound_for(c, &one, &usual, 1).flops;
         flops += of_graph < 0 ? 0x1p63 : (double)of_graph;
+        one.adj.edges = one.out.edges = 2 * c->expander * n;
+        flops += c->expander ? (double)pairs_bound(&two, &one, &usual, 1).flops : 0;
     }
     return flops;
 }

@@ -12,5 +12,7 @@ struct encoding_check encoding_check(const struct encoding_config *c, const stru
         lappe_check(&check, c, b, e, o);
     if (c->buckets)
         distances_check(&check, c, b, e, o);
+    if (c->expander)
+        expander_check(&check, c, b, e);
     return check;
 }

@@ -33,6 +33,8 @@ struct encoding_check {
  *
  * Distances, those from up to 16 seeded nodes: they must be 0 from a node to itself, none more than a step
  * beyond that of a node with an edge to it, and every other one have such a node that is a step nearer.
+ *
+ * Expanders: each node must have the edges of the graph, as many of its expander, and those of global nodes.
  */
 struct encoding_check encoding_check(const struct encoding_config *c, const struct batch *b,
                                      const struct encoding *e, const struct encoding_check_options *o);
@@ -44,6 +46,8 @@ void heat_check(struct encoding_check *to, const struct batch *b, const struct e
                 const struct encoding_check_options *o);
 void lappe_check(struct encoding_check *to, const struct encoding_config *c, const struct batch *b,
                  const struct encoding *e, const struct encoding_check_options *o);
+void expander_check(struct encoding_check *to, const struct encoding_config *c, const struct batch *b,
+                    const struct encoding *e);
 void distances_check(struct encoding_check *to, const struct encoding_config *c, const struct batch *b,
                      const struct encoding *e, const struct encoding_check_options *o);
 

@@ -6,6 +6,7 @@
 
 #include "kernels/arithmetic.h"
 #include "models/encodings/eigen.h"
+#include "models/encodings/expander.h"
 
 const char *encoding_name(int kind)
 {
@@ -44,7 +45,7 @@ bool encoding_is_spectral(const struct encoding_config *c)
 
 bool encoding_calls_lapack(const struct encoding_config *c)
 {
-    return encoding_is_spectral(c) || (c->kind == ENCODING_HEAT && dense_available());
+    return encoding_is_spectral(c) || c->expander || (c->kind == ENCODING_HEAT && dense_available());
 }
 
 static int64_t standard_width(enum encoding_kind kind)
@@ -71,7 +72,7 @@ bool encoding_parse(const char *text, struct encoding_config *c)
 
 bool encoding_any(const struct encoding_config *c)
 {
-    return c->kind != ENCODING_NONE || c->buckets > 0;
+    return c->kind != ENCODING_NONE || c->buckets > 0 || c->expander > 0;
 }
 
 bool bias_parse(const char *text, struct encoding_config *c)
@@ -90,6 +91,18 @@ void bias_format(const struct encoding_config *c, char text[BIAS_TEXT])
     int used = snprintf(text, BIAS_TEXT, c->buckets ? "spd:%lld" : "none", (long long)c->buckets);
     if (c->hops)
         snprintf(text + used, BIAS_TEXT - (size_t)used, ":%lld", (long long)c->hops);
+}
+
+bool expander_parse(const char *text, struct encoding_config *c)
+{
+    char from[64];
+    const char *rest = from;
+    c->expander = c->globals = 0;
+    if (strcmp(text, "none") == 0)
+        return true;
+    snprintf(from, sizeof from, ":%.60s", text);
+    return read_number(&rest, &c->expander) && (!*rest || read_number(&rest, &c->globals)) && !*rest &&
+           c->expander <= EXPANDER_MAX && c->globals <= EXPANDER_MAX;
 }
 
 int64_t encoding_pairs(const struct encoding_config *c, int64_t nodes)
@@ -128,8 +141,12 @@ bool laplacian_exists(const struct batch *b, char *error, size_t error_size)
 int64_t encoding_storage(const struct encoding_config *c, const struct batch *b)
 {
     int64_t eigenvalues = encoding_is_spectral(c) ? b->graphs : 0;
-    int64_t distances = c->buckets ? (8 + 4 * c->hops) * b->pairs : 0;
-    return distances + (c->kind == ENCODING_NONE ? 0 : 4 * c->k * (b->adj.nodes + eigenvalues));
+    int64_t distances = c->buckets ? (8 + 4 * c->hops) * b->pairs : 0, expanded = 0;
+    if (c->expander) {
+        struct batch wide = expander_shape(c, b);
+        expanded = (2 - b->symmetric) * csr_bytes(&wide.adj) + 12 * wide.adj.edges;
+    }
+    return expanded + distances + (c->kind == ENCODING_NONE ? 0 : 4 * c->k * (b->adj.nodes + eigenvalues));
 }
 
 static struct mat index_view(int64_t rows, enum dtype dtype, const void *data)
@@ -162,6 +179,8 @@ void encoding_free(struct encoding *e)
     free(e->values.data);
     free(e->distances.data);
     free(e->paths.data);
+    free(e->factor.data);
+    batch_free(&e->expanded);
     free(e->eigenvalues.data);
     free(e->pairs);
     *e = (struct encoding){0};

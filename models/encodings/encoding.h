@@ -13,6 +13,8 @@
  *                    "Equivariant and stable positional encoding for more powerful graph neural networks",
  *                    2022)
  *
+ *     expander       edges beside those of the graph, for exphormer attention (models/encodings/expander.h)
+ *
  *     distances      of all pairs, and the edges of a path, for the bias of dense attention
  *                    (models/encodings/distances.h): beside or without one of these
  *
@@ -55,8 +57,10 @@ struct encoding_config {
     int64_t k;     /* steps, eigenpairs or times */
     int64_t width; /* of the encoder */
     enum eigensolver solver;
-    int64_t buckets; /* of distances, 0 to BUCKETS_MAX; 0: none are computed */
-    int64_t hops;    /* with buckets: edges of the path of a pair, at most HOPS_MAX; 0: no paths */
+    int64_t buckets;           /* of distances, 0 to BUCKETS_MAX; 0: none are computed */
+    int64_t hops;              /* with buckets: edges of the path of a pair, at most HOPS_MAX; 0: no paths */
+    int64_t expander, globals; /* permutations, 0 to EXPANDER_MAX; 0: none is drawn; nodes beside it */
+    uint64_t seed;             /* of expanders */
 };
 
 /* Whether anything is computed. */
@@ -68,6 +72,10 @@ bool bias_parse(const char *text, struct encoding_config *c);
 
 /* The inverse of bias_parse. */
 void bias_format(const struct encoding_config *c, char text[BIAS_TEXT]);
+
+/* Parses "none", "3" or "3:1", and sets c->expander and c->globals. False for anything else. */
+enum { EXPANDER_MAX = 64 };
+bool expander_parse(const char *text, struct encoding_config *c);
 
 /* Whether it consists of eigenvectors, which a solver finds; whether LAPACK may compute it. */
 bool encoding_is_spectral(const struct encoding_config *c);
@@ -91,7 +99,10 @@ void encoding_format(const struct encoding_config *c, char *text, size_t size);
 struct encoding {
     struct mat values, eigenvalues;
     int64_t *pairs;
-    struct mat distances; /* pairs of nodes x 1, I64: as op hops has them; absent without buckets */
+    struct batch expanded; /* with the edges of expanders, which are numbered; no other inputs or offsets */
+    struct mat factor;     /* edges of it x 1, I64: which of the rows of edges (layers.h: struct expanded) */
+    int64_t poor;          /* expanders whose second eigenvalue stayed below the bound */
+    struct mat distances;  /* pairs of nodes x 1, I64: as op hops has them; absent without buckets */
     struct mat paths; /* pairs of nodes x hops, I32: the first edges of each path, then -1; absent likewise */
     struct cost cost; /* of the ops executed */
     int64_t peak;     /* peak bytes allocated during the computation, including the encoding itself */
@@ -125,7 +136,8 @@ const char *encoding_without_pairs(const struct encoding_config *c);
 /* The edges of the batch as an operand. */
 struct edges encoding_edges(const struct batch *b);
 
-/* Bytes of the stored encoding: 4 N K, and 4 B K for eigenvalues; of each pair 8, and 4 for each hop. */
+/* Bytes of the stored encoding: 4 N K, and 4 B K for eigenvalues; of each pair 8, and 4 for each hop; with an
+ * expander the CSR of all edges, and 12 for each. */
 int64_t encoding_storage(const struct encoding_config *c, const struct batch *b);
 
 /*

@@ -10,9 +10,11 @@
  * with H heads has projections to and from i = 64 H columns, of which only the last has a bias: 4 d i + d.
  * With an encoding, the input layer is Linear(FEATURES, d - p), and the encoder fills the other p columns: a
  * norm of K columns and Linear(K, p) for RWSE and the heat kernel, Linear(2, 2 p) and Linear(2 p, p) for
- * LapPE. The gate of ESLapPE has Linear(K, d) once, and Linear(1, d) and Linear(d, 1) in each layer. A bias
- * has a row of H for each bucket, for pairs without a path and for those with a token; along paths one for
- * each type of edge, and H^2 for each hop. A token is a row, and Graphormer ends with a norm.
+ * LapPE. Exphormer has four projections without bias, 4 d^2, and with --expander R:V once a row of d for the
+ * expander's edges and three for each global node. The gate of ESLapPE has Linear(K, d) once, and Linear(1,
+ * d) and Linear(d, 1) in each layer. A bias has a row of H for each bucket, for pairs without a path and for
+ * those with a token; along paths one for each type of edge, and H^2 for each hop. A token is a row, and
+ * Graphormer ends with a norm.
  */
 #include "models/layers/config.h"
 
@@ -28,8 +30,8 @@ static const char *name_at(const char *const *names, int kinds, int kind)
 
 const char *attention_name(int kind)
 {
-    static const char *const names[ATTENTION_KINDS] = {"none",    "dense",     "sparse",
-                                                       "unfused", "performer", "performer-relu"};
+    static const char *const names[ATTENTION_KINDS] = {"none",      "dense",          "sparse",   "unfused",
+                                                       "performer", "performer-relu", "exphormer"};
     return name_at(names, ATTENTION_KINDS, kind);
 }
 
@@ -117,6 +119,10 @@ const char *model_refuses(const struct model_config *c)
         return "graphormer has no message passing";
     if (model_has_token(c) && model_uses_edges(c))
         return "--pool token needs attention to all nodes and no message passing";
+    if (c->attention == ATTENTION_EXPHORMER && c->attention_dropout > 0)
+        return "exphormer attention has no dropout of its own";
+    if (c->pe.expander && c->attention != ATTENTION_EXPHORMER)
+        return "an expander needs exphormer attention";
     if (c->mlp == MLP_FUSED && !c->attention && c->mpnn != MPNN_GIN && c->mpnn != MPNN_GINE)
         return "a fused mlp needs attention, GIN or GINE";
     if (c->mlp == MLP_FUSED && c->dropout > 0)
@@ -154,12 +160,12 @@ enum loss_kind model_loss(const struct model_config *c)
 
 bool model_uses_edges(const struct model_config *c)
 {
-    return c->mpnn || c->attention == ATTENTION_SPARSE;
+    return c->mpnn || c->attention == ATTENTION_SPARSE || c->attention == ATTENTION_EXPHORMER;
 }
 
 bool model_has_edge_state(const struct model_config *c)
 {
-    return c->mpnn >= MPNN_GINE;
+    return c->mpnn >= MPNN_GINE || c->attention == ATTENTION_EXPHORMER;
 }
 
 bool model_has_token(const struct model_config *c)
@@ -224,7 +230,9 @@ static int64_t mpnn_parameters(enum mpnn_kind kind, int64_t d)
 static int64_t attention_parameters(const struct model_config *c)
 {
     int64_t d = c->hidden, inner = c->heads * PERFORMER_WIDTH;
-    return attention_is_linear(c->attention) ? 4 * d * inner + d : 4 * linear_parameters(d, d);
+    return attention_is_linear(c->attention)     ? 4 * d * inner + d
+           : c->attention == ATTENTION_EXPHORMER ? 4 * d * d
+                                                 : 4 * linear_parameters(d, d);
 }
 
 int64_t feature_types(const struct feature_config *c)
@@ -279,6 +287,7 @@ int64_t model_parameters(const struct model_config *c)
     struct feature_config raw = model_edge_features(c);
     int64_t edges = model_has_edge_state(c) ? feature_parameters(&raw, d, EDGE_FEATURES) : 0;
     int64_t around = (model_has_token(c) ? d : 0) + (c->layer == LAYER_GRAPHORMER ? norm : 0);
+    int64_t links = c->pe.expander ? (1 + 3 * c->pe.globals) * d : 0;
     return feature_parameters(&c->features, d - encoder_width(c), FEATURES) + encoder_parameters(&c->pe, d) +
-           edges + bias_parameters(c) + c->layers * layer + around + head_parameters(c);
+           edges + bias_parameters(c) + links + c->layers * layer + around + head_parameters(c);
 }

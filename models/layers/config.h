@@ -22,7 +22,8 @@ int precision_bits(enum precision p); /* of factors, if fewer than of the dtype;
 
 /*
  * `unfused` is dense attention that stores its scores, as an eager framework runs it. `performer` is linear
- * in the nodes: random features that approximate the softmax, or in `performer-relu` a rectifier.
+ * in the nodes: random features that approximate the softmax, or in `performer-relu` a rectifier. `exphormer`
+ * is sparse attention over more edges, with features of the edges in its scores.
  */
 enum attention_kind {
     ATTENTION_NONE,
@@ -31,6 +32,7 @@ enum attention_kind {
     ATTENTION_UNFUSED,
     ATTENTION_PERFORMER,
     ATTENTION_PERFORMER_RELU,
+    ATTENTION_EXPHORMER,
     ATTENTION_KINDS
 };
 
@@ -156,7 +158,7 @@ enum loss_kind model_loss(const struct model_config *c);
 /* Whether the model uses the edges of its graphs. */
 bool model_uses_edges(const struct model_config *c);
 
-/* Whether its edges have features and a state: an input "edge_features", and an edge encoder. */
+/* Whether its edges have features, and mostly a state: an input "edge_features", and an edge encoder. */
 bool model_has_edge_state(const struct model_config *c);
 
 /* Whether graphs have a token. */

@@ -8,6 +8,8 @@
  * transformers are h = a; message passing alone is y = l. In training, dropout may follow message passing,
  * attention and both linear layers of the FFN.
  */
+#include <stdio.h>
+
 #include "kernels/arithmetic.h"
 #include "models/layers/layers.h"
 #include "models/tape/tape_internal.h"
@@ -15,6 +17,13 @@
 static struct mat input_rows(struct tape *t, const char *name, int64_t nodes, const int64_t *from)
 {
     return input_copy(t, name, I64, nodes + 1, 1, from);
+}
+
+/* "NAME.what", until it is used next. */
+static const char *name_of(char *text, const char *name, const char *what)
+{
+    snprintf(text, 64, "%s.%s", name, what);
+    return text;
 }
 
 /* The edges of a row at most; 0 if they are not there, of what is only planned. */
@@ -26,31 +35,27 @@ static int64_t most_edges(const struct csr *g)
     return most;
 }
 
-/* The input out_edge; absent without edges. */
-static struct mat input_numbers(struct tape *t, const struct batch *b)
+struct edges input_edges(struct tape *t, const char *name, const struct batch *b, bool numbered)
 {
-    if (b->adj.row_ptr && !b->out_edge)
-        tape_contract("the edges of the batch are not numbered");
-    return input_copy(t, "adjacency.out_edge", I32, b->adj.edges, 1, b->out_edge);
-}
-
-static struct edges input_edges(struct tape *t, const struct batch *b, bool numbered)
-{
+    char text[64];
     const struct csr *in = &b->adj, *out = &b->out;
-    struct edges e = {.row = input_rows(t, "adjacency.row", in->nodes, in->row_ptr),
-                      .most = most_edges(in),
-                      .col = input_copy(t, "adjacency.col", I32, in->edges, 1, in->col)};
+    struct edges e = {.row = input_rows(t, name_of(text, name, "row"), in->nodes, in->row_ptr),
+                      .most = most_edges(in)};
+    e.col = input_copy(t, name_of(text, name, "col"), I32, in->edges, 1, in->col);
     if (b->symmetric) {
         e.out_row = e.row;
         e.out_most = e.most;
         e.out_col = e.col;
     } else if (tape_config(t)->training) {
-        e.out_row = input_rows(t, "adjacency.out_row", out->nodes, out->row_ptr);
+        e.out_row = input_rows(t, name_of(text, name, "out_row"), out->nodes, out->row_ptr);
         e.out_most = most_edges(out);
-        e.out_col = input_copy(t, "adjacency.out_col", I32, out->edges, 1, out->col);
+        e.out_col = input_copy(t, name_of(text, name, "out_col"), I32, out->edges, 1, out->col);
     }
-    if (numbered && tape_config(t)->training)
-        e.out_edge = input_numbers(t, b);
+    if (!numbered || !tape_config(t)->training)
+        return e;
+    if (b->adj.row_ptr && !b->out_edge)
+        tape_contract("the edges of the batch are not numbered");
+    e.out_edge = input_copy(t, name_of(text, name, "out_edge"), I32, b->adj.edges, 1, b->out_edge);
     return e;
 }
 
@@ -80,7 +85,7 @@ struct structure tape_structure(struct tape *t, const struct batch *b, bool edge
         s.share = input_reals(t, "nodes.share", b->adj.nodes, 1, node_weights(t, b, true));
     }
     if (edges)
-        s.adj = input_edges(t, b, numbered);
+        s.adj = input_edges(t, "adjacency", b, numbered);
     return s;
 }
 
@@ -125,7 +130,9 @@ struct mat gps_layer(struct tape *t, const char *name, struct mat x, struct stru
     if (c->mpnn)
         h = local_branch(t, x, s, c);
     if (c->attention) {
-        struct mat a = attention(t, "attention", c->attention, x, s, (int)c->heads, c->attention_dropout);
+        struct mat a = c->attention == ATTENTION_EXPHORMER ? exphormer(t, "attention", x, s, (int)c->heads)
+                                                           : attention(t, "attention", c->attention, x, s,
+                                                                       (int)c->heads, c->attention_dropout);
         a = dropout(t, "dropout_attention", a, c->dropout);
         a = add_norm(t, "norm_attention", c->norm, x, a, s);
         h = mat_present(h) ? op(t, add, .a = h, .b = a)->y : a;

@@ -11,6 +11,19 @@
 #include "models/tape/tape.h"
 
 /*
+ * What the attention of Exphormer is over: the edges of the graph, of an expander and of V global nodes of
+ * each graph, whose rows follow those of the N nodes. Of their features, `edge` has a row for each edge of
+ * the graph, which message passing does not replace, `others` those of the expander's edges, of those to each
+ * global node, and of those from each, and `factor` names that of each edge. Without --expander the edges are
+ * those of the graph alone, and others, factor and globals are absent.
+ */
+struct expanded {
+    struct edges adj;
+    struct mat edge, others, factor;
+    struct mat globals; /* the state of the global nodes, V B x D: node v of all graphs after v - 1 */
+};
+
+/*
  * The inputs of a batch on a tape. adj is absent if the model does not use edges. mask and share, N x 1, are
  * those of a padded batch: mask is 1 in the rows of nodes and 0 in the others; share is mask / nodes of the
  * graph. On a rank that has a part of the nodes they are those of its own. `place`, N x D, is the encoding by
@@ -20,6 +33,7 @@
  */
 struct structure {
     struct offsets graphs;
+    struct expanded expanded; /* of exphormer alone */
     struct mat mask, share;
     struct peers peers;
     struct edges adj;
@@ -37,6 +51,9 @@ struct structure {
  * tape_init.
  */
 struct structure tape_structure(struct tape *t, const struct batch *b, bool edges, bool numbered);
+
+/* The edges alone, as the inputs "NAME.row" and so on. */
+struct edges input_edges(struct tape *t, const char *name, const struct batch *b, bool numbered);
 
 /* act(x weight' + bias): N x D -> N x width. */
 struct mat linear(struct tape *t, const char *name, struct mat x, int64_t width, enum activation act);
@@ -80,6 +97,20 @@ struct mat ffn(struct tape *t, const char *name, enum mlp_kind kind, struct mat 
  */
 struct mat attention(struct tape *t, const char *name, enum attention_kind kind, struct mat x,
                      const struct structure *s, int heads, double drop);
+
+/*
+ * Attention over s->expanded (Shirzad et al., "Exphormer: sparse transformers for graphs", 2023), for each
+ * head of C columns, with projections without bias, of the features of edges too, and none of the output:
+ *
+ *     s_e = sum q_i k_j c_e / sqrt(C), within +-5,  y_i = sum exp(s_e) v_j / (sum exp(s_e) + 1e-6)
+ *
+ * The rows of global nodes are the next layer's globals. expanded_edges declares the inputs and parameters,
+ * in a span `name`; s->edge and s->adj are those of the graph.
+ */
+struct mat exphormer(struct tape *t, const char *name, struct mat x, struct structure *s, int heads);
+struct expanded expanded_edges(struct tape *t, const char *name, const struct model_config *c,
+                               const struct batch *b, const struct encoding *encoding,
+                               const struct structure *s);
 
 /*
  * Message passing, N x D -> N x D; sums are over the edges e from j to i, W are linear layers with bias.

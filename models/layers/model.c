@@ -182,6 +182,8 @@ struct recording program_record(enum program_kind kind, const struct model_confi
         s.bias = attention_bias(t, "bias", c, batch, encoding);
     if (model_has_token(c))
         x = add_tokens(t, "token", x, batch);
+    if (c->attention == ATTENTION_EXPHORMER)
+        s.expanded = expanded_edges(t, "expander", c, batch, encoding, &s);
     r.output = program_output(t, c, &s, batch, x);
     if (!c->own && tape_parameter_elements(t) != model_parameters(c))
         tape_contract("the model has %lld parameters, but the formula gives %lld",

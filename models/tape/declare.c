@@ -144,6 +144,13 @@ struct mat tape_matrix(struct tape *t, int64_t rows, int64_t cols)
     return tape_storage(t, MEMORY_ACTIVATIONS, t->config.dtype, rows, cols, NULL);
 }
 
+struct mat tape_stack(struct tape *t, int64_t first, int64_t rest, int64_t cols)
+{
+    struct mat m = tape_matrix(t, first + rest, cols);
+    t->storages[m.storage].split = rest > 0 ? first : 0;
+    return m;
+}
+
 void tape_keep(struct tape *t, struct mat m)
 {
     t->storages[m.storage].keep = true;

@@ -44,6 +44,7 @@ static void renew(struct tape *t, const struct segment *segment, int32_t id)
     struct mat m = tape_storage(t, old.category, old.dtype, old.rows, old.cols, NULL);
     struct storage *s = &t->storages[m.storage];
     s->needs_grad = old.needs_grad;
+    s->split = old.split;
     s->producer = old.producer;
     s->grad = old.grad;
     s->written = old.written;

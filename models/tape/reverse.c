@@ -4,7 +4,7 @@
  *
  * - Accumulation is tracked per column range, because query, key and value are ranges of one projection: the
  *   first contribution to a range is written, later ones are accumulated; the unwritten part of a partially
- *   written range is filled with zeros first.
+ *   written range is filled with zeros first. Rows of a stack are two parts, each with columns of its own.
  * - A gradient that flows through unchanged (to both operands of a residual add) is shared, not copied:
  *   several storages then refer to one gradient storage. Before one of them accumulates into it, it takes a
  *   copy, unless all the others have already been read, i.e. their producers have already been visited.
@@ -19,7 +19,7 @@ static struct storage *of(struct tape *t, struct mat m)
     return &t->storages[m.storage];
 }
 
-static int64_t first_column(const struct storage *s, struct mat m)
+static int64_t first_element(const struct storage *s, struct mat m)
 {
     return m.offset / (int64_t)dtype_size(s->dtype);
 }
@@ -27,33 +27,57 @@ static int64_t first_column(const struct storage *s, struct mat m)
 /* The part of a storage's gradient that corresponds to a view of the storage. */
 static struct mat part(const struct storage *s, struct mat view)
 {
-    return mat_cols(s->grad, first_column(s, view), view.cols);
+    int64_t at = first_element(s, view);
+    return mat_cols(mat_rows(s->grad, at / s->cols, view.rows), at % s->cols, view.cols);
 }
 
+/* The views of a view's parts, of which there are one or two. */
+static int parts_of(const struct storage *s, struct mat view, struct mat each[2])
+{
+    each[0] = view;
+    if (s->split == 0 || view.rows != s->rows)
+        return 1;
+    each[0] = mat_rows(view, 0, s->split);
+    each[1] = mat_rows(view, s->split, s->rows - s->split);
+    return 2;
+}
+
+/* Of a part. */
 static struct run columns_of(const struct storage *s, struct mat view)
 {
-    int64_t first = first_column(s, view);
+    int64_t at = first_element(s, view), row = at / s->cols, first = at % s->cols + (row > 0 ? s->cols : 0);
+    if (row != 0 && row != s->split)
+        tape_contract("rows from %lld on are no part of a matrix", (long long)row);
     return (struct run){first, first + view.cols};
 }
 
 static int64_t written_columns(const struct storage *s, struct mat view)
 {
-    return runs_common(&s->written, columns_of(s, view));
+    struct mat each[2];
+    int64_t written = 0;
+    for (int i = 0, count = parts_of(s, view, each); i < count; i++)
+        written += runs_common(&s->written, columns_of(s, each[i]));
+    return written;
 }
 
 static void mark_written(struct tape *t, struct mat view)
 {
-    runs_add(&of(t, view)->written, t->metadata, columns_of(of(t, view), view));
+    struct mat each[2];
+    for (int i = 0, count = parts_of(of(t, view), view, each); i < count; i++)
+        runs_add(&of(t, view)->written, t->metadata, columns_of(of(t, view), each[i]));
 }
 
 /* Zero-fills the columns of a view that have no contribution yet, one fill per run. */
 static void fill_unwritten(struct tape *t, struct mat view)
 {
-    struct run all = columns_of(of(t, view), view), gap;
-    while (gap = runs_gap(&of(t, view)->written, all), gap.first < gap.end) {
-        struct mat run = mat_cols(view, gap.first - all.first, gap.end - gap.first);
-        op(t, fill, .y = part(of(t, view), run));
-        mark_written(t, run);
+    struct mat each[2];
+    for (int i = 0, count = parts_of(of(t, view), view, each); i < count; i++) {
+        struct run all = columns_of(of(t, view), each[i]), gap;
+        while (gap = runs_gap(&of(t, view)->written, all), gap.first < gap.end) {
+            struct mat run = mat_cols(each[i], gap.first - all.first, gap.end - gap.first);
+            op(t, fill, .y = part(of(t, view), run));
+            mark_written(t, run);
+        }
     }
 }
 
@@ -115,7 +139,7 @@ static bool can_share(struct tape *t, struct mat operand, struct mat dy)
 {
     const struct storage *s = of(t, operand), *g = of(t, dy);
     return s->category != MEMORY_PARAMETERS && !mat_present(s->grad) && operand.cols == s->cols &&
-           dy.cols == g->cols;
+           operand.rows == s->rows && dy.cols == g->cols && dy.rows == g->rows;
 }
 
 void grad_pass(struct tape *t, struct mat operand, struct mat dy)

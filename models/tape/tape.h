@@ -132,8 +132,12 @@ struct mat input_encoding_bounds(struct tape *t, const char *name, int64_t rows,
 struct mat input_encoding_index(struct tape *t, const char *name, int64_t rows, int64_t cols,
                                 const int64_t *from);
 
-/* A matrix that several ops fill, each some of the columns. */
+/*
+ * A matrix that several ops fill, each some of the columns; in `stack` also the first rows or the rest, where
+ * either may be none. Only such a matrix may be read by these rows (mat_rows), or as a whole.
+ */
 struct mat tape_matrix(struct tape *t, int64_t rows, int64_t cols);
+struct mat tape_stack(struct tape *t, int64_t first, int64_t rest, int64_t cols);
 
 /* Keeps a matrix' storage intact until the end of the program, for results that are read after a replay. */
 void tape_keep(struct tape *t, struct mat m);

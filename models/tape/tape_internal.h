@@ -15,19 +15,21 @@ struct storage {
     enum category category;
     enum dtype dtype;
     int64_t rows, cols, bytes;
-    int64_t offset;      /* in the arena; set by the plan */
-    const void *from;    /* host memory to copy from, or null */
-    bool converted;      /* the source is F32, the storage of another type */
-    bool alias;          /* a view of all storages of its category */
-    bool is_copy;        /* of parameters: what ops read, in BF16 */
-    int32_t copy;        /* of a parameter in F32: the storage of its copy; 0: ops read the parameter */
-    bool keep;           /* live until the end of the program */
-    bool whole;          /* and from its beginning */
-    bool needs_grad;     /* depends on a parameter */
-    int producer;        /* the forward entry that writes it, for the reverse pass */
-    int32_t again;       /* the storage that its segment writes when it is recomputed; 0: none */
-    struct mat grad;     /* its gradient, as a whole; absent without a contribution */
-    struct runs written; /* columns of its gradient that have been written */
+    int64_t split;    /* of tape_stack: where the other rows begin; 0: all are one part */
+    int64_t offset;   /* in the arena; set by the plan */
+    const void *from; /* host memory to copy from, or null */
+    bool converted;   /* the source is F32, the storage of another type */
+    bool alias;       /* a view of all storages of its category */
+    bool is_copy;     /* of parameters: what ops read, in BF16 */
+    int32_t copy;     /* of a parameter in F32: the storage of its copy; 0: ops read the parameter */
+    bool keep;        /* live until the end of the program */
+    bool whole;       /* and from its beginning */
+    bool needs_grad;  /* depends on a parameter */
+    int producer;     /* the forward entry that writes it, for the reverse pass */
+    int32_t again;    /* the storage that its segment writes when it is recomputed; 0: none */
+    struct mat grad;  /* its gradient, as a whole; absent without a contribution */
+    struct runs
+        written; /* columns of its gradient that have been written; after them those of a second part */
 };
 
 struct program {
