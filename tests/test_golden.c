@@ -193,6 +193,83 @@ static struct mat attention_record(struct tape *t, struct mat x, const struct st
     return attention(t, "layer", kind, x, s, HEADS, 0);
 }
 
+enum { GLOBALS = 2 };
+
+struct link {
+    int32_t receiver, sender;
+    int64_t factor;
+};
+
+static int by_receiver(const void *a, const void *b)
+{
+    const struct link *p = a, *q = b;
+    return p->receiver != q->receiver ? (p->receiver > q->receiver) - (p->receiver < q->receiver)
+           : p->sender != q->sender   ? (p->sender > q->sender) - (p->sender < q->sender)
+                                      : (p->factor > q->factor) - (p->factor < q->factor);
+}
+
+/* The edges of the batch, of one permutation of each graph of n nodes, i to i + 3 modulo n, and of global
+ * nodes; the program keeps pointers to the arrays. */
+static struct encoding expand_golden(const struct batch *b)
+{
+    enum { EDGES_MOST = 2048, ROWS_MOST = NODES + 16 };
+    static struct link list[EDGES_MOST];
+    static int64_t row[ROWS_MOST], out_row[ROWS_MOST], factor[EDGES_MOST];
+    static int32_t col[EDGES_MOST], out_col[EDGES_MOST], number[EDGES_MOST], next[ROWS_MOST];
+    int32_t n = 0, edges = (int32_t)b->adj.edges, rows = (int32_t)(NODES + GLOBALS * b->graphs);
+    for (int32_t g = 0; g < b->graphs; g++)
+        for (int32_t i = (int32_t)b->offset[g], first = i, end = (int32_t)b->offset[g + 1]; i < end; i++) {
+            int32_t to = first + (i - first + 3) % (end - first);
+            for (int64_t e = b->adj.row_ptr[i]; e < b->adj.row_ptr[i + 1]; e++)
+                list[n++] = (struct link){i, b->adj.col[e], e};
+            list[n++] = (struct link){to, i, edges};
+            list[n++] = (struct link){i, to, edges};
+            for (int32_t v = 0; v < GLOBALS; v++) {
+                list[n++] = (struct link){(int32_t)(NODES + v * b->graphs + g), i, edges + 1 + v};
+                list[n++] = (struct link){i, (int32_t)(NODES + v * b->graphs + g), edges + 1 + GLOBALS + v};
+            }
+        }
+    assert_true(n <= EDGES_MOST && rows < ROWS_MOST);
+    qsort(list, (size_t)n, sizeof *list, by_receiver);
+    memset(row, 0, sizeof row);
+    memset(out_row, 0, sizeof out_row);
+    for (int32_t e = 0; e < n; e++) {
+        row[list[e].receiver + 1]++;
+        out_row[list[e].sender + 1]++;
+        col[e] = list[e].sender;
+        factor[e] = list[e].factor;
+    }
+    for (int32_t i = 0; i < rows; i++) {
+        row[i + 1] += row[i];
+        out_row[i + 1] += out_row[i];
+        next[i] = (int32_t)out_row[i];
+    }
+    for (int32_t e = 0; e < n; e++) {
+        int32_t at = next[list[e].sender]++;
+        out_col[at] = list[e].receiver;
+        number[at] = e;
+    }
+    return (struct encoding){
+        .expanded = {.adj = {rows, n, row, col}, .out = {rows, n, out_row, out_col}, .out_edge = number},
+        .factor = {.data = factor, .rows = n, .cols = 1, .ld = 1, .dtype = I64}};
+}
+
+/* Two layers: the second reads the global nodes of the first. */
+static struct mat exphormer_record(struct tape *t, struct mat x, const struct structure *s, int kind)
+{
+    const struct model_config c = {.hidden = WIDTH, .pe = {.expander = 1, .globals = GLOBALS}};
+    struct structure with = *s;
+    struct batch b = golden_batch();
+    struct encoding e = expand_golden(&b);
+    (void)kind;
+    with.edge = param(t, "e", s->adj.col.rows, WIDTH, 1);
+    with.expanded = expanded_edges(t, "expander", &c, &b, &e, &with);
+    x = exphormer(t, "first", x, &with, HEADS);
+    x = exphormer(t, "second", x, &with, HEADS);
+    batch_free(&b);
+    return x;
+}
+
 static struct mat linear_attention_record(struct tape *t, struct mat x, const struct structure *s, int kind)
 {
     return attention(t, "layer", kind, x, s, LINEAR_HEADS, 0);
@@ -542,6 +619,7 @@ int main(void)
         {"attention", attention_record, ATTENTION_DENSE},
         {"attention", attention_record, ATTENTION_UNFUSED},
         {"sparse_attention", attention_record, ATTENTION_SPARSE},
+        {"exphormer", exphormer_record, 0},
         {"performer", linear_attention_record, ATTENTION_PERFORMER},
         {"performer-relu", linear_attention_record, ATTENTION_PERFORMER_RELU},
         {"add_norm", add_norm_record, NORM_LAYER},

@@ -78,6 +78,19 @@ static const struct subject mixed[] = {
       .edge_features = {.tables = 2, .types = {3, 4}},
       .features = {.degrees = 40},
       .pe = {.kind = ENCODING_RWSE, .k = 3, .buckets = 2, .hops = 3}}},
+    {"exphormer, gatedgcn",
+     {.attention = ATTENTION_EXPHORMER,
+      .mpnn = MPNN_GATEDGCN,
+      .norm = NORM_NONE,
+      .pe = {.expander = 2, .globals = 2}}},
+    {"exphormer, eslap, nodes",
+     {.attention = ATTENTION_EXPHORMER,
+      .mpnn = MPNN_GINE,
+      .task = TASK_NODE,
+      .pe = {.kind = ENCODING_ESLAP, .k = 4, .expander = 1, .globals = 1}}},
+    {"exphormer, gcn, batch norm",
+     {.attention = ATTENTION_EXPHORMER, .mpnn = MPNN_GCN, .norm = NORM_BATCH, .pe = {.expander = 3}}},
+    {"exphormer, edges of the graph", {.attention = ATTENTION_EXPHORMER, .mpnn = MPNN_GIN}},
     {"gps, lap", {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN, .pe = {.kind = ENCODING_LAP, .k = 4}}},
     {"gps, gine, eslap",
      {.attention = ATTENTION_DENSE, .mpnn = MPNN_GINE, .pe = {.kind = ENCODING_ESLAP, .k = 4}}},
@@ -124,14 +137,17 @@ static struct recording ready_with(enum program_kind kind, const struct model_co
 
 static struct encoding sample_of(const struct model_config *c, const struct batch *b)
 {
-    const struct encoding_config pairs = {.buckets = c->pe.buckets, .hops = c->pe.hops};
-    struct encoding e = c->pe.kind ? encoding_sample(&c->pe, b) : (struct encoding){0}, distances = {0};
+    struct encoding_config others = c->pe;
+    struct encoding e = c->pe.kind ? encoding_sample(&c->pe, b) : (struct encoding){0}, own = {0};
     char error[128];
-    if (pairs.buckets)
-        assert_true(encoding_compute(&pairs, b, &(struct encoding_options){.threads = 1}, &distances, error,
+    others.kind = ENCODING_NONE;
+    if (encoding_any(&others))
+        assert_true(encoding_compute(&others, b, &(struct encoding_options){.threads = 1}, &own, error,
                                      sizeof error));
-    e.distances = distances.distances;
-    e.paths = distances.paths;
+    e.distances = own.distances;
+    e.paths = own.paths;
+    e.expanded = own.expanded;
+    e.factor = own.factor;
     return e;
 }
 
@@ -377,8 +393,8 @@ static double *output_of(const struct model_config *c, const struct batch *b, co
 static void test_permuted_labels_permute_outputs(void **state)
 {
     struct model_config c = small_of(*state);
-    if (c.pe.hops)
-        skip(); /* of paths as long as one another the numbers of nodes choose one */
+    if (c.pe.hops || c.pe.expander)
+        skip(); /* numbers of nodes choose one of paths as long as one another, and draw expanders */
     struct batch b = batch_awkward();
     struct places to = {.node = malloc((size_t)b.adj.nodes * sizeof *to.node)};
     int64_t rows, cols = c.task == TASK_NODE ? CLASSES : TARGETS;

@@ -40,6 +40,9 @@ static const struct parts {
     {"graphormer-slim", 5120 + 10240 + 80, 0, 0, 320 + 512 + 2560 + 8, 470400, 160 + 81, 489481},
     {"graphormer-base", 3539712 + 786432 + 768, 0, 0, 16384 + 49184 + 131072 + 32, 42559488, 1536 + 769,
      47085377},
+    {"exphormer-cifar10", 240, 360, 80 + 40 + 120, 0, 108205, 2050, 111095},
+    {"exphormer-pattern", 160, 440, 40 + 40 + 480, 0, 86564, 3321, 91045},
+    {"exphormer-arxiv", 10400, 0, 80 + 80, 0, 233600, 3240, 247400},
 };
 enum { PUBLISHED = sizeof published / sizeof *published };
 
@@ -59,21 +62,30 @@ static struct config config_of(const struct preset *p)
     return c;
 }
 
-/* Of GINE or GatedGCN, attention and a feed-forward network of twice the width, each with its norm. */
+/* Of GCN, GINE or GatedGCN, attention and a feed-forward network of twice the width, each with its norm, and
+ * the gate of ESLapPE. */
 static int64_t layer_parameters(const struct model_config *c)
 {
     int64_t d = c->hidden, inner = 64 * c->heads; /* Performer: heads of width 64 */
     if (c->layer == LAYER_GRAPHORMER)
         return 6 * d * d + 10 * d;
-    int64_t local = c->mpnn == MPNN_GINE ? 2 * d * d + 2 * d : 5 * d * d + 9 * d;
-    int64_t global = c->attention == ATTENTION_DENSE ? 4 * d * d + 4 * d : 4 * d * inner + d;
-    return local + global + 4 * d * d + 3 * d + 6 * d;
+    int64_t local = c->mpnn == MPNN_GCN    ? d * d + d
+                    : c->mpnn == MPNN_GINE ? 2 * d * d + 2 * d
+                                           : 5 * d * d + 9 * d;
+    int64_t global = c->attention == ATTENTION_DENSE       ? 4 * d * d + 4 * d
+                     : c->attention == ATTENTION_EXPHORMER ? 4 * d * d
+                                                           : 4 * d * inner + d;
+    int64_t gate = c->pe.kind == ENCODING_ESLAP ? 3 * d + 1 : 0;
+    return local + global + gate + 4 * d * d + 3 * d + 6 * d;
 }
 
-static int64_t encoding_parameters(const struct encoding_config *pe)
+static int64_t encoding_parameters(const struct encoding_config *pe, int64_t hidden)
 {
     int64_t k = pe->k, p = pe->width;
-    return pe->kind == ENCODING_RWSE ? 2 * k + k * p + p : pe->kind == ENCODING_LAP ? 2 * p * p + 7 * p : 0;
+    return pe->kind == ENCODING_ESLAP  ? k * hidden + hidden
+           : pe->kind == ENCODING_RWSE ? 2 * k + k * p + p
+           : pe->kind == ENCODING_LAP  ? 2 * p * p + 7 * p
+                                       : 0;
 }
 
 /* Rows of distances, without a path and with a token; types; a matrix for each hop. */
@@ -102,8 +114,10 @@ TEST(test_parameters)
                              (token ? c.hidden : 0),
                          want->nodes);
         assert_int_equal(bias_parameters(&c, token), want->bias);
-        assert_int_equal(encoding_parameters(&c.pe), want->encoding);
-        assert_int_equal(states ? feature_parameters(&c.edge_features, c.hidden, EDGE_FEATURES) : 0,
+        assert_int_equal(encoding_parameters(&c.pe, c.hidden), want->encoding);
+        int64_t others = c.pe.expander ? (1 + 3 * c.pe.globals) * c.hidden : 0;
+        assert_int_equal((states ? feature_parameters(&c.edge_features, c.hidden, EDGE_FEATURES) : 0) +
+                             others,
                          want->edges);
         assert_int_equal(c.layers * layer_parameters(&c), want->layers);
         assert_int_equal(head_parameters(&c) + (states ? 0 : 2 * c.hidden), want->head);

@@ -159,6 +159,30 @@ def attention(kind: str) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
     return X | shapes, lambda p: r.attention(p, "layer.", kind, p["x"], BATCH, HEADS)
 
 
+GLOBALS = 2
+
+
+def exphormer() -> tuple[Shapes, Callable[[Parameters], Tensor]]:
+    """Two layers, of which the second reads the global nodes of the first. In each graph of n nodes the expander is
+    one permutation, i to i + 3 modulo n."""
+    first = torch.tensor([0, *BATCH.sizes]).cumsum(0)[BATCH.graph_of]
+    nodes, size = torch.arange(NODES), BATCH.graphs.diff()[BATCH.graph_of]
+    to = first + (nodes - first + 3) % size
+    s = r.expand(ORDERED, torch.cat([nodes, to]), torch.cat([to, nodes]), GLOBALS)
+
+    def forward(p: Parameters) -> Tensor:
+        features = torch.cat([p["e"], p["expander.edges"]])
+        x, start = p["x"], p["expander.globals"].repeat_interleave(len(BATCH.sizes), dim=0)
+        for name in ("first.", "second."):
+            y = r.exphormer(p, name, torch.cat([x, start]), features, s, HEADS)
+            x, start = y[:NODES], y[NODES:]
+        return x
+
+    layer = {"qkv.weight": (3 * D, D), "edge.weight": (D, D)}
+    shapes = X | E | {"expander.edges": (1 + 2 * GLOBALS, D), "expander.globals": (GLOBALS, D)}
+    return shapes | {f"{name}.{key}": of for name in ("first", "second") for key, of in layer.items()}, forward
+
+
 def linear_attention(kind: str) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
     shapes, w = linear_attention_shapes("layer.", LINEAR_HEADS, D), projection("layer.", kind)
     return X | shapes, lambda p: r.attention(p | w, "layer.", kind, p["x"], BATCH, LINEAR_HEADS)
@@ -227,6 +251,7 @@ LAYERS: dict[str, tuple[Shapes, Callable[[Parameters], Tensor]]] = {
     "gatedgcn_eslap_layers": gatedgcn("gelu", True),
     "attention": attention("dense"),
     "sparse_attention": attention("sparse"),
+    "exphormer": exphormer(),
     "performer": linear_attention("performer"),
     "performer-relu": linear_attention("performer-relu"),
     "add_norm": add_norm("layer"),

@@ -246,6 +246,42 @@ def sparse_attention(q: Tensor, k: Tensor, v: Tensor, s: Structure, drop: Drop =
     return sum_rows(share[:, :, None] * v[s.sender], s.receiver, len(q))
 
 
+@dataclass(frozen=True)
+class Expanded:
+    """The edges of Exphormer in the authors' order: those of the graph, of its expander, and of global nodes, node v
+    of graph g being row N + v B + g. Row n of `factor` names the features of edge n: of an edge of the graph its own,
+    then those of the expander, to each global node, and from each.
+    """
+
+    receiver: Tensor
+    sender: Tensor
+    factor: Tensor
+
+
+def expand(s: Structure, sender: Tensor, receiver: Tensor, count: int) -> Expanded:
+    """With `count` global nodes in each graph, and the edges of an expander."""
+    nodes, edges = torch.arange(int(s.graphs[-1])), len(s.sender)
+    ends = [(s.sender, s.receiver, torch.arange(edges)), (sender, receiver, torch.full_like(sender, edges))]
+    for v in range(count):
+        rows = s.graph_of + len(nodes) + v * len(s.sizes)
+        ends.append((nodes, rows, torch.full_like(nodes, edges + 1 + v)))
+        ends.append((rows, nodes, torch.full_like(nodes, edges + 1 + count + v)))
+    sender, receiver, factor = (torch.cat(column) for column in zip(*ends))
+    return Expanded(receiver, sender, factor)
+
+
+def exphormer(
+    p: dict[str, Tensor], name: str, x: Tensor, features: Tensor, s: Expanded, heads: int
+) -> Tensor:
+    """ExphormerAttention of github.com/hamed1375/Exphormer; global nodes have the last rows of x."""
+    q, k, v = (t.unflatten(1, (heads, -1)) for t in (x @ p[name + "qkv.weight"].T).chunk(3, dim=1))
+    c = (features @ p[name + "edge.weight"].T)[s.factor].unflatten(1, (heads, -1))
+    score = k[s.sender] * q[s.receiver] / sqrt(q.shape[2]) * c
+    score = torch.exp(score.sum(2, keepdim=True).clamp(-5, 5))
+    total = sum_rows(v[s.sender] * score, s.receiver, len(x))
+    return (total / (sum_rows(score, s.receiver, len(x)) + 1e-6)).flatten(1)
+
+
 HEAD_WIDTH, HEAD_FEATURES = 64, 266  # of linear attention; the latter is int(64 ln 64)
 
 
