@@ -43,5 +43,6 @@ void axis_sweep(enum axis a, char words[SWEEP_WORDS])
     snprintf(words + n, SWEEP_WORDS - (size_t)n, "%s",
              a == AXIS_SOLVER              ? " --pe=lap:4"
              : a == AXIS_ATTENTION_DROPOUT ? " --attention=unfused"
+             : a == AXIS_EXPANDER          ? " --attention=exphormer"
                                            : "");
 }

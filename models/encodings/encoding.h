@@ -122,6 +122,7 @@ struct encoding_options {
     int threads;
     struct cancel cancel;
     int64_t products; /* limit on products with the Laplacian of a component; 0: a large default */
+    int64_t draws;    /* of an expander at most; 0: 100 */
 };
 
 /* The number of eigenpairs of a graph with this many nodes; lap-pyg omits the first. */

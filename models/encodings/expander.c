@@ -133,12 +133,12 @@ static bool solve_draw(struct draws *d, int64_t count, int64_t draw)
 /* Draws all graphs; d->graph are then those whose eigenvalue stayed below the bound, *poor of them. */
 static bool draw_all(struct draws *d, int64_t *poor)
 {
-    int64_t open = 0;
+    int64_t open = 0, most = d->with->draws > 0 ? d->with->draws : DRAWS;
     bool done = true;
     for (int64_t g = 0; g < d->b->graphs; g++)
         if (batch_size(d->b, g) > EXPANDER_COMPLETE)
             d->graph[open++] = g;
-    for (int64_t draw = 0; draw < DRAWS && open > 0 && done; draw++) {
+    for (int64_t draw = 0; draw < most && open > 0 && done; draw++) {
         done = solve_draw(d, open, draw);
         int64_t all = open;
         open = 0;

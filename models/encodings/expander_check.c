@@ -1,40 +1,58 @@
-/* Counts the edges of each node by their kinds, and looks for those of the graph. */
+/* Counts the edges of each node by their kinds, and compares those of the graph and of global nodes. */
 #include <stdio.h>
 #include <string.h>
 
 #include "graphs/batching.h"
 #include "models/encodings/expander.h"
 
-/* Whether row i of the expanded graph has the edges of the graph, `drawn` more, and those of global nodes. */
+/* Whether node i of graph g has the edges of the graph, `drawn` more, and one from each of `globals` nodes.
+ */
 static bool is_right(const struct encoding_config *c, const struct batch *b, const struct encoding *e,
-                     int64_t i, int64_t drawn, bool own)
+                     int64_t g, int64_t i, int64_t drawn, int64_t globals)
+{
+    const struct csr *all = &e->expanded.adj, *graph = &b->adj;
+    int64_t real = graph->row_ptr[i], others = 0, v = 0;
+    for (int64_t at = all->row_ptr[i]; at < all->row_ptr[i + 1]; at++) {
+        int64_t factor = ((const int64_t *)e->factor.data)[at], from = all->col[at];
+        if (factor == real && factor < graph->row_ptr[i + 1] && graph->col[factor] == from)
+            real++;
+        else if (factor == graph->edges && from >= b->offset[g] && from < b->offset[g + 1])
+            others++;
+        else if (factor != graph->edges + 1 + c->globals + v || from != graph->nodes + v++ * b->graphs + g)
+            return false;
+    }
+    return real == graph->row_ptr[i + 1] && others == drawn && v == globals;
+}
+
+/* Whether row i, global node v of graph g, has an edge from each of its n nodes. */
+static bool is_global(const struct batch *b, const struct encoding *e, int64_t i, int64_t v, int64_t g,
+                      int64_t n)
 {
     const struct csr *all = &e->expanded.adj;
-    const int64_t *factor = e->factor.data, edges = b->adj.edges;
-    int64_t real = 0, others = 0, globals = 0;
-    for (int64_t at = all->row_ptr[i]; at < all->row_ptr[i + 1]; at++) {
-        bool of_graph = factor[at] < edges;
-        if (of_graph && (factor[at] != b->adj.row_ptr[i] + real || b->adj.col[factor[at]] != all->col[at]))
+    int64_t first = all->row_ptr[i], count = all->row_ptr[i + 1] - first;
+    for (int64_t k = 0; k < count && k < n; k++)
+        if (all->col[first + k] != b->offset[g] + k ||
+            ((const int64_t *)e->factor.data)[first + k] != b->adj.edges + 1 + v)
             return false;
-        real += of_graph;
-        others += factor[at] == edges;
-        globals += factor[at] > edges && all->col[at] >= b->adj.nodes;
-    }
-    return real == b->adj.row_ptr[i + 1] - b->adj.row_ptr[i] && others == (own ? drawn : 0) &&
-           globals == (own ? c->globals : 0) &&
-           all->row_ptr[i + 1] - all->row_ptr[i] == real + others + globals;
+    return count == n;
 }
 
 void expander_check(struct encoding_check *to, const struct encoding_config *c, const struct batch *b,
                     const struct encoding *e)
 {
-    for (int64_t g = 0; g < b->graphs && !*to->wrong; g++) {
+    int64_t wrong = -1, nodes = b->adj.nodes;
+    for (int64_t g = 0; g < b->graphs; g++) {
         int64_t n = batch_size(b, g), drawn = n <= EXPANDER_COMPLETE ? n - 1 : 2 * c->expander;
-        for (int64_t i = b->offset[g]; i < b->offset[g + 1]; i++)
-            if (!is_right(c, b, e, i, drawn, i < b->offset[g] + n))
-                snprintf(to->wrong, sizeof to->wrong, "node %lld has other edges than it should have",
-                         (long long)i);
+        for (int64_t i = b->offset[g], end = i + n; i < b->offset[g + 1]; i++)
+            if (!is_right(c, b, e, g, i, i < end ? drawn : 0, i < end ? c->globals : 0))
+                wrong = i;
+        for (int64_t v = 0; v < c->globals; v++)
+            if (!is_global(b, e, nodes + v * b->graphs + g, v, g, n))
+                wrong = nodes + v * b->graphs + g;
     }
+    if (wrong >= 0 && !*to->wrong)
+        snprintf(to->wrong, sizeof to->wrong, "node %lld has other edges than it should have",
+                 (long long)wrong);
     size_t used = strlen(to->how);
-    snprintf(to->how + used, sizeof to->how - used, "%sall edges counted", used ? "; " : "");
+    snprintf(to->how + used, sizeof to->how - used, "%sall edges of expanders", used ? "; " : "");
 }

@@ -4,18 +4,20 @@
 #include "models/encodings/expander.h"
 #include "models/tape/tape_internal.h"
 
-/* The index of the row of each global node in the table of one graph's; of a shape without values. */
-static struct mat numbers_of(struct tape *t, int64_t globals, int64_t graphs)
+/* The rows of a parameter, each `times` times; of a shape without values. */
+static struct mat repeated(struct tape *t, const char *name, int64_t rows, int64_t cols, int64_t times)
 {
-    int64_t *number = arena_alloc(t->metadata, (size_t)(globals * graphs) * sizeof *number);
-    for (int64_t i = 0; i < globals * graphs; i++)
-        number[i] = i / graphs;
-    return input_copy(t, "expander.globals", I64, globals * graphs, 1, number);
+    struct mat table = param(t, name, rows, cols, 1);
+    int64_t *number = arena_alloc(t->metadata, (size_t)(rows * times) * sizeof *number);
+    for (int64_t i = 0; i < rows * times; i++)
+        number[i] = i / times;
+    struct mat index = input_copy(t, span_path(t, name), I64, rows * times, 1, number);
+    return op(t, embedding, .table = table, .index = index)->y;
 }
 
 struct expanded expanded_edges(struct tape *t, const char *name, const struct model_config *c,
-                             const struct batch *b, const struct encoding *encoding,
-                             const struct structure *s)
+                               const struct batch *b, const struct encoding *encoding,
+                               const struct structure *s)
 {
     struct expanded l = {.adj = s->adj, .edge = s->edge};
     const struct encoding_config *pe = &c->pe;
@@ -27,11 +29,9 @@ struct expanded expanded_edges(struct tape *t, const char *name, const struct mo
     l.adj = input_edges(t, name, &wide, true);
     if (wide.adj.edges > 0)
         l.factor = input_encoding_index(t, "expander.factor", wide.adj.edges, 1, factor);
-    l.others = param(t, "edges", 1 + 2 * pe->globals, c->hidden, 1);
-    if (pe->globals > 0) {
-        struct mat table = param(t, "globals", pe->globals, c->hidden, 1);
-        l.globals = op(t, embedding, .table = table, .index = numbers_of(t, pe->globals, b->graphs))->y;
-    }
+    l.others = repeated(t, "edges", 1 + 2 * pe->globals, c->hidden, 1);
+    if (pe->globals > 0)
+        l.globals = repeated(t, "globals", pe->globals, c->hidden, b->graphs);
     span_leave(t);
     return l;
 }
