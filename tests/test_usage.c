@@ -164,7 +164,7 @@ TEST(test_combinations)
         {"--find attention=dense,sparse --resume", "--resume", "--find: "},
         {"--find attention=dense,sparse --find layers=memory", "given twice", "--find: "},
         {"--find attention=dense,sparse --against x", "--against", "--find: "},
-        {"--find encoding=step", "needs an encoding (--pe or --bias)", "--find: "},
+        {"--find encoding=step", "needs an encoding (--pe, --bias or --expander)", "--find: "},
         {"--find op=linear,nope", "two different ops", "--find "},
         {"--against /bin/true --output x.json", "--output", "--against: "},
         {"--against /bin/true --threshold latency:1s", "--threshold", "--against: "},

@@ -11,7 +11,6 @@
 #include "graphs/partition.h"
 #include "kernels/arithmetic.h"
 #include "kernels/ranks.h"
-#include "models/encodings/expander.h"
 
 /* What mixes the rows of a batch without knowing which belong to nodes. */
 static bool can_be_padded(const struct options *o, const struct model_config *p)

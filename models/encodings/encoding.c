@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graphs/batching.h"
 #include "kernels/arithmetic.h"
 #include "models/encodings/eigen.h"
-#include "models/encodings/expander.h"
 
 const char *encoding_name(int kind)
 {
@@ -103,6 +103,26 @@ bool expander_parse(const char *text, struct encoding_config *c)
     snprintf(from, sizeof from, ":%.60s", text);
     return read_number(&rest, &c->expander) && (!*rest || read_number(&rest, &c->globals)) && !*rest &&
            c->expander <= EXPANDER_MAX && c->globals <= EXPANDER_MAX;
+}
+
+int64_t expander_drawn(int64_t r, int64_t n)
+{
+    return n <= EXPANDER_COMPLETE ? n * (n - 1) : 2 * r * n;
+}
+
+int64_t expander_edges(const struct encoding_config *c, int64_t nodes, int64_t edges, int64_t graphs)
+{
+    return edges + graphs * expander_drawn(c->expander, nodes / graphs) + 2 * c->globals * nodes;
+}
+
+struct batch expander_shape(const struct encoding_config *c, const struct batch *b)
+{
+    struct batch wide = {.symmetric = b->symmetric, .graphs = b->graphs};
+    struct csr all = {.nodes = b->adj.nodes + c->globals * b->graphs, .edges = b->adj.edges};
+    for (int64_t g = 0; g < b->graphs; g++)
+        all.edges += expander_drawn(c->expander, batch_size(b, g)) + 2 * c->globals * batch_size(b, g);
+    wide.adj = wide.out = all;
+    return wide;
 }
 
 int64_t encoding_pairs(const struct encoding_config *c, int64_t nodes)

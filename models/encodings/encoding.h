@@ -77,6 +77,16 @@ void bias_format(const struct encoding_config *c, char text[BIAS_TEXT]);
 enum { EXPANDER_MAX = 64 };
 bool expander_parse(const char *text, struct encoding_config *c);
 
+/*
+ * What is drawn of a graph of n nodes: up to so many nodes all edges but loops. The graph with these edges
+ * and those of global nodes, without arrays (models/encodings/expander.h); its edges, which may be more than
+ * a CSR can have, also of `graphs` graphs of the same size.
+ */
+enum { EXPANDER_COMPLETE = 10 };
+int64_t expander_drawn(int64_t r, int64_t n);
+struct batch expander_shape(const struct encoding_config *c, const struct batch *b);
+int64_t expander_edges(const struct encoding_config *c, int64_t nodes, int64_t edges, int64_t graphs);
+
 /* Whether it consists of eigenvectors, which a solver finds; whether LAPACK may compute it. */
 bool encoding_is_spectral(const struct encoding_config *c);
 bool encoding_calls_lapack(const struct encoding_config *c);

@@ -13,31 +13,11 @@
 
 enum { DRAWS = 100 };
 
-double expander_bound(int64_t r)
+/* The least that the second eigenvalue should be. */
+static double least_eigenvalue(int64_t r)
 {
     double degree = 2 * (double)r;
     return degree - 2 * sqrt(degree - 1) - 0.1;
-}
-
-/* The drawn edges of a graph of n nodes. */
-static int64_t drawn_edges(int64_t r, int64_t n)
-{
-    return n <= EXPANDER_COMPLETE ? n * (n - 1) : 2 * r * n;
-}
-
-int64_t expander_edges(const struct encoding_config *c, int64_t nodes, int64_t edges, int64_t graphs)
-{
-    return edges + graphs * drawn_edges(c->expander, nodes / graphs) + 2 * c->globals * nodes;
-}
-
-struct batch expander_shape(const struct encoding_config *c, const struct batch *b)
-{
-    struct batch wide = {.symmetric = b->symmetric, .graphs = b->graphs};
-    struct csr all = {.nodes = b->adj.nodes + c->globals * b->graphs, .edges = b->adj.edges};
-    for (int64_t g = 0; g < b->graphs; g++)
-        all.edges += drawn_edges(c->expander, batch_size(b, g)) + 2 * c->globals * batch_size(b, g);
-    wide.adj = wide.out = all;
-    return wide;
 }
 
 struct draws {
@@ -86,7 +66,7 @@ static bool build_draws(struct draws *d, struct csr *to, const int64_t *graph, i
 {
     int64_t edges = 0;
     for (int64_t i = 0; i < count; i++)
-        edges += drawn_edges(d->c->expander, batch_size(d->b, graph ? graph[i] : i));
+        edges += expander_drawn(d->c->expander, batch_size(d->b, graph ? graph[i] : i));
     uint64_t *list = malloc((size_t)edges * sizeof *list + 1), *end = list;
     if (!list)
         return fail(d, "out of memory", edges);
@@ -110,7 +90,8 @@ static bool solve_draw(struct draws *d, int64_t count, int64_t draw)
     one.offset = offset;
     for (int64_t i = 0; offset && i < count; i++)
         offset[i + 1] = offset[i] + batch_size(d->b, d->graph[i]);
-    bool done = offset && build_draws(d, &one.adj, d->graph, count, draw, offset);
+    bool done =
+        (offset || fail(d, "out of memory", 0)) && build_draws(d, &one.adj, d->graph, count, draw, offset);
     one.out = one.adj;
     done = done && lappe_compute(&two, &one, d->with, &e, d->error, d->error_size);
     if (done && e.excess > 1)
@@ -143,7 +124,7 @@ static bool draw_all(struct draws *d, int64_t *poor)
         int64_t all = open;
         open = 0;
         for (int64_t i = 0; i < all; i++)
-            if (d->value[d->graph[i]] < expander_bound(d->c->expander))
+            if (d->value[d->graph[i]] < least_eigenvalue(d->c->expander))
                 d->graph[open++] = d->graph[i];
     }
     *poor = open;
@@ -180,7 +161,7 @@ static void merge(const struct encoding_config *c, const struct batch *b, const 
     to->row_ptr[row] = at;
 }
 
-static bool expand(struct draws *d, const struct csr *x, struct encoding *to)
+static bool expand_batch(struct draws *d, const struct csr *x, struct encoding *to)
 {
     struct batch *wide = &to->expanded;
     *wide = expander_shape(d->c, d->b);
@@ -211,8 +192,9 @@ bool expander_compute(const struct encoding_config *c, const struct batch *b,
     d.graph = calloc((size_t)b->graphs, sizeof *d.graph);
     d.draw = calloc((size_t)b->graphs, sizeof *d.draw);
     d.value = calloc((size_t)b->graphs, sizeof *d.value);
-    bool done = d.graph && d.draw && d.value && draw_all(&d, &to->poor) &&
-                build_draws(&d, &x, NULL, b->graphs, -1, b->offset) && expand(&d, &x, to);
+    bool there = (d.graph && d.draw && d.value) || fail(&d, "out of memory", 0);
+    bool done = there && draw_all(&d, &to->poor) && build_draws(&d, &x, NULL, b->graphs, -1, b->offset) &&
+                expand_batch(&d, &x, to);
     to->cost = cost_add(to->cost, d.cost);
     to->peak = max_of(to->peak, encoding_storage(c, b) + max_of(d.peak, csr_bytes(&x)));
     csr_free(&x);

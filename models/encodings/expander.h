@@ -12,18 +12,7 @@
 #ifndef GTMARK_MODELS_EXPANDER_H
 #define GTMARK_MODELS_EXPANDER_H
 
-#include "models/encodings/check.h"
-
-enum { EXPANDER_COMPLETE = 10 }; /* nodes */
-
-/* The least that the second eigenvalue should be. */
-double expander_bound(int64_t r);
-
-/* Sizes of the graph with these edges, without arrays; edges as in expander_edges. */
-struct batch expander_shape(const struct encoding_config *c, const struct batch *b);
-
-/* All of them, with those of the graph, which may be more than a CSR can have. */
-int64_t expander_edges(const struct encoding_config *c, int64_t nodes, int64_t edges, int64_t graphs);
+#include "models/encodings/encoding.h"
 
 /*
  * Adds the graph with these edges to the encoding, as `expanded`, with `factor` and `poor`. False with a

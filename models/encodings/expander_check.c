@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "graphs/batching.h"
-#include "models/encodings/expander.h"
+#include "models/encodings/check.h"
 
 /* Whether node i of graph g has the edges of the graph, `drawn` more, and one from each of `globals` nodes.
  */
@@ -42,7 +42,7 @@ void expander_check(struct encoding_check *to, const struct encoding_config *c, 
 {
     int64_t wrong = -1, nodes = b->adj.nodes;
     for (int64_t g = 0; g < b->graphs; g++) {
-        int64_t n = batch_size(b, g), drawn = n <= EXPANDER_COMPLETE ? n - 1 : 2 * c->expander;
+        int64_t n = batch_size(b, g), drawn = expander_drawn(c->expander, n) / n;
         for (int64_t i = b->offset[g], end = i + n; i < b->offset[g + 1]; i++)
             if (!is_right(c, b, e, g, i, i < end ? drawn : 0, i < end ? c->globals : 0))
                 wrong = i;

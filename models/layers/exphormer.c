@@ -1,7 +1,6 @@
 /* The attention of Exphormer (layers.h), over the edges that models/encodings/expander.c draws. */
 #include "models/layers/layers.h"
 
-#include "models/encodings/expander.h"
 #include "models/tape/tape_internal.h"
 
 /* The rows of a parameter, each `times` times; of a shape without values. */
@@ -37,8 +36,8 @@ struct expanded expanded_edges(struct tape *t, const char *name, const struct mo
 }
 
 /* [a; b] w', in a span `name`; absent, but with its parameter, if both are. */
-static struct mat project(struct tape *t, const char *name, struct mat a, struct mat b, int64_t inputs,
-                          int64_t width)
+static struct mat project_rows(struct tape *t, const char *name, struct mat a, struct mat b, int64_t inputs,
+                               int64_t width)
 {
     struct mat y = {0};
     span_enter(t, name);
@@ -58,8 +57,8 @@ struct mat exphormer(struct tape *t, const char *name, struct mat x, struct stru
     struct expanded *l = &s->expanded;
     int64_t d = x.cols, n = x.rows;
     span_enter(t, name);
-    struct mat qkv = project(t, "qkv", x, l->globals, d, 3 * d),
-               c = project(t, "edge", l->edge, l->others, d, d);
+    struct mat qkv = project_rows(t, "qkv", x, l->globals, d, 3 * d),
+               c = project_rows(t, "edge", l->edge, l->others, d, d);
     if (mat_present(l->factor))
         c = op(t, embedding, .table = c, .index = l->factor)->y;
     if (!mat_present(l->adj.col)) /* no edges at all */

@@ -21,7 +21,7 @@ import torch_model
 import torch_preset
 
 CASES = ("zinc", "zinc:mpnn=gin", "cifar10", "cifar10:mpnn=gcn", "cifar10:mpnn=gatv2", "cifar10:mpnn=pna",
-         "malnet:attention=performer-relu", "graphormer-slim")
+         "malnet:attention=performer-relu", "graphormer-slim", "exphormer-cifar10")
 PEERS = ("pyg", "eager", "compile")
 LIMIT_OUTPUT, LIMIT_GRADIENT = 1e-4, 1e-2  # of the norms; float32, both sides, batch norms in a row
 

@@ -1,11 +1,12 @@
-"""gtmark's presets by PyTorch Geometric, from what --dump wrote: GPSConv around PyG's convolutions, and GatedGCN,
-which PyG does not have, as GraphGPS writes it.
+"""gtmark's presets by PyTorch Geometric, from what --dump wrote: GPSConv around PyG's convolutions, and what PyG does
+not have, GatedGCN as GraphGPS writes it, and Exphormer as its authors do.
 
 Parameters and inputs are the dumped ones, so that results can be compared before times.
 """
 
 import json
 from dataclasses import dataclass
+from math import sqrt
 from pathlib import Path
 
 import numpy as np
@@ -50,23 +51,85 @@ def load(directory: Path) -> Dump:
 
 
 class GatedGcn(nn.Module):
-    """GPSConv adds the residual connection and dropout. The new state of the edges is in `state`."""
+    """GPSConv adds the residual connection and dropout. The new state of the edges is in `state`. With a gate, edges
+    have weights by the distance of the encodings of their nodes, `place` (ESLapPE)."""
 
-    def __init__(self, d, act, dropout, last):
+    def __init__(self, d, act, dropout, last, gate=False):
         super().__init__()
+        if gate:
+            self.weight = nn.ModuleDict({"up": nn.Linear(1, d), "down": nn.Linear(d, 1)})
         self.nodes, self.edge = nn.Linear(d, 4 * d), nn.Linear(d, d)
         self.norm_node, self.norm_edge = nn.BatchNorm1d(d), nn.BatchNorm1d(d)
         self.act, self.dropout, self.last, self.state = act, nn.Dropout(dropout), last, None
 
-    def forward(self, x, edge_index, edge_attr):
+    def forward(self, x, edge_index, edge_attr, place=None):
         (sender, receiver), n = edge_index, len(x)
         own, sent, to, by = self.nodes(x).chunk(4, dim=1)
         h = to[receiver] + by[sender] + self.edge(edge_attr)
         gate = h.sigmoid()
+        if place is not None:
+            distance = (place[receiver] - place[sender]).square().sum(1, keepdim=True)
+            gate = gate * self.weight["down"](self.act(self.weight["up"](distance))).sigmoid()
         total = scatter(gate * sent[sender], receiver, 0, n, "sum")
         mean = total / (scatter(gate, receiver, 0, n, "sum") + 1e-6)
         self.state = None if self.last else edge_attr + self.dropout(self.act(self.norm_edge(h)))
         return self.act(self.norm_node(own + mean))
+
+
+class Expander(nn.Module):
+    """The edges of exphormer's attention, global nodes behind the others; the features of those that are not of the
+    graph, and the first state of global nodes."""
+
+    def __init__(self, p, inputs):
+        super().__init__()
+        row = inputs["expander.row"].flatten().long()
+        self.receiver = torch.repeat_interleave(torch.arange(len(row) - 1), row.diff())
+        self.sender = inputs["expander.col"].flatten().long()
+        self.factor = inputs["expander.factor"].flatten()
+        self.edges = nn.Parameter(p["expander.edges"].clone())
+        self.number = inputs["expander.globals"].flatten() if "expander.globals" in p else None
+        self.globals = nn.Parameter(p["expander.globals"].clone()) if "expander.globals" in p else None
+
+    def start(self):
+        return self.edges[:0] if self.globals is None else self.globals[self.number]
+
+
+class ExphormerAttention(nn.Module):
+    """Of github.com/hamed1375/Exphormer, with features projected before they are repeated, which is less work."""
+
+    def __init__(self, d, heads):
+        super().__init__()
+        self.qkv, self.edge, self.heads = nn.Linear(d, 3 * d, bias=False), nn.Linear(d, d, bias=False), heads
+
+    def forward(self, x, features, e):
+        q, k, v = self.qkv(x).view(len(x), 3, self.heads, -1).unbind(1)
+        c = self.edge(features)[e.factor].unflatten(1, (self.heads, -1))
+        score = (q[e.receiver] * k[e.sender] * c).sum(2, keepdim=True) / sqrt(q.shape[2])
+        score = score.clamp(-5, 5).exp()
+        total = scatter(score * v[e.sender], e.receiver, 0, len(x), "sum")
+        return (total / (scatter(score, e.receiver, 0, len(x), "sum") + 1e-6)).flatten(1)
+
+
+class ExphormerLayer(nn.Module):
+    """A layer of presets with exphormer attention; returns the states of nodes, global nodes and edges."""
+
+    def __init__(self, m, last, gate):
+        super().__init__()
+        d, self.dropout, self.kind = m["hidden"], nn.Dropout(m["dropout"]), m["mpnn"]
+        act = ACTIVATIONS[m["act"]]()
+        gated = m["mpnn"] == "gatedgcn"
+        self.add_module(self.kind, GatedGcn(d, act, m["dropout"], last, gate) if gated else pyg.GCNConv(d, d))
+        self.norm_local, self.norm_attention, self.norm_out = (nn.BatchNorm1d(d) for _ in range(3))
+        self.attention, self.act = ExphormerAttention(d, m["heads"]), act
+        self.ffn = nn.ModuleDict({"up": nn.Linear(d, m["ffn"]), "down": nn.Linear(m["ffn"], d)})
+
+    def forward(self, x, start, edges, features, edge_index, place, e):
+        conv = getattr(self, self.kind)
+        local = conv(x, edge_index, edges, place) if self.kind == "gatedgcn" else conv(x, edge_index)
+        y = self.attention(torch.cat([x, start]), features, e)
+        h = self.norm_local(x + self.dropout(local)) + self.norm_attention(x + self.dropout(y[: len(x)]))
+        f = self.dropout(self.ffn["down"](self.dropout(self.act(self.ffn["up"](h)))))
+        return self.norm_out(h + f), y[len(x) :], getattr(conv, "state", edges)
 
 
 def convolution(m, last):
@@ -124,6 +187,8 @@ CONV_NAMES = {"nn.0": "up", "nn.2": "down", "lin": "linear", "pre_nns.0.0": "pre
 def name_in_gtmark(name, m):
     """gtmark's parameter for one of GPSConv's, and which of its thirds or halves."""
     part, kind = name.rsplit(".", 1)
+    if m["attention"] == "exphormer":
+        return name.replace("gcn.lin.", "gcn.linear.").replace("gcn.bias", "gcn.linear.bias") if m["mpnn"] == "gcn" else name, None
     if part in GPS_NAMES:
         return f"{GPS_NAMES[part]}.{kind}", None
     if kind.startswith("in_proj_"):
@@ -162,18 +227,22 @@ class Features(nn.Module):
 
 
 class Encoder(nn.Module):
-    """RWSE from its diagonals, or LapPE from the pairs (v, lambda) of each node."""
+    """RWSE from its diagonals, or LapPE from the pairs (v, lambda) of each node; of ESLapPE, a linear layer."""
 
     def __init__(self, p, inputs):
         super().__init__()
-        self.walks = "encoding.walks" in inputs
-        if self.walks:
+        self.walks, self.gate = "encoding.walks" in inputs, "encoding.vectors" in inputs
+        if self.gate:
+            self.weight, self.bias = (nn.Parameter(p[f"encoder.{name}"].clone()) for name in ("weight", "bias"))
+        elif self.walks:
             self.norm = nn.BatchNorm1d(inputs["encoding.walks"].shape[1])
             self.linear = nn.Linear(*reversed(p["encoder.linear.weight"].shape))
         else:
             self.up, self.down = (nn.Linear(*reversed(p[f"encoder.{name}.weight"].shape)) for name in ("up", "down"))
 
     def forward(self, inputs, nodes):
+        if self.gate:
+            return F.linear(inputs["encoding.vectors"], self.weight, self.bias[0])
         if self.walks:
             return self.linear(self.norm(inputs["encoding.walks"]))
         h = F.relu(self.down(F.relu(self.up(inputs["encoding.pairs"]))))
@@ -215,8 +284,13 @@ class Preset(nn.Module):
         self.input = Features(p, "input")
         self.edge_encoder = Features(p, "edge_encoder") if "edge_encoder.weight" in p else None
         self.encoder = Encoder(p, dump.inputs) if any(n.startswith("encoder.") for n in p) else None
-        depth = self.m["layers"]
-        self.layers = nn.ModuleList(gps(self.m, n == depth, known_shape) for n in range(1, depth + 1))
+        depth, self.expander = self.m["layers"], None
+        if self.m["attention"] == "exphormer":
+            self.expander = Expander(p, dump.inputs)
+            gate = self.encoder is not None and self.encoder.gate
+            self.layers = nn.ModuleList(ExphormerLayer(self.m, n == depth, gate) for n in range(1, depth + 1))
+        else:
+            self.layers = nn.ModuleList(gps(self.m, n == depth, known_shape) for n in range(1, depth + 1))
         self.head = Head(self.m, p)
         self.take(dump)
 
@@ -245,13 +319,20 @@ class Preset(nn.Module):
                 layer.attn.fast_attn.projection_matrix.copy_(dump.inputs[f"layer{number}.attention.projection"])
 
     def forward(self, inputs, batch):
-        x = self.input(inputs["features"])
-        if self.encoder:
+        x, place = self.input(inputs["features"]), None
+        if self.encoder and self.encoder.gate:
+            place = self.encoder(inputs, len(x))
+        elif self.encoder:
             x = torch.cat([x, self.encoder(inputs, len(x))], dim=1)
         edges = {}
         if self.edge_encoder:
             edges = {"edge_attr": self.edge_encoder(inputs["edge_features"])}
-        for layer in self.layers:
+        if self.expander:
+            state, start = edges["edge_attr"], self.expander.start()
+            features = torch.cat([state, self.expander.edges])
+            for layer in self.layers:
+                x, start, state = layer(x, start, state, features, batch.edge_index, place, self.expander)
+        for layer in self.layers if not self.expander else []:
             x = layer(x, batch.edge_index, batch if self.known_shape else batch.graph_of, **edges)
             if self.m["mpnn"] == "gatedgcn":
                 edges = {"edge_attr": layer.conv.state}
