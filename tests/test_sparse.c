@@ -112,8 +112,8 @@ static union any_args operands_on(struct edges g, enum op op, enum dtype dtype, 
     const struct op_info *info = op_info(op);
     for (int i = 0; i < info->operand_count; i++) {
         const struct operand *o = &info->operands[i];
-        if (o->role == ROLE_ATTR)
-            *(double *)(void *)((char *)&args + o->at) = 0.5;
+        if (o->role == ROLE_ATTR) /* eps: as large as a hub's sum */
+            *(double *)(void *)((char *)&args + o->at) = strcmp(o->name, "eps") == 0 ? 1e4 : 0.5;
         else if (o->role == ROLE_SIZE)
             *(int *)(void *)((char *)&args + o->at) = heads_of(s);
         else if (!strcmp(o->name, "adj.row"))
