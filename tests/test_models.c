@@ -141,9 +141,9 @@ static struct encoding sample_of(const struct model_config *c, const struct batc
     struct encoding e = c->pe.kind ? encoding_sample(&c->pe, b) : (struct encoding){0}, own = {0};
     char error[128];
     others.kind = ENCODING_NONE;
-    if (encoding_any(&others))
-        assert_true(encoding_compute(&others, b, &(struct encoding_options){.threads = 1}, &own, error,
-                                     sizeof error));
+    if (encoding_any(&others) &&
+        !encoding_compute(&others, b, &(struct encoding_options){.threads = 1}, &own, error, sizeof error))
+        fail_msg("%s", error);
     e.distances = own.distances;
     e.paths = own.paths;
     e.expanded = own.expanded;
