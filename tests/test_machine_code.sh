@@ -39,7 +39,7 @@ check 'no kernel has local memory' "$(echo "$kernels" | awk '$4 > 0 || $5 > 0')"
 check 'no kernel has more registers than stated' "$(echo "$kernels" | awk -v block="$(stated BLOCK_REGISTERS)" \
     -v long="$(stated LONG_REGISTERS)" -v attention="$(stated ATTENTION_REGISTERS)" '
         { limit = block }
-        $2 ~ /11norm_slopesILi4ELi8E|11edge_shares.*(attend|receive|send)ILi[48]ELi[24]E/ { limit = long }
+        $2 ~ /11norm_slopesILi4ELi8E|11edge_shares.*(attend|slopes)ILi[48]ELi[24]E/ { limit = long }
         $2 ~ /(13tensor_attend|14tensor_queries|11tensor_keys)I/ { limit = attention }
         $3 == "" || limit == "" || $3 > limit + 0')" ''
 check 'there is PTX for newer GPUs' "$(strings -a "$library" | grep -c "^\.target ${archs%% *}" | sed 's/^[1-9].*/some/')" some

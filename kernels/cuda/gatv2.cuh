@@ -1,75 +1,79 @@
 /*
- * Scores of GATv2 (ref/gatv2.c) on the device: s = att . leaky(x) for each head, x = r_i + l_j, and with
- * edges
- * + c_e, or + loop_i of the loop that each node has behind its edges. Lanes share heads as in heads.cuh.
+ * Scores of GATv2 (ref/gatv2.c): s = att . leaky(x) for each head, x = r_i + l_j, and with edges + c_e, or
+ * + loop_i of the loop that each node has before its edges.
  */
 #ifndef GTMARK_KERNELS_CUDA_GATV2_CUH
 #define GTMARK_KERNELS_CUDA_GATV2_CUH
 
-#include "kernels/cuda/heads.cuh"
-#include "kernels/cuda/math.h"
+#include "kernels/cuda/edge_softmax.cuh"
 
-struct leaky_work {
-    struct mat l, r, att, c, loop; /* c and loop may be absent */
+struct leaky_scores : edge_scores { /* v is l */
+    struct mat r, att, b, c, loop;  /* c and loop may be absent */
     float slope;
-};
+    enum { LOOPS = 1 };
 
-/* An edge from j to i with its row of c, or a loop with that of `loop`. */
-struct leaky_edge {
-    int64_t i, j, row;
-    const struct mat &in;
-};
-
-static __device__ inline float leaky(float x, float slope)
-{
-    return fmaxf(x, slope * x);
-}
-
-/* The lane's slice of x, given those of r_i and l_j. */
-template <int V, int ITEMS>
-static __device__ slice<V, ITEMS> leaky_slice(const struct heads &h, const struct head_place &p,
-                                              const slice<V, ITEMS> &r, const slice<V, ITEMS> &l,
-                                              const struct leaky_edge &e)
-{
-    slice<V, ITEMS> x, c = {};
-    if (present(e.in))
-        c = load_slice<V, ITEMS>(h, p, e.in, e.row);
-#pragma unroll
-    for (int n = 0; n < ITEMS; n++)
-        x.at[n] = r.at[n] + l.at[n] + c.at[n];
-    return x;
-}
-
-template <int V> static __device__ float leaky_product(vec<V> x, vec<V> att, float slope)
-{
-    float sum = 0;
-#pragma unroll
-    for (int v = 0; v < V; v++)
-        sum += leaky(x.at[v], slope) * att.at[v];
-    return sum;
-}
-
-/* The score as an exponent of 2, in all lanes of the head; as in head_product from slices, or read again. */
-template <int V, int ITEMS>
-static __device__ float leaky_score(const struct heads &h, const struct team &t, const struct head_place &p,
-                                    const struct leaky_work &w, const slice<V, ITEMS> &x,
-                                    const slice<V, ITEMS> &att, const struct leaky_edge &e)
-{
-    float sum = 0;
-    if (h.parts == 1) {
-#pragma unroll
-        for (int n = 0; n < ITEMS; n++)
-            sum += leaky_product(x.at[n], att.at[n], w.slope);
-    } else {
-        int64_t first = p.head * h.size;
-        for (int64_t c = (int64_t)(t.lane % h.group) * V; c < h.size && p.active; c += (int64_t)h.group * V) {
-            vec<V> all = load<V>(entry(w.r, e.i, first + c)) + load<V>(entry(w.l, e.j, first + c));
-            if (present(e.in))
-                all = all + load<V>(entry(e.in, e.row, first + c));
-            sum += leaky_product(all, load<V>(entry(w.att, 0, first + c)), w.slope);
-        }
+    template <class L> struct slices : edge_slices<L> {
+        typename L::slice r, att, x;
+    };
+    template <class L> __device__ void load_shared(const L &at, slices<L> &s) const
+    {
+        s.att = at.load(att, 0);
     }
-    return __fmul_rn(team_sum(t.mask, h.group, sum), LOG2E);
+    template <class L> __device__ void load_receiver(const L &at, slices<L> &s) const
+    {
+        s.r = at.load(r, s.i);
+    }
+    template <class L> __device__ void load_sender(const L &at, slices<L> &s) const
+    {
+        s.v = at.load(v, s.j);
+    }
+    template <class L> __device__ void load_edge(const L &at, slices<L> &s) const
+    {
+        const struct mat &in = s.loop ? loop : c;
+        typename L::slice more = {};
+        if (present(in))
+            more = at.load(in, s.e);
+#pragma unroll
+        for (int n = 0; n < L::ITEMS; n++)
+            s.x.at[n] = s.r.at[n] + s.v.at[n] + more.at[n];
+    }
+    __device__ float leaky(float x) const
+    {
+        return fmaxf(x, slope * x);
+    }
+    template <int V> __device__ float leaky_product(vec<V> x, vec<V> by) const
+    {
+        float sum = 0;
+#pragma unroll
+        for (int n = 0; n < V; n++)
+            sum += leaky(x.at[n]) * by.at[n];
+        return sum;
+    }
+    template <class L> __device__ float product(const L &at, const slices<L> &s) const
+    {
+        const struct mat &in = s.loop ? loop : c;
+        return at.sum([&](int n) { return leaky_product(s.x.at[n], s.att.at[n]); },
+                      [&](int k) {
+                          vec<L::V> x = at.load_vector(r, s.i, k) + at.load_vector(v, s.j, k);
+                          if (present(in))
+                              x = x + at.load_vector(in, s.e, k);
+                          return leaky_product(x, at.load_vector(att, 0, k));
+                      });
+    }
+    template <class L> __device__ void put_row(const L &at, int64_t row, const float *values, float sum) const
+    {
+        typename L::slice bias = at.load(b, 0);
+        float all[L::ENTRIES];
+#pragma unroll
+        for (int n = 0; n < L::ENTRIES; n++)
+            all[n] = values[n] / sum + bias.at[n / L::V].at[n % L::V];
+        at.put(y, row, all, 1);
+    }
+};
+
+template <class Args> static struct leaky_scores leaky_scores_of(const Args *a)
+{
+    return {{a->l, a->y, a->lse, LOG2E}, a->r, a->att, a->b, a->c, a->loop, (float)a->slope};
 }
 
 #endif

@@ -1,216 +1,63 @@
 /*
- * Backward of GATv2 (gatv2.cu), as in ref/gatv2.c. For each head and edge e: j -> i, loops last:
+ * Backward of GATv2 (edge_slopes.cuh), as in ref/gatv2.c. For each head and edge e: j -> i, loops first:
  *
- *   p = exp(s_e - lse_i)    ds = p (dy_i . l_j - dy_i . (y_i - b))    g = ds att leaky'(x)
+ *   g = ds_e att leaky'(x)
  *   dr_i (+)= sum of g    dc_e (+)= g    dloop_i (+)= g of the loop, over the edges to i
  *   dl_j (+)= sum of p dy_i + g, over the edges from j
- *   datt (+)= sum of ds leaky(x)    db (+)= sum of dy_i
+ *   datt (+)= sum of ds_e leaky(x)    db (+)= sum of dy_i
  *
- * Two passes, as in sparse_attention_backward.cu: over receivers, which also stores each row's part of datt,
- * lse and dy_i . (y_i - b), then over senders; then column sums over the rows.
+ * The pass over receivers also stores each row's part of datt; column sums over the rows follow.
  */
 #include "kernels/cuda/columns.cuh"
 #include "kernels/cuda/cuda.h"
+#include "kernels/cuda/edge_slopes.cuh"
 #include "kernels/cuda/gatv2.cuh"
 
 namespace
 {
-struct slope_work {
-    struct leaky_work in;
-    struct mat dl, dr, dc, dloop, dy, y, b, lse;
-    struct mat saved, datt;   /* in scratch: N x 3 H; N x D, each row's part */
-    const int32_t *sent_edge; /* the number of each edge by sender; null without c */
-    int64_t sent_edge_ld;
-};
+struct leaky_slopes : leaky_scores, edge_gradients {
+    struct mat dc, dloop;
+    enum { RECEIVED = 2, SENT = 1, MOST = 1 };
 
-/* What is saved of a head: lse to base 2, and delta = dy . (y - b). */
-enum { HIGH, REST, DELTA, SAVED };
-
-struct head_facts {
-    struct softmax_base lse;
-    float delta;
-};
-
-__device__ inline struct head_facts facts_of(const struct slope_work &w, int64_t row,
-                                             const struct head_place &p)
-{
-    struct head_facts f = {};
-    if (p.active) {
-        const float *saved = entry(w.saved, row, SAVED * p.head);
-        f = {{saved[HIGH], saved[REST]}, saved[DELTA]};
+    template <class L> __device__ float delta(const L &at, const slices<L> &s) const
+    {
+        typename L::slice out = at.load(y, s.i), bias = at.load(b, 0);
+        return at.sum([&](int n) { return sum_of(s.dy.at[n] * (out.at[n] - bias.at[n])); },
+                      [&](int k) {
+                          vec<L::V> all = at.load_vector(y, s.i, k) - at.load_vector(b, 0, k);
+                          return sum_of(at.load_vector(dy, s.i, k) * all);
+                      });
     }
-    return f;
-}
-
-/* p and ds of an edge; 0 if it does not count. */
-struct edge_weight {
-    float p, ds;
-};
-
-template <int V, int ITEMS>
-__device__ struct edge_weight
-weight_of(const struct heads &h, const struct team &t, const struct head_place &p, const struct slope_work &w,
-          const slice<V, ITEMS> &x, const slice<V, ITEMS> &att, const slice<V, ITEMS> &dy,
-          const slice<V, ITEMS> &l, const struct leaky_edge &e, const struct head_facts &f, bool counts)
-{
-    float score = leaky_score(h, t, p, w.in, x, att, e);
-    float slope = team_sum(t.mask, h.group, head_product(h, t, p, dy, w.dy, e.i, l, w.in.l, e.j));
-    struct edge_weight all = {counts ? softmax_share(score, f.lse) : 0, 0};
-    all.ds = all.p * (slope - f.delta);
-    return all;
-}
-
-/* g of the lane's slice. */
-template <int V, int ITEMS>
-__device__ void find_slopes(float *g, const slice<V, ITEMS> &x, const slice<V, ITEMS> &att, float ds,
-                            float slope)
-{
-#pragma unroll
-    for (int n = 0; n < V * ITEMS; n++)
-        g[n] = ds * att.at[n / V].at[n % V] * (x.at[n / V].at[n % V] > 0 ? 1 : slope);
-}
-
-template <int V, int ITEMS>
-__device__ float delta_of(const struct heads &h, const struct team &t, const struct head_place &p,
-                          const struct slope_work &w, int64_t row)
-{
-    float sum = 0;
-    int64_t first = p.head * h.size;
-    for (int64_t c = (int64_t)(t.lane % h.group) * V; c < h.size && p.active; c += (int64_t)h.group * V)
-        sum += sum_of(load<V>(entry(w.dy, row, first + c)) *
-                      (load<V>(entry(w.y, row, first + c)) - load<V>(entry(w.b, 0, first + c))));
-    return team_sum(t.mask, h.group, sum);
-}
-
-/* sums: dr, then the row's part of datt */
-template <int V, int ITEMS, class> struct leaky_receive {
-    enum { DR = 0, DATT = V * ITEMS, SUMS = 2 * V * ITEMS, UNROLL = 1 };
-    struct state {
-        float sums[SUMS];
-        slice<V, ITEMS> r, att, dy;
-        struct head_facts facts;
-        int64_t row;
-    };
-    struct slope_work w;
-    struct heads h;
-
-    __device__ void clear(state &s) const
+    template <class L> __device__ void find_slopes(float *g, const slices<L> &s, float ds) const
     {
 #pragma unroll
-        for (int n = 0; n < SUMS; n++)
-            s.sums[n] = 0;
+        for (int n = 0; n < L::ENTRIES; n++)
+            g[n] = ds * s.att.at[n / L::V].at[n % L::V] * (s.x.at[n / L::V].at[n % L::V] > 0 ? 1 : slope);
     }
-    /* Adds an edge, whose gradient is a row of `to`. */
-    __device__ void add_edge(state &s, const struct team &t, const struct leaky_edge &e, const struct mat &to,
-                             bool counts) const
+    /* sums: dr, then the row's part of datt */
+    template <class L>
+    __device__ void receive(const L &at, const slices<L> &s, float p, float change, float *sums) const
     {
-        struct head_place p = place_of(h, t);
-        slice<V, ITEMS> l = load_slice<V, ITEMS>(h, p, w.in.l, e.j), x = leaky_slice(h, p, s.r, l, e);
-        struct edge_weight weight = weight_of(h, t, p, w, x, s.att, s.dy, l, e, s.facts, counts);
-        float g[V * ITEMS];
-        find_slopes(g, x, s.att, weight.ds, w.in.slope);
+        const struct mat &to = s.loop ? dloop : dc;
+        float g[L::ENTRIES], ds = p * change;
+        find_slopes(g, s, ds);
 #pragma unroll
-        for (int n = 0; n < V * ITEMS; n++) {
-            s.sums[DR + n] += g[n];
-            s.sums[DATT + n] += weight.ds * leaky(x.at[n / V].at[n % V], w.in.slope);
+        for (int n = 0; n < L::ENTRIES; n++) {
+            sums[n] += g[n];
+            sums[L::ENTRIES + n] += ds * leaky(s.x.at[n / L::V].at[n % L::V]);
         }
         if (present(to))
-            put_slice<V, ITEMS>(h, p, to, e.row, g, 1);
+            at.put(to, s.e, g, 1);
     }
-    __device__ void begin(state &s, const struct team &t, int64_t row, bool first) const
+    template <class L>
+    __device__ void send(const L &at, const slices<L> &s, float p, float change, float *sums) const
     {
-        struct head_place p = place_of(h, t);
-        s.row = row;
-        s.r = load_slice<V, ITEMS>(h, p, w.in.r, row);
-        s.att = load_slice<V, ITEMS>(h, p, w.in.att, 0);
-        s.dy = load_slice<V, ITEMS>(h, p, w.dy, row);
-        s.facts.lse = softmax_base_of(p.active ? *double_entry(w.lse, row, p.head) : 0);
-        s.facts.delta = delta_of<V, ITEMS>(h, t, p, w, row);
-        if (!first)
-            return;
-        if (p.active && p.first == 0) {
-            float *saved = entry(w.saved, row, SAVED * p.head);
-            saved[HIGH] = s.facts.lse.high;
-            saved[REST] = s.facts.lse.rest;
-            saved[DELTA] = s.facts.delta;
-        }
-        const struct leaky_edge loop = {row, row, row, w.in.loop};
-        add_edge(s, t, loop, w.dloop, true);
-    }
-    __device__ void add(state &s, const struct team &t, int64_t first, const int64_t ends[UNROLL], int) const
-    {
-        const struct leaky_edge e = {s.row, ends[0], first, w.in.c};
-        add_edge(s, t, e, w.dc, ends[0] != s.row);
-    }
-    __device__ void unite(state &s, const float sums[SUMS]) const
-    {
+        float g[L::ENTRIES];
+        find_slopes(g, s, p * change);
+        at.add(sums, p, s.dy);
 #pragma unroll
-        for (int n = 0; n < SUMS; n++)
-            s.sums[n] += sums[n];
-    }
-    __device__ void finish(const state &s, const struct team &t, int64_t row) const
-    {
-        struct head_place p = place_of(h, t);
-        put_slice<V, ITEMS>(h, p, w.dr, row, s.sums + DR, 1);
-        put_slice<V, ITEMS>(h, p, w.datt, row, s.sums + DATT, 1);
-    }
-};
-
-/* sums: dl */
-template <int V, int ITEMS, class> struct leaky_send {
-    enum { SUMS = V * ITEMS, UNROLL = 1 };
-    struct state {
-        float sums[SUMS];
-        slice<V, ITEMS> l, att;
-        int64_t row;
-    };
-    struct slope_work w;
-    struct heads h;
-
-    __device__ void clear(state &s) const
-    {
-#pragma unroll
-        for (int n = 0; n < SUMS; n++)
-            s.sums[n] = 0;
-    }
-    __device__ void add_edge(state &s, const struct team &t, const struct leaky_edge &e, bool counts) const
-    {
-        struct head_place p = place_of(h, t);
-        slice<V, ITEMS> dy = load_slice<V, ITEMS>(h, p, w.dy, e.i);
-        slice<V, ITEMS> x = leaky_slice(h, p, load_slice<V, ITEMS>(h, p, w.in.r, e.i), s.l, e);
-        struct edge_weight weight = weight_of(h, t, p, w, x, s.att, dy, s.l, e, facts_of(w, e.i, p), counts);
-        float g[V * ITEMS];
-        find_slopes(g, x, s.att, weight.ds, w.in.slope);
-        add_slice(s.sums, weight.p, dy);
-#pragma unroll
-        for (int n = 0; n < SUMS; n++)
-            s.sums[n] += g[n];
-    }
-    __device__ void begin(state &s, const struct team &t, int64_t row, bool first) const
-    {
-        struct head_place p = place_of(h, t);
-        s.row = row;
-        s.l = load_slice<V, ITEMS>(h, p, w.in.l, row);
-        s.att = load_slice<V, ITEMS>(h, p, w.in.att, 0);
-        const struct leaky_edge loop = {row, row, row, w.in.loop};
-        if (first)
-            add_edge(s, t, loop, true);
-    }
-    __device__ void add(state &s, const struct team &t, int64_t first, const int64_t ends[UNROLL], int) const
-    {
-        int64_t number = w.sent_edge ? w.sent_edge[first * w.sent_edge_ld] : 0;
-        const struct leaky_edge e = {ends[0], s.row, number, w.in.c};
-        add_edge(s, t, e, ends[0] != s.row);
-    }
-    __device__ void unite(state &s, const float sums[SUMS]) const
-    {
-#pragma unroll
-        for (int n = 0; n < SUMS; n++)
-            s.sums[n] += sums[n];
-    }
-    __device__ void finish(const state &s, const struct team &t, int64_t row) const
-    {
-        put_slice<V, ITEMS>(h, place_of(h, t), w.dl, row, s.sums, 1);
+        for (int n = 0; n < L::ENTRIES; n++)
+            sums[n] += g[n];
     }
 };
 
@@ -228,65 +75,39 @@ struct row_parts {
     }
 };
 
-/* Scratch: what is saved of rows, their parts of datt, then the split rows of a pass or the column sums. */
-struct slope_scratch {
-    struct mat saved, datt;
-    int64_t bytes;
-};
-
-struct slope_scratch slope_scratch_of(const struct gatv2_backward_args *a)
+/* Scratch: what is saved of heads, the rows' parts of datt, then the split rows of a pass or the column sums.
+ */
+int64_t kept_bytes(const struct gatv2_backward_args *a)
 {
-    struct slope_scratch s;
-    s.saved = scratch_mat(a->call, 0, a->y.rows, a->heads * SAVED);
-    s.bytes = scratch_bytes(mat_size(s.saved), sizeof(float));
-    s.datt = scratch_mat(a->call, s.bytes, a->y.rows, a->y.cols);
-    s.bytes += scratch_bytes(mat_size(s.datt), sizeof(float));
-    return s;
-}
-
-int64_t pass_bytes(const struct gatv2_backward_args *a, int width)
-{
-    struct heads h = heads_of(a->y.cols, a->heads, width);
-    int sums = h.items * width;
-    struct columns c = columns_of(a->y.rows, a->y.cols, width);
-    return max_of(columns_bytes(c.chunks, a->y.cols),
-                  max_of(cut_rows_bytes(heads_plan(h, a->adj.row, a->adj.col), 2 * sums),
-                         cut_rows_bytes(heads_plan(h, a->adj.out_row, a->adj.out_col), sums)));
+    return saved_bytes(a) + scratch_bytes(mat_size(a->y), sizeof(float));
 }
 } // namespace
 
 extern "C" void cuda_gatv2_backward(const void *args)
 {
     const struct gatv2_backward_args *a = (const struct gatv2_backward_args *)args;
-    struct slope_scratch s = slope_scratch_of(a);
-    const struct mat all[] = {a->dl, a->dr, a->dy, a->y,    a->l,     a->r,  a->att,
-                              a->b,  a->c,  a->dc, a->loop, a->dloop, s.datt};
-    const struct slope_work w = {{a->l, a->r, a->att, a->c, a->loop, (float)a->slope},
-                                 a->dl,
-                                 a->dr,
-                                 a->dc,
-                                 a->dloop,
-                                 a->dy,
-                                 a->y,
-                                 a->b,
-                                 a->lse,
-                                 s.saved,
-                                 s.datt,
-                                 mat_present(a->c) ? (const int32_t *)a->adj.out_edge.data : NULL,
-                                 a->adj.out_edge.ld};
     int64_t D = a->y.cols;
+    struct mat saved = scratch_mat(a->call, 0, a->y.rows, a->heads * SAVED);
+    struct mat datt = scratch_mat(a->call, saved_bytes(a), a->y.rows, D);
+    const struct mat all[] = {a->dl, a->dr, a->dy, a->y,    a->l,     a->r, a->att,
+                              a->b,  a->c,  a->dc, a->loop, a->dloop, datt};
+    const int32_t *number = mat_present(a->c) ? (const int32_t *)a->adj.out_edge.data : NULL;
+    const struct leaky_slopes w = {leaky_scores_of(a),
+                                   {a->dy, saved, {a->dr, datt}, {a->dl}, number, a->adj.out_edge.ld},
+                                   a->dc,
+                                   a->dloop};
     struct heads h = heads_of(D, a->heads, head_width(D / a->heads, all, 13));
-    CUDA_CHECK(a->call, run_heads<leaky_receive>(a->call, w, h, received(a->adj), s.bytes));
-    CUDA_CHECK(a->call, run_heads<leaky_send>(a->call, w, h, sent(a->adj), s.bytes));
-    const row_parts parts = {s.datt, a->dy};
+    CUDA_CHECK(a->call, run_slopes<float>(a, w, h, kept_bytes(a)));
+    const row_parts parts = {datt, a->dy};
     const struct column_results to = {a->datt, a->db, {}, 0};
-    const struct mat summed[] = {s.datt, a->dy};
+    const struct mat summed[] = {datt, a->dy};
     CUDA_CHECK(a->call, run_columns(a->call, columns_of(a->y.rows, D, width_of(summed, 2)), parts,
-                                    (float *)scratch_at(a->call, s.bytes), to));
+                                    (float *)scratch_at(a->call, kept_bytes(a)), to));
 }
 
 extern "C" int64_t cuda_gatv2_backward_scratch(const void *args)
 {
     const struct gatv2_backward_args *a = (const struct gatv2_backward_args *)args;
-    return slope_scratch_of(a).bytes + max_of(pass_bytes(a, WIDE), pass_bytes(a, 1));
+    int64_t chunks = columns_of(a->y.rows, a->y.cols, 1).chunks;
+    return kept_bytes(a) + max_of(slopes_bytes<leaky_slopes>(a), columns_bytes(chunks, a->y.cols));
 }
