@@ -401,6 +401,44 @@ static void test_products(void **state)
     unsetenv("GTMARK_EMULATED_FASTEST");
 }
 
+/* Scores of edges that are exactly at the clamp, and beyond it, where 1 / sqrt(width) is exact. */
+static void check_ties(int64_t width, struct arithmetic a, const struct opened_device *d)
+{
+    enum op op = OP_sparse_attention_backward;
+    struct sample s = {.op = op, .dims = {1, 2, 33, 31, 4 * width, 4, 1, 100}, .seed = 1};
+    s.absent = operands_without(op, OPTION_sparse_attention_backward_edges);
+    struct operands *exact = operands_new(&s, F64);
+    const struct kernel *kernel = next_row(exact, d->backend, a, NULL);
+    struct mat q = operand_of(exact, "q"), k = operand_of(exact, "k"), c = operand_of(exact, "c");
+    double clamp = exact->args.sparse_attention_backward.clamp, beyond = clamp * (1 + 0x1p-7);
+    const double scores[] = {clamp, -clamp, beyond, -beyond};
+    for (int64_t n = 0; n < q.cols; n++) {
+        for (int64_t i = 0; i < q.rows; i++) {
+            mat_set(q, i, n, sqrt((double)width));
+            mat_set(k, i, n, n % width ? 0 : scores[i % 4]);
+        }
+        for (int64_t e = 0; e < c.rows; e++)
+            mat_set(c, e, n, 1);
+    }
+    struct operands *inputs = operands_copy(exact, a.dtype, 0), *oracle = operands_copy(inputs, F64, 0);
+    operands_run(oracle, backend_kernel(&backend_ref, op, F64, "ref"), 1, 0, 0);
+    check_way(inputs, oracle, kernel, d, 0, true, false);
+    operands_free(exact);
+    operands_free(inputs);
+    operands_free(oracle);
+}
+
+static void test_ties_of_the_clamp(void **state)
+{
+    const struct opened_device *device = *state;
+    if (!device->context)
+        skip();
+    for (int64_t width = 1; width <= 16; width *= 4) {
+        check_ties(width, arithmetics[0], device);
+        check_ties(width, arithmetics[2], device);
+    }
+}
+
 /* Of the library for the emulated device, which alone knows: templates are kernels for each of their
  * arguments. */
 static void test_all_kernels_were_launched(void **state)
@@ -421,7 +459,7 @@ static void test_all_kernels_were_launched(void **state)
 int main(void)
 {
     static struct op_on_device states[OPS];
-    static struct CMUnitTest tests[OPS + 2];
+    static struct CMUnitTest tests[OPS + 3];
     struct opened_device device = operands_device();
     if (!device.context)
         fprintf(stderr, "no GPU: %s\n", device.why);
@@ -430,7 +468,8 @@ int main(void)
         tests[op] = (struct CMUnitTest){op_info(op)->name, test_op, NULL, NULL, &states[op]};
     }
     tests[OPS] = (struct CMUnitTest)cmocka_unit_test_prestate(test_products, &device);
-    tests[OPS + 1] = (struct CMUnitTest)cmocka_unit_test(test_all_kernels_were_launched);
+    tests[OPS + 1] = (struct CMUnitTest)cmocka_unit_test_prestate(test_ties_of_the_clamp, &device);
+    tests[OPS + 2] = (struct CMUnitTest)cmocka_unit_test(test_all_kernels_were_launched);
     cmocka_set_test_filter(getenv("GTMARK_OP")); /* null: none */
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     operands_device_close(&device);

@@ -9,10 +9,12 @@
  * For large scores, as in attention_backward.cu, lse is not rounded, scores have the bits that they had in
  * the forward, and delta is summed like dy_i . v_j.
  *
- * Work is Scores and edge_gradients, and has
- *   RECEIVED, SENT, MOST               rows that are summed for i and for j; edges at a time at most
- *   delta(lane, slices)                the lane's part of delta_i
- *   receive(lane, slices, p, slope, sums), send(...)    add an edge, with ds_e = p slope, to the sums
+ * Work is Scores (edge_softmax.cuh) and edge_gradients, and has
+ *   RECEIVED, SENT            rows that are summed for i and for j
+ *   SLICES                    by how much fewer edges are processed at a time, for want of registers
+ *   delta(lane, slices, dy)   the lane's part of delta_i
+ *   receive(lane, slices, p, slope, sums), send
+ *                             add an edge, with ds_e = p slope, to the sums
  */
 #ifndef GTMARK_KERNELS_CUDA_EDGE_SLOPES_CUH
 #define GTMARK_KERNELS_CUDA_EDGE_SLOPES_CUH
@@ -40,8 +42,8 @@ template <int V, int ITEMS, class T, class Work, bool SENDS> struct slopes {
     enum {
         ROWS = SENDS ? Work::SENT : Work::RECEIVED,
         SUMS = ROWS * lane::ENTRIES,
-        AT_ONCE = edges_at_once<ITEMS>::VALUE / (SENDS && V > 4 ? 2 : 1),
-        UNROLL = Work::MOST < AT_ONCE ? Work::MOST : AT_ONCE
+        AT_ONCE = edges_at_once<ITEMS>::VALUE / Work::SLICES / (SENDS && V > 4 ? 2 : 1),
+        UNROLL = AT_ONCE > 1 ? AT_ONCE : 1
     };
     struct state {
         float sums[SUMS];
@@ -87,8 +89,9 @@ template <int V, int ITEMS, class T, class Work, bool SENDS> struct slopes {
 #pragma unroll
         for (int u = 0; u < COUNT; u++) {
             struct head_facts f = SENDS ? saved_facts(at, edges[u].i) : s.facts;
-            float score = w.exponent(at.total(scores[u])), slope = at.total(products[u]) - f.delta;
-            float p = edges[u].counts ? softmax_share(score, f.lse) : 0;
+            float sum = at.total(scores[u]), slope = at.total(products[u]) - f.delta;
+            float p = edges[u].counts ? softmax_share(w.exponent(sum), f.lse) : 0;
+            slope = w.moves(sum) ? slope : 0;
             if (SENDS)
                 w.send(at, edges[u], p, slope, s.sums);
             else
@@ -98,7 +101,7 @@ template <int V, int ITEMS, class T, class Work, bool SENDS> struct slopes {
     __device__ void find_facts(state &s, const lane &at, int64_t row, bool first) const
     {
         s.facts.lse = softmax_base_of(at.p.active ? *double_entry(w.lse, row, at.p.head) : 0);
-        s.facts.delta = at.total(w.delta(at, s.own));
+        s.facts.delta = at.total(w.delta(at, s.own, w.dy));
         if (!first || !at.leads())
             return;
         float *saved = entry(w.saved, row, SAVED * at.p.head);

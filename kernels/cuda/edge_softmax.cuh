@@ -7,13 +7,18 @@
  * online softmax of math.h: scores are exponents of 2, and sums are rescaled whenever a larger score occurs.
  * For shares of equal work, split rows and hubs see edges.cuh; parts are combined by the same online step.
  *
- * Scores has
- *   LOOPS                              whether each node has a loop before its edges, and the graph's are
- * left out struct slices<L>                   a lane's slices of an edge's rows, with edge_slices
- *   load_shared, load_receiver, load_sender, load_edge(lane, slices)
- *                                      load those of all edges; of i; of j; of e, when the others are there
- *   product(lane, slices), exponent(sum)    the lane's part of a sum over the head, and the score from the
- * sum put_row(lane, row, values, sum)    y_i of the sums
+ * Scores is an edge_scores, and has
+ *   LOOPS                     whether each node has a loop before its edges, and the graph's do not count
+ *   slices<L>                 a lane's slices of an edge's rows, with edge_slices
+ *   load_shared(lane, slices) reads those of all edges
+ *   load_receiver             of i
+ *   load_sender               of j
+ *   load_edge                 of e, after the others
+ *   product(lane, slices)     the lane's part of a sum over the head
+ *   exponent(sum)             the score of that sum
+ *   moves(sum)                whether it changes with the sum
+ *   denominator(top, sum)     of the sum of all edges, 0 without edges
+ *   put_row(lane, row, values, sum)
  */
 #ifndef GTMARK_KERNELS_CUDA_EDGE_SOFTMAX_CUH
 #define GTMARK_KERNELS_CUDA_EDGE_SOFTMAX_CUH
@@ -30,9 +35,22 @@ struct edge_scores {
     template <class L, class Slices> __device__ void load_edge(const L &, Slices &) const
     {
     }
+    template <class L, class Slices>
+    __device__ float delta(const L &at, const Slices &s, const struct mat &dy) const
+    {
+        return at.product(s.dy, dy, s.i, at.load(y, s.i), y, s.i);
+    }
+    __device__ float denominator(float, float sum) const
+    {
+        return sum;
+    }
     __device__ float exponent(float sum) const
     {
         return __fmul_rn(sum, power);
+    }
+    __device__ bool moves(float) const
+    {
+        return true;
     }
 };
 
@@ -100,15 +118,12 @@ template <int V, int ITEMS, class T, class Scores> struct attend {
         s.own.i = row;
         w.load_shared(at, s.own);
         w.load_receiver(at, s.own);
-        if (Scores::LOOPS && first)
-            add_loop(s, at);
-    }
-    __device__ void add_loop(state &s, const lane &at) const
-    {
-        slices loop[] = {s.own};
-        loop->j = loop->e = loop->i;
-        loop->loop = loop->counts = true;
-        add_edges(s, at, loop);
+        if (Scores::LOOPS && first) {
+            slices loop[] = {s.own};
+            loop->j = loop->e = row;
+            loop->loop = loop->counts = true;
+            add_edges(s, at, loop);
+        }
     }
     __device__ void add(state &s, const struct team &t, int64_t first, const int64_t ends[UNROLL],
                         int count) const
@@ -134,10 +149,10 @@ template <int V, int ITEMS, class T, class Scores> struct attend {
     __device__ void finish(const state &s, const struct team &t, int64_t row) const
     {
         const lane at(h, t);
-        w.put_row(at, row, s.sums + VALUES, s.sums[SUM]);
+        float sum = w.denominator(s.sums[TOP], s.sums[SUM]);
+        w.put_row(at, row, s.sums + VALUES, sum);
         if (present(w.lse) && at.leads())
-            *double_entry(w.lse, row, at.p.head) =
-                s.sums[SUM] != 0 ? softmax_lse(s.sums[TOP], s.sums[SUM]) : 0;
+            *double_entry(w.lse, row, at.p.head) = sum != 0 ? softmax_lse(s.sums[TOP], sum) : 0;
     }
 };
 

@@ -17,9 +17,9 @@ namespace
 {
 struct leaky_slopes : leaky_scores, edge_gradients {
     struct mat dc, dloop;
-    enum { RECEIVED = 2, SENT = 1, MOST = 1 };
+    enum { RECEIVED = 2, SENT = 1, SLICES = HEAD_ITEMS };
 
-    template <class L> __device__ float delta(const L &at, const slices<L> &s) const
+    template <class L> __device__ float delta(const L &at, const slices<L> &s, const struct mat &) const
     {
         typename L::slice out = at.load(y, s.i), bias = at.load(b, 0);
         return at.sum([&](int n) { return sum_of(s.dy.at[n] * (out.at[n] - bias.at[n])); },

@@ -55,6 +55,17 @@ template <int WIDTH, int COUNT, class TYPE> struct head_lane {
                 ::put(node_entry<T>(m, row, p.head * h.size + c), m.acc, x);
         }
     }
+    /* sums += factor x y */
+    static __device__ void add(float *sums, float factor, const slice &x, const slice &y)
+    {
+#pragma unroll
+        for (int n = 0; n < ITEMS; n++) {
+            vec<V> all = widened(x.at[n]) * widened(y.at[n]);
+#pragma unroll
+            for (int v = 0; v < V; v++)
+                sums[n * V + v] += factor * all.at[v];
+        }
+    }
     /* sums += factor x */
     static __device__ void add(float *sums, float factor, const slice &x)
     {

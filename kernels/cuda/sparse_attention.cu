@@ -5,12 +5,15 @@
 extern "C" void cuda_sparse_attention(const void *args)
 {
     const struct sparse_attention_args *a = (const struct sparse_attention_args *)args;
-    const struct mat all[] = {a->y, a->q, a->k, a->v};
+    const struct mat all[] = {a->y, a->q, a->k, a->v, a->c};
     int64_t D = a->y.cols;
-    struct heads h = heads_of(D, a->heads, head_width(D / a->heads, all, 4));
+    struct heads h = heads_of(D, a->heads, head_width(D / a->heads, all, 5));
     CUDA_CHECK(a->call, by_type(a->y.dtype, [&](auto zero) {
-                   return run_heads<attend, decltype(zero)>(a->call, dot_scores_of(a), h, received(a->adj),
-                                                            0);
+                   using T = decltype(zero);
+                   if (mat_present(a->c))
+                       return run_heads<attend, T>(a->call, edge_dot_scores_of(a, a->eps), h,
+                                                   received(a->adj), 0);
+                   return run_heads<attend, T>(a->call, dot_scores_of(a), h, received(a->adj), 0);
                }));
 }
 

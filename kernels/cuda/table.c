@@ -18,6 +18,12 @@ static bool may_drop(unsigned options)
     return !(options & ~(unsigned)OPTION_attention_dropout);
 }
 
+/* Supports sparse attention with rows of edges, and no other option. */
+static bool may_have_edges(unsigned options)
+{
+    return !(options & ~(unsigned)OPTION_sparse_attention_edges);
+}
+
 #define KERNEL(op, variant, type, run, scratch, prepare, supports)                                           \
     {                                                                                                        \
         OP_##op, variant, TYPE_##type, cuda_##run, scratch, prepare, supports                                \
@@ -25,8 +31,8 @@ static bool may_drop(unsigned options)
 #define ROW(op, variant, type, run)         KERNEL(op, variant, type, run, NULL, NULL, NULL)
 #define ROW_SCRATCH(op, variant, type, run) KERNEL(op, variant, type, run, cuda_##run##_scratch, NULL, NULL)
 #define PLAIN(op, variant, type, run)       KERNEL(op, variant, type, run, NULL, NULL, is_plain)
-#define PLAIN_SCRATCH(op, variant, type, run)                                                                \
-    KERNEL(op, variant, type, run, cuda_##run##_scratch, NULL, is_plain)
+#define EDGES_SCRATCH(op, variant, type, run)                                                                \
+    KERNEL(op, variant, type, run, cuda_##run##_scratch, NULL, may_have_edges)
 #define PLAIN_PREPARED(op, variant, type, run)                                                               \
     KERNEL(op, variant, type, run, cuda_##run##_scratch, cuda_##run##_prepare, is_plain)
 
@@ -64,8 +70,8 @@ static const struct kernel kernels[] = {
     ROW_SCRATCH(attention_softmax_backward, "cuda", f32, attention_softmax_backward),
     ROW_SCRATCH(attention_values, "cublas", f32, attention_values),
     ROW_SCRATCH(attention_values_backward, "cublas", f32, attention_values_backward),
-    BOTH(PLAIN_SCRATCH, sparse_attention, "fused", sparse_attention),
-    BOTH(PLAIN_SCRATCH, sparse_attention_backward, "fused", sparse_attention_backward),
+    BOTH(EDGES_SCRATCH, sparse_attention, "fused", sparse_attention),
+    BOTH(EDGES_SCRATCH, sparse_attention_backward, "fused", sparse_attention_backward),
     ROW_SCRATCH(performer_keys, "cuda", f32, performer_keys),
     ROW(performer_keys_backward, "cuda", f32, performer_keys_backward),
     ROW_SCRATCH(performer_attention, "cuda", f32, performer_attention),
