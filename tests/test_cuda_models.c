@@ -32,6 +32,7 @@ static struct subject subjects[] = {
     {.name = "gps unfused", .parts = {.attention = ATTENTION_UNFUSED, .mpnn = MPNN_GIN}},
     {.name = "graph_transformer, nodes", .parts = {.attention = ATTENTION_DENSE, .task = TASK_NODE}},
     {.name = "sparse_transformer", .parts = {.attention = ATTENTION_SPARSE}},
+    {.name = "exphormer, nodes", .parts = {.attention = ATTENTION_EXPHORMER, .task = TASK_NODE}},
     {.name = "gin, nodes, graph norm", .parts = {.mpnn = MPNN_GIN, .norm = NORM_GRAPH, .task = TASK_NODE}},
     {.name = "gps, gine, dropout",
      .parts = {.attention = ATTENTION_DENSE, .mpnn = MPNN_GINE, .dropout = 0.2}},
