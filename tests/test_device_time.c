@@ -9,6 +9,7 @@
 #include "analysis/record/row.h"
 #include "analysis/statistics/statistics.h"
 #include "bench/machine/caches.h"
+#include "bench/machine/calibration.h"
 #include "bench/machine/device.h"
 #include "bench/machine/machine.h"
 #include "bench/time/apart.h"
@@ -223,3 +224,52 @@ TEST(test_rows)
 }
 
 GROUP("tests", house_setup, house_teardown)
+
+static int noted[DTYPES];
+
+/* Operands of the products by which a GPU's peak rates are measured are neither constant nor of one sign. */
+static void note_product(const void *args)
+{
+    const struct linear_args *a = args;
+    const struct mat operands[] = {a->x, a->w};
+    enum { LOOKED_AT = 64 };
+    for (int o = 0; o < 2; o++) {
+        int repeated = 0, negative = 0;
+        for (int64_t k = 1; k <= LOOKED_AT; k++) {
+            double value = mat_get(operands[o], operands[o].rows - 1, k);
+            repeated += value == mat_get(operands[o], operands[o].rows - 1, k - 1);
+            negative += value < 0;
+        }
+        assert_true(repeated < LOOKED_AT / 8);
+        assert_true(negative > LOOKED_AT / 8 && negative < LOOKED_AT * 7 / 8);
+    }
+    noted[a->x.dtype]++;
+}
+
+/* `uniform` in bf16, for which the CPU has no kernel without scratch. */
+static void draw(const void *args)
+{
+    const struct uniform_args *a = args;
+    for (int64_t i = 0; i < mat_size(a->y); i++)
+        mat_set(a->y, 0, i, a->bound * ((double)(i * 7919 % 1009) / 504 - 1));
+}
+
+TEST(test_products_of_peak_rates)
+{
+    static const struct kernel rows[] = {{.op = OP_linear, .dtype = F32, .bits = 24, .run = note_product},
+                                         {.op = OP_linear, .dtype = F32, .bits = 11, .run = note_product},
+                                         {.op = OP_linear, .dtype = BF16, .bits = 8, .run = note_product},
+                                         {.op = OP_uniform, .dtype = BF16, .bits = 8, .run = draw}};
+    static struct fake fake = {.allocated = FAKE_MEMORY - (16 << 20)};
+    struct backend b = backend_fake;
+    b.kernels = rows;
+    b.count = sizeof rows / sizeof *rows;
+    b.base = backend_cpu();
+    struct device_choice d = on_fake(&fake);
+    struct calibration c;
+    struct message error;
+    d.backend = &b;
+    assert_true(calibrate_device(&d, 1, &c, &error));
+    assert_true(c.peak > 0 && c.tf32 > 0 && c.bf16 > 0);
+    assert_true(noted[F32] > 0 && noted[BF16] > 0);
+}
