@@ -48,6 +48,9 @@ struct launched {
     char name[256];
 };
 
+enum run_part { RUN_WHOLE, RUN_DATA, RUN_PARAMETERS };
+enum { DEVICE_STREAMS = 3 };
+
 /*
  * Where kernels run, if not on the host: memory, order of execution and time. `open` takes a device index and
  * returns its context, or null with a message; every kernel call passes the context on. Work is launched
@@ -96,21 +99,26 @@ struct device {
     void (*capture_begin)(void *context);
     void *(*capture_end)(void *context);
     /*
-     * In between, what is launched next goes to stream 0 or 1, each in order, and waits until an event of the
-     * other has passed. The first is the stream of `begin`, and must wait for all that the other has. `tied`:
-     * kernels that are launched on the first alone. Null: there is one stream.
+     * In between, what is launched next goes to one of DEVICE_STREAMS, each in order, and waits until an
+     * event of another has passed. The first is the stream of `begin`, and must wait for all that others
+     * have. `tied`: kernels that are launched on the first alone. Null: there is one stream. `part`, of
+     * linear_backward: dx, or then, with its scratch, dw and db.
      */
     bool (*tied)(const struct kernel *k);
-    void (*use_stream)(void *context, int stream);
+    void (*use_stream)(void *context, int stream, enum run_part part);
     void (*event_await)(void *context, void *event);
     void (*launch)(void *context, void *graph);
     void (*graph_free)(void *context, void *graph);
     /* Page-locked host memory, which the device accesses directly; null: none available. */
     void *(*host_allocate)(void *context, int64_t bytes);
     void (*host_release)(void *context, void *memory);
-    /* Tells what kernels used, since this was called last, of what was chosen by timing (`tell` may be null).
-     * Null: nothing is. */
-    void (*choices)(void *context, void (*tell)(void *to, const char *text), void *to);
+    /*
+     * Tells what kernels used, since this was called last, of what was chosen by timing (`tell` may be null);
+     * or what was timed since then, as lines, which `recall` gives to a later run on the same device with the
+     * same version of the library. Null: nothing is.
+     */
+    void (*choices)(void *context, bool lines, void (*tell)(void *to, const char *text), void *to);
+    void (*recall)(void *context, const char *line);
     /* Nested ranges for a profiler. `traced`: whether one is attached. Names are copied. */
     bool (*traced)(void *context);
     void (*range_push)(void *context, const char *name);

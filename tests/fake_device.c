@@ -170,9 +170,10 @@ static bool tied(const struct kernel *k)
     return false;
 }
 
-static void use_stream(void *context, int stream)
+static void use_stream(void *context, int stream, enum run_part part)
 {
     struct fake *f = context;
+    (void)part;
     f->beside += stream;
 }
 

@@ -8,6 +8,7 @@
 
 #include "analysis/tables/units.h"
 #include "bench/base/members.h"
+#include "bench/base/paths.h"
 #include "bench/machine/caches.h"
 
 void calibration_cpu(char *text, size_t size)
@@ -199,8 +200,8 @@ bool calibration_read(const struct value *json, struct calibration *c)
            (strcmp(c->isa, "cuda") == 0 || read_probes(value_get(json, "probes"), c));
 }
 
-/* The file is {"calibrations": [...]}, for each set of conditions one for each state of the machine. It is a
- * cache: what cannot be read, or is not a calibration, is measured again. */
+/* The file is {"calibrations": [...]}, for each set of conditions one for each state of the machine, and
+ * "choices". It is a cache: what cannot be read, or is not a calibration, is measured again. */
 
 /* A file with an array of calibrations; empty if there are none. To be freed. */
 static struct value *load(const char *path)
@@ -230,15 +231,41 @@ int calibration_load(const char *path, const struct calibration *conditions,
 bool calibration_save(const char *path, const struct calibration *list, int count, struct message *error)
 {
     struct calibration other;
-    struct value *old = load(path), *file = value_new_object(), *all = value_new_array();
-    for (struct walk w = value_walk(value_get(old, "calibrations")); walk_next(&w);)
+    struct value *file = load(path), *all = value_new_array();
+    for (struct walk w = value_walk(value_get(file, "calibrations")); walk_next(&w);)
         if (calibration_read(w.value, &other) && !same_conditions(&other, list))
             value_append(all, value_copy(w.value));
     for (int i = 0; i < count; i++)
         value_append(all, calibration_json(&list[i]));
     value_set(file, "calibrations", all);
     bool saved = value_save(file, path, 1, error->text);
-    value_free(old);
     value_free(file);
     return saved;
+}
+
+static void add_line(void *lines, const char *line)
+{
+    value_append(lines, value_new_text(line));
+}
+
+void calibration_choices(const struct device_choice *d, bool keep)
+{
+    char path[PATH_MAX];
+    const char *line;
+    struct message error;
+    if (!d->context || !d->backend->device->recall || !place_name("calibration.json", path))
+        return;
+    struct value *file = load(path), *lines = value_get(file, "choices");
+    if (value_kind(lines) != VALUE_ARRAY)
+        value_set(file, "choices", lines = value_new_array());
+    size_t before = value_size(lines);
+    if (keep)
+        d->backend->device->choices(d->context, true, add_line, lines);
+    for (struct walk w = value_walk(lines); !keep && walk_next(&w);)
+        if (value_read_text(w.value, &line))
+            d->backend->device->recall(d->context, line);
+    if (value_size(lines) > before &&
+        !(paths_default("calibration.json", path, &error) && value_save(file, path, 1, error.text)))
+        message_fail("note", &error, EXIT_GOOD);
+    value_free(file);
 }

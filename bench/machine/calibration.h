@@ -126,4 +126,8 @@ bool calibrate(const struct peak *peak, int threads, double seconds, struct cali
 bool calibrate_device(const struct device_choice *d, int threads, struct calibration *c,
                       struct message *error);
 
+/* Gives an open GPU what kernels chose by timing in earlier runs (P.choices), or keeps what is new in this
+ * one, in the file; a note on stderr if it can't. */
+void calibration_choices(const struct device_choice *d, bool keep);
+
 #endif

@@ -5,6 +5,7 @@
 #include "analysis/statistics/allocate.h"
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
+#include "bench/machine/calibration.h"
 #include "bench/row/fields.h"
 #include "bench/row/passes.h"
 #include "bench/show/profile.h"
@@ -131,7 +132,7 @@ static void take_choices(const struct device_choice *d, struct row *row, struct 
 {
     struct told t = {row, to};
     if (d->context && d->backend->device->choices)
-        d->backend->device->choices(d->context, to ? add_choice : NULL, &t);
+        d->backend->device->choices(d->context, false, to ? add_choice : NULL, &t);
 }
 
 void measure_program(struct open_turn *v, enum program_kind kind)
@@ -150,8 +151,10 @@ void measure_program(struct open_turn *v, enum program_kind kind)
     if (device->meta) {
         run_passes(v, kind, &r);
     } else if (workload_load(&m->work, kind, &r, &m->outcome)) {
-        if (v->plan->first)
+        if (v->plan->first) {
             take_choices(device, m->row, &row_program(m->row, kind)->choices);
+            calibration_choices(device, true);
+        }
         measure_loaded(v, kind, &r);
     }
     if (v->plan->first)

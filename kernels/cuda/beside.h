@@ -5,12 +5,14 @@
 #ifndef GTMARK_KERNELS_CUDA_BESIDE_H
 #define GTMARK_KERNELS_CUDA_BESIDE_H
 
+#include "kernels/backend.h"
+
 enum {
     CUDA_ALIGNMENT = 256,
     /* NVIDIA's recommendation for its largest generation ("cublasSetWorkspace" in the cuBLAS manual), and
        all. */
     PRODUCT_WORKSPACE = 32 << 20,
-    CUDA_WORKSPACE = 2 * PRODUCT_WORKSPACE,
+    CUDA_WORKSPACE = DEVICE_STREAMS * PRODUCT_WORKSPACE,
     PRODUCT_ALGORITHMS = 8, /* of a product, at most, that are timed */
     /*
      * Bytes that are not offered to programs, for code and memory that libraries take on first use. They do

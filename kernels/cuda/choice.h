@@ -1,8 +1,8 @@
 /*
  * Which of several ways to compute the same is fastest: timed once for each shape, when it is computed for
- * the first time, outside of captures, on the operands of that call. The context keeps the choice, so that
- * within a run bits do not change. The first way is taken unless another is faster by a margin
- * (product_plan.h).
+ * the first time, outside of captures, on the operands of that call, unless an earlier run did. The context
+ * keeps the choice, so that within a run bits do not change. The first way is taken unless another is faster
+ * by a margin (product_plan.h).
  */
 #ifndef GTMARK_KERNELS_CUDA_CHOICE_H
 #define GTMARK_KERNELS_CUDA_CHOICE_H
@@ -19,7 +19,7 @@ static const double choice_long = 1e-3;
 static inline struct cuda_choice *choice_find(struct cuda_context *c, const int64_t *key)
 {
     struct cuda_choice *found = c->choices;
-    while (found && memcmp(found->key, key, sizeof found->key) != 0)
+    while (found && memcmp(found->is.key, key, sizeof found->is.key) != 0)
         found = found->next;
     if (found)
         found->used = true;
@@ -33,7 +33,7 @@ static inline struct cuda_choice *choice_add(struct cuda_context *c, const int64
         abort();
     while (*last)
         last = &(*last)->next;
-    memcpy(added->key, key, sizeof added->key);
+    memcpy(added->is.key, key, sizeof added->is.key);
     added->used = true;
     return *last = added;
 }
@@ -112,10 +112,11 @@ static cuda_status choice_run(const struct cuda_context *c, int ways, const F &q
     return status;
 }
 
-/* Adds the times to the text; they are 0 if nothing was timed. */
+/* Adds the times to the choice; they are 0 if nothing was timed. */
 static inline void choice_add_times(struct cuda_choice *to, int ways, const double *seconds)
 {
-    for (int way = 0; way < ways && seconds[0] > 0; way++) {
+    to->timed = seconds[0] > 0;
+    for (int way = 0; way < ways && to->timed; way++) {
         size_t length = strlen(to->text);
         snprintf(to->text + length, sizeof to->text - length, "%s%.4g%s", way ? " " : ", ",
                  1e6 * seconds[way], way + 1 < ways ? "" : " us");

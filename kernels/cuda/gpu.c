@@ -1,7 +1,7 @@
 /*
  * A GPU's memory, streams and timing through the CUDA runtime.
  *
- * Every context has one stream, which all launches, copies and events use, and a second for captures. Copies
+ * Every context has one stream, which all launches, copies and events use, and others for captures. Copies
  * to and from pageable host memory wait for the stream, as the contract requires. Memory is allocated by
  * cudaMalloc, never managed, so that oversubscription fails rather than pages.
  */
@@ -99,8 +99,8 @@ static void close_context(void *context)
         cublasLtDestroy(c->blas_lt);
     if (c->blas)
         cublasDestroy(c->blas);
-    cudaFree(c->workspaces[0]);
-    for (int i = 0; i < 2; i++)
+    cudaFree(c->workspaces);
+    for (int i = 0; i < DEVICE_STREAMS; i++)
         if (c->streams[i])
             cudaStreamDestroy(c->streams[i]);
     free(c);
@@ -117,7 +117,7 @@ static cublasStatus_t make_blas(struct cuda_context *c)
     if (!status)
         status = cublasSetStream(*blas, c->stream);
     if (!status)
-        status = cublasSetWorkspace(*blas, c->workspaces[0], PRODUCT_WORKSPACE);
+        status = cublasSetWorkspace(*blas, c->workspaces, PRODUCT_WORKSPACE);
     if (!status)
         status = cublasSetPointerMode(*blas, CUBLAS_POINTER_MODE_HOST);
     if (!status)
@@ -140,6 +140,14 @@ static bool open_libraries(struct cuda_context *c, char *error, size_t error_siz
     return !sparse || refuse_library("cuSPARSE", cusparseGetErrorString(sparse), error, error_size);
 }
 
+static void use_stream(void *context, int stream, enum run_part part)
+{
+    struct cuda_context *c = context;
+    c->stream = c->streams[stream];
+    c->workspace = c->workspaces + stream * PRODUCT_WORKSPACE;
+    c->part = part;
+}
+
 /* The same of the streams and the workspaces. */
 static cudaError_t open_gpu(struct cuda_context *c)
 {
@@ -148,21 +156,21 @@ static cudaError_t open_gpu(struct cuda_context *c)
         status = cuda_probe();
     if (!status)
         status = cudaDeviceGetAttribute(&c->multiprocessors, cudaDevAttrMultiProcessorCount, c->device);
-    for (int i = 0; i < 2 && !status; i++)
+    for (int i = 0; i < DEVICE_STREAMS && !status; i++)
         status = cudaStreamCreateWithFlags(&c->streams[i], cudaStreamNonBlocking);
     if (!status)
-        status = cudaMalloc(&c->workspaces[0], CUDA_WORKSPACE);
-    c->workspaces[1] = (char *)c->workspaces[0] + PRODUCT_WORKSPACE;
-    c->stream = c->streams[0];
+        status = cudaMalloc((void **)&c->workspaces, CUDA_WORKSPACE);
+    use_stream(c, 0, RUN_WHOLE);
     return status;
 }
 
 /* A whole number in the environment, for comparing what it limits; without it the most. */
-static bool limit(const char *name, int64_t least, int64_t most, int64_t *value, char *error,
-                  size_t error_size)
+static bool limit(struct cuda_context *c, const char *name, int64_t least, int64_t most, int64_t *value,
+                  char *error, size_t error_size)
 {
     const char *text = getenv(name);
     char *end = NULL;
+    c->limited |= text != NULL;
     *value = text ? strtoll(text, &end, 10) : most;
     if (text && (end == text || *end || *value < least || *value > most)) {
         snprintf(error, error_size, "%s=%.40s: a whole number from %lld to %lld", name, text,
@@ -175,8 +183,8 @@ static bool limit(const char *name, int64_t least, int64_t most, int64_t *value,
 static bool read_limits(struct cuda_context *c, char *error, size_t error_size)
 {
     int64_t algorithms, mib;
-    if (!limit("GTMARK_PRODUCT_ALGORITHMS", 1, PRODUCT_ALGORITHMS, &algorithms, error, error_size) ||
-        !limit("GTMARK_PRODUCT_WORKSPACE", 0, PRODUCT_WORKSPACE >> 20, &mib, error, error_size))
+    if (!limit(c, "GTMARK_PRODUCT_ALGORITHMS", 1, PRODUCT_ALGORITHMS, &algorithms, error, error_size) ||
+        !limit(c, "GTMARK_PRODUCT_WORKSPACE", 0, PRODUCT_WORKSPACE >> 20, &mib, error, error_size))
         return false;
     c->product_algorithms = (int)algorithms;
     c->product_workspace = mib << 20;
@@ -367,12 +375,6 @@ static bool tied(const struct kernel *k)
     return k->prepare || strcmp(k->variant, "cublas") == 0;
 }
 
-static void use_stream(void *context, int stream)
-{
-    struct cuda_context *c = context;
-    c->stream = c->streams[stream];
-}
-
 static void event_await(void *context, void *event)
 {
     struct cuda_context *c = context;
@@ -384,7 +386,7 @@ static void event_await(void *context, void *event)
 static cudaGraph_t end_capture(struct cuda_context *c)
 {
     cudaGraph_t graph = NULL;
-    c->stream = c->streams[0];
+    use_stream(c, 0, RUN_WHOLE);
     if (c->captures)
         CUDA_CHECK(c, cudaStreamEndCapture(c->stream, &graph));
     c->captures = false;
@@ -419,16 +421,6 @@ static void launch(void *context, void *graph)
 static void graph_free(void *context, void *graph)
 {
     CUDA_CHECK(context, cudaGraphExecDestroy(graph));
-}
-
-static void tell_choices(void *context, void (*tell)(void *to, const char *text), void *to)
-{
-    struct cuda_context *c = context;
-    for (struct cuda_choice *choice = c->choices; choice; choice = choice->next) {
-        if (choice->used && tell)
-            tell(to, choice->text);
-        choice->used = false;
-    }
 }
 
 /*
@@ -489,7 +481,8 @@ const struct device cuda_gpu = {
     .graph_free = graph_free,
     .host_allocate = host_allocate,
     .host_release = host_release,
-    .choices = tell_choices,
+    .choices = choices_tell,
+    .recall = choices_recall,
     .traced = traced,
     .range_push = range_push,
     .range_pop = range_pop,

@@ -6,4 +6,8 @@
 
 extern const struct device cuda_gpu;
 
+/* Of its members these (choices.c). */
+void choices_tell(void *context, bool lines, void (*tell)(void *to, const char *text), void *to);
+void choices_recall(void *context, const char *line);
+
 #endif

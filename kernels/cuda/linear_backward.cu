@@ -6,6 +6,9 @@
  * an activation these are left to the epilogue of the product dw, if it can, and if that is faster than the
  * pass (choice.h). The products are cuBLASLt's (matmul.h), accumulating by beta; for those in BF16 dz is
  * rounded.
+ *
+ * In two parts (enum run_part), dz, its partial sums and dx are the first, what is left for db and dw the
+ * second.
  */
 #include "kernels/cuda/columns.cuh"
 #include "kernels/cuda/cuda.h"
@@ -54,20 +57,28 @@ int64_t sums_offset(const struct linear_backward_args *a)
     return a->act ? scratch_bytes(mat_size(a->dy), dtype_size(a->dy.dtype)) : 0;
 }
 
+bool is_part(const struct linear_backward_args *a, enum run_part part)
+{
+    enum run_part now = context_of(a->call)->part;
+    return now == RUN_WHOLE || now == part;
+}
+
 cuda_status slopes(const struct linear_backward_args *a)
 {
     const struct mat all[] = {slopes_of(a), a->dy, a->pre};
-    int width = width_of(all, a->act ? 3 : 2);
-    if (!a->act && !mat_present(a->db))
-        return cudaSuccess;
+    const int width = width_of(all, a->act ? 3 : 2);
+    const bool sums = mat_present(a->db) && is_part(a, RUN_PARAMETERS);
+    const bool reads = a->act ? is_part(a, RUN_DATA) : sums;
     return by_type(a->dy.dtype, [&](auto zero) {
         const linear_slopes<decltype(zero)> f = {all[0], a->dy, a->pre, a->act};
         if (!mat_present(a->db))
-            return run_entries(a->call, lines_by_row(a->dy.rows, a->dy.cols, width), f);
+            return reads ? run_entries(a->call, lines_by_row(a->dy.rows, a->dy.cols, width), f) : cudaSuccess;
         struct columns c = columns_of(a->dy.rows, a->dy.cols, width);
         float *partial = (float *)scratch_at(a->call, sums_offset(a));
-        const struct column_results to = {a->db, {}, {}, 0};
-        return run_columns(a->call, c, f, partial, to);
+        cuda_status status = reads ? run_column_partials(a->call, c, f, partial) : cudaSuccess;
+        return status.fault || !sums
+                   ? status
+                   : run_column_totals(a->call, c.chunks, c.cols, partial, {a->db, {}, {}, 0});
     });
 }
 
@@ -80,12 +91,12 @@ struct matmul weight_gradient(const struct linear_backward_args *a, bool tf32, b
 
 enum sums { IN_PRODUCT, APART };
 
-/* dw and db. */
+/* dz, dw and db. */
 cuda_status gradients(const struct linear_backward_args *a, bool tf32, enum sums sums)
 {
     const struct matmul dw = weight_gradient(a, tf32, sums == IN_PRODUCT);
     cuda_status status = sums == APART ? slopes(a) : cuda_status(cudaSuccess);
-    return status.fault || !mat_present(a->dw) ? status : matmul(a->call, &dw);
+    return status.fault || !mat_present(a->dw) || !is_part(a, RUN_PARAMETERS) ? status : matmul(a->call, &dw);
 }
 
 /* Times both, the first time. */
@@ -106,7 +117,7 @@ cuda_status choose_sums(const struct linear_backward_args *a, bool tf32, struct 
     if (own && !status.fault)
         status = cudaStreamSynchronize(c->stream);
     cudaFree(own);
-    choice->way = fastest;
+    choice->is.way = fastest;
     snprintf(choice->text, sizeof choice->text, "bias gradient of %lld x %lld %s: %s", (long long)a->dy.rows,
              (long long)a->dy.cols, tf32 ? "tf32" : dtype_name(a->dy.dtype),
              fastest == APART ? "apart" : "in the product");
@@ -136,7 +147,7 @@ cuda_status find_sums(const struct linear_backward_args *a, bool tf32, enum sums
     struct cuda_choice *choice = choice_find(c, key);
     if (!choice)
         status = choose_sums(a, tf32, choice = choice_add(c, key));
-    *sums = (enum sums)choice->way;
+    *sums = (enum sums)choice->is.way;
     return status;
 }
 
@@ -147,7 +158,7 @@ cuda_status linear_backward(const struct linear_backward_args *a, bool tf32)
     cuda_status status = find_sums(a, tf32, &sums);
     if (!status.fault)
         status = gradients(a, tf32, sums);
-    return status.fault || !mat_present(a->dx) ? status : matmul(a->call, &dx);
+    return status.fault || !mat_present(a->dx) || !is_part(a, RUN_DATA) ? status : matmul(a->call, &dx);
 }
 } // namespace
 

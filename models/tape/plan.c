@@ -27,11 +27,11 @@ static int64_t aligned(const struct tape *t, int64_t bytes)
 }
 
 /*
- * When a storage is used, by streams: the last entry of each that uses it, and the last that is over before
- * any entry that uses it begins; -1: none.
+ * When a storage is used, by streams: the last place on each that uses it, and the last that is over before
+ * any that uses it begins; -1: none.
  */
 struct span {
-    int last[2], before[2];
+    int last[DEVICE_STREAMS], before[DEVICE_STREAMS];
 };
 
 /* A dynamic storage with the first and last entry that uses it. */
@@ -41,20 +41,20 @@ struct life {
     int64_t bytes, offset, end; /* end: offset + bytes */
 };
 
-static const struct span always = {{INT_MAX, INT_MAX}, {-1, -1}};
+static const struct span never = {{-1, -1, -1}, {INT_MAX, INT_MAX, INT_MAX}},
+                         always = {{INT_MAX, INT_MAX, INT_MAX}, {-1, -1, -1}};
 
-static void extend(struct span *s, const struct stream_place *turns, int entry)
+static void extend(struct span *s, const struct stream_place *turn, int place)
 {
-    const struct stream_place turn = turns ? turns[entry] : (struct stream_place){.known = -1};
-    int other = 1 - turn.stream;
-    s->last[turn.stream] = entry;
-    s->before[turn.stream] = entry - 1 < s->before[turn.stream] ? entry - 1 : s->before[turn.stream];
-    s->before[other] = turn.known < s->before[other] ? turn.known : s->before[other];
+    s->last[turn->stream] = place;
+    for (int i = 0; i < DEVICE_STREAMS; i++)
+        s->before[i] = turn->known[i] < s->before[i] ? turn->known[i] : s->before[i];
 }
 
 static void use(struct life *lives, const struct tape *t, const struct program *program, struct mat m,
-                int entry)
+                const struct stream_place *turn, int place)
 {
+    const int entry = turn->entry;
     struct life *l = &lives[m.storage];
     if (!mat_present(m) || category_persistent(t->storages[m.storage].category))
         return;
@@ -62,7 +62,7 @@ static void use(struct life *lives, const struct tape *t, const struct program *
     if (l->first < 0)
         l->first = s->whole ? 0 : entry;
     l->last = s->keep || s->whole ? program->count - 1 : entry;
-    extend(&l->span, program == &t->main ? t->turns : NULL, entry);
+    extend(&l->span, turn, place);
     if (s->whole)
         l->span = always;
     else if (s->keep)
@@ -74,17 +74,20 @@ static struct life *lifetimes(const struct tape *t, const struct program *progra
 {
     struct life *lives = arena_alloc(t->metadata, (size_t)t->storage_count * sizeof *lives);
     for (int i = 0; i < t->storage_count; i++)
-        lives[i] = (struct life){.storage = i,
-                                 .first = -1,
-                                 .span = {{-1, -1}, {INT_MAX, INT_MAX}},
-                                 .bytes = aligned(t, t->storages[i].bytes)};
-    for (int e = 0; e < program->count; e++) {
-        const struct entry *entry = &program->entries[e];
+        lives[i] = (struct life){
+            .storage = i, .first = -1, .span = never, .bytes = aligned(t, t->storages[i].bytes)};
+    const struct stream_place *turns = program == &t->main ? t->turns : NULL;
+    for (int i = 0; i < (turns ? t->turn_count : program->count); i++) {
+        const struct stream_place turn =
+            turns ? turns[i] : (struct stream_place){.entry = i, .known = {i - 1, -1, -1}};
+        const struct entry *entry = &program->entries[turn.entry];
         const struct op_info *info = op_info(entry->op);
-        for (int i = 0; i < info->operand_count; i++)
-            if (operand_is_mat(&info->operands[i]))
-                use(lives, t, program, *operand_mat(&info->operands[i], entry->args), e);
-        use(lives, t, program, entry->scratch, e);
+        for (int k = 0; k < info->operand_count; k++) {
+            const struct operand *o = &info->operands[k];
+            if (operand_is_mat(o) && stream_touches(t, turn.part, o, *operand_mat(o, entry->args)))
+                use(lives, t, program, *operand_mat(o, entry->args), &turn, i);
+        }
+        use(lives, t, program, entry->scratch, &turn, i);
     }
     return lives;
 }
@@ -105,7 +108,7 @@ struct placed {
 
 static inline int is_over(struct span a, struct span b)
 {
-    return (a.last[0] <= b.before[0]) & (a.last[1] <= b.before[1]);
+    return (a.last[0] <= b.before[0]) & (a.last[1] <= b.before[1]) & (a.last[2] <= b.before[2]);
 }
 
 /* Those whose lifetimes overlap, found without branches, since no processor can predict them. */
@@ -233,7 +236,7 @@ const struct plan *tape_plan(struct tape *t)
     for (enum category c = 0; c < MEMORY_CATEGORIES; c++)
         if (category_persistent(c))
             end = place_category(t, c, true, place_category(t, c, false, end));
-    t->turns = streams_plan(t);
+    streams_plan(t);
     struct life *lives = lifetimes(t, &t->main);
     int64_t initial = place(t, lifetimes(t, &t->init), end), running = place(t, lives, end);
     t->plan.arena = initial > running ? initial : running;

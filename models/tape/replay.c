@@ -295,12 +295,14 @@ static void run_on_streams(const struct tape *t, void **over)
 {
     const struct device *d = device_of(t);
     void *context = t->config.context;
-    for (int i = 0; i < t->main.count; i++) {
+    for (int i = 0; i < t->turn_count; i++) {
         const struct stream_place *turn = &t->turns[i];
-        d->use_stream(context, turn->stream);
-        if (turn->after >= 0)
-            d->event_await(context, over[turn->after]);
-        t->main.entries[i].kernel->run(t->main.entries[i].args);
+        const struct entry *e = &t->main.entries[turn->entry];
+        d->use_stream(context, turn->stream, turn->part);
+        for (int s = 0; s < DEVICE_STREAMS; s++)
+            if (turn->after[s] >= 0)
+                d->event_await(context, over[turn->after[s]]);
+        e->kernel->run(e->args);
         if (turn->awaited)
             d->event_record(context, over[i] = d->event_new(context));
     }
@@ -309,7 +311,7 @@ static void run_on_streams(const struct tape *t, void **over)
 void tape_capture(struct tape *t)
 {
     const struct device *d = device_of(t);
-    void **over = calloc((size_t)t->main.count + 1, sizeof *over);
+    void **over = calloc((size_t)t->turn_count + 1, sizeof *over);
     if (!over)
         abort();
     d->capture_begin(t->config.context);
@@ -318,7 +320,7 @@ void tape_capture(struct tape *t)
     else
         run_entries(t);
     t->graph = d->capture_end(t->config.context);
-    for (int i = 0; i < t->main.count; i++)
+    for (int i = 0; i < t->turn_count; i++)
         if (over[i])
             d->event_free(t->config.context, over[i]);
     free(over);

@@ -43,12 +43,14 @@ struct segment {
     const struct segment *before; /* the segment before it, or null */
 };
 
-/* Where a captured program has an entry (streams.c). */
+/* Where a captured program has an entry, or a part of one (streams.c). */
 struct stream_place {
+    int entry;
+    enum run_part part;
     int stream;
-    int after;    /* the entry of the other stream that it waits for; -1: none */
-    int known;    /* the last entry of the other stream that is over when it begins; -1: none */
-    bool awaited; /* an entry of the other stream waits for it */
+    int after[DEVICE_STREAMS]; /* the place on each other stream that it waits for; -1: none */
+    int known[DEVICE_STREAMS]; /* the last place on each that is over when it begins; -1: none */
+    bool awaited;              /* one on another stream waits for it */
 };
 
 enum { KEPT_MOST = 8 };
@@ -66,7 +68,8 @@ struct tape {
     struct segment *segments; /* the last one, or null */
     struct plan plan;
     int64_t (*live)[MEMORY_CATEGORIES]; /* bytes per entry of main */
-    const struct stream_place *turns;   /* of main's entries; null: one after the other */
+    const struct stream_place *turns;   /* of main's entries, in order; null: one after the other */
+    int turn_count;
     void *arena;
     struct mat schedule;        /* of AdamW; absent until it is asked for */
     double *start;              /* its initial value */
@@ -135,8 +138,11 @@ enum order_kind {
 };
 void order(const struct tape *t, enum order_kind kind);
 
-/* The turns of main's entries, by their operands; null if one stream has all of them. */
-struct stream_place *streams_plan(struct tape *t);
+/* Sets the turns of main's entries, by their operands; null if one stream has all of them. */
+void streams_plan(struct tape *t);
+
+/* Whether a part of an entry touches an operand. */
+bool stream_touches(const struct tape *t, enum run_part part, const struct operand *o, struct mat m);
 
 /* Frees what tape_layout allocated. */
 void tape_release(struct tape *t);
