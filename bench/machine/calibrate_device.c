@@ -163,6 +163,7 @@ bool calibrate_device(const struct device_choice *d, int threads, struct calibra
     bool known = device->facts(d->index, &f);
     *c = (struct calibration){.threads = threads, .memory = f.memory, .isa = "cuda"};
     snprintf(c->cpu, sizeof c->cpu, "%s", d->card);
+    calibration_choices(d, false);
     utc_now(c->time);
     int64_t room = device->available(d->context) / 2, wanted = max_of(SWEEP_LEAST, SWEEP_BEYOND * f.l2);
     struct measured m = {.d = d, .bytes = min_of(wanted, room) / SWEEP_FIRST * SWEEP_FIRST};

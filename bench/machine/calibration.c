@@ -243,7 +243,7 @@ bool calibration_save(const char *path, const struct calibration *list, int coun
     return saved;
 }
 
-static void add_line(void *lines, const char *line)
+static void keep_choice(void *lines, const char *line)
 {
     value_append(lines, value_new_text(line));
 }
@@ -260,7 +260,7 @@ void calibration_choices(const struct device_choice *d, bool keep)
         value_set(file, "choices", lines = value_new_array());
     size_t before = value_size(lines);
     if (keep)
-        d->backend->device->choices(d->context, true, add_line, lines);
+        d->backend->device->choices(d->context, true, keep_choice, lines);
     for (struct walk w = value_walk(lines); !keep && walk_next(&w);)
         if (value_read_text(w.value, &line))
             d->backend->device->recall(d->context, line);

@@ -8,7 +8,6 @@
 #include "analysis/statistics/allocate.h"
 #include "analysis/tables/units.h"
 #include "bench/base/suggest.h"
-#include "bench/machine/calibration.h"
 
 const char device_allowed[] = "cpu, ref, cuda, cuda:N, cuda:all or meta";
 static const char *const names[] = {"cpu", "ref", "cuda", "cuda:all", "meta"};
@@ -121,7 +120,6 @@ static bool open_gpu(struct device_choice *d, struct message *error)
     if (!d->context)
         return d->all ? complain(error, "--device %s: %s: %s", d->given, d->name, why)
                       : complain(error, "--device %s: %s", d->given, why);
-    calibration_choices(d, false);
     bool known = device->facts(d->index, &f);
     if (known)
         d->nvml = nvml_open(NVML_LIBRARY, f.bus, &d->no_nvml);

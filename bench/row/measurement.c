@@ -148,6 +148,8 @@ void measure_program(struct open_turn *v, enum program_kind kind)
     if (v->plan->first)
         plan_ranks(v, kind);
     take_choices(device, NULL, NULL);
+    if (v->plan->first)
+        calibration_choices(device, false);
     if (device->meta) {
         run_passes(v, kind, &r);
     } else if (workload_load(&m->work, kind, &r, &m->outcome)) {

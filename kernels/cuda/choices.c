@@ -51,7 +51,10 @@ void choices_recall(void *context, const char *line)
     for (size_t i = 0; i < sizeof one->is; i++)
         sscanf(digits + 2 * i, "%2hhx", (unsigned char *)&one->is + i);
     snprintf(one->text, sizeof one->text, "%s, of an earlier run", digits + DIGITS);
-    while (*last)
+    while (*last && memcmp((*last)->is.key, one->is.key, sizeof one->is.key) != 0)
         last = &(*last)->next;
-    *last = one;
+    if (*last)
+        free(one);
+    else
+        *last = one;
 }
