@@ -9,7 +9,7 @@ int main(int argc, char **argv)
         .doc = "every op alone, with every kernel of the device, against the roofline",
         .axis = AXIS_NODES,
         .values = "500",
-        .budget = 30,
+        .budget = 40,
         .kernels = true,
     };
     waiting_shorten(argv);

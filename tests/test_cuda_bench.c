@@ -130,7 +130,8 @@ static void change_choices(const struct house *h, bool version)
 {
     char path[PATH_MAX], error[256], other[1000];
     calibration_path(h, path);
-    struct value *file = value_load(path, error), *lines = value_get(file, "choices");
+    struct value *file = value_load(path, error), *lines = value_get(file, "choices"),
+                 *changed = value_new_array();
     assert_true(value_size(lines) > 5);
     for (size_t i = 0; i < value_size(lines); i++) {
         const char *line, *digits;
@@ -138,8 +139,9 @@ static void change_choices(const struct house *h, bool version)
         assert_non_null(digits = strchr(line, ':'));
         snprintf(other, sizeof other, "%.*s%s%s", (int)(digits - line), line, version ? "1" : "",
                  version ? digits : ": 012");
-        value_replace(lines, i, value_new_text(other));
+        value_append(changed, value_new_text(other));
     }
+    value_set(file, "choices", changed);
     assert_true(value_save(file, path, 1, error));
     value_free(file);
 }

@@ -59,25 +59,22 @@ void config_axis(const struct config *c, enum axis a, struct axis_value *v)
     const struct encoding_config *pe = &c->parts.pe;
     const void *at = (const char *)c + places[a].offset;
     *v = (struct axis_value){.kind = axis->kind};
-    if (a == AXIS_PE) {
+    if (a == AXIS_PE)
         encoding_format(pe, v->buffer, sizeof v->buffer);
-        v->text = v->buffer;
-    } else if (a == AXIS_BIAS) {
+    else if (a == AXIS_BIAS)
         bias_format(pe, v->buffer);
-        v->text = v->buffer;
-    } else if (a == AXIS_EXPANDER) {
-        snprintf(v->buffer, sizeof v->buffer, pe->globals ? "%" PRId64 ":%" PRId64 : "%" PRId64, pe->expander,
-                 pe->globals);
-        v->text = pe->expander ? v->buffer : axis->standard;
-    } else if (axis->kind == AXIS_TEXT) {
+    else if (a == AXIS_EXPANDER)
+        expander_format(pe, v->buffer);
+    else if (axis->kind == AXIS_TEXT)
         v->text = *(const char *const *)at;
-    } else if (axis->kind == AXIS_NAME) {
+    else if (axis->kind == AXIS_NAME)
         v->text = axis->choice(*(const int *)at - axis->first);
-    } else if (axis->kind == AXIS_NUMBER) {
+    else if (axis->kind == AXIS_NUMBER)
         v->real = *(const double *)at;
-    } else {
+    else
         v->count = places[a].size == sizeof(int) ? *(const int *)at : *(const int64_t *)at;
-    }
+    if (*v->buffer)
+        v->text = v->buffer;
     v->is_absent = (c->timed.kernel && axis->of_model) ||
                    (a == AXIS_DEGREE && graph_is_file(c->graph.family)) ||
                    (a == AXIS_SOLVER && encoding_without_pairs(pe));

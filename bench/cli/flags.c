@@ -236,7 +236,7 @@ static const struct flag flags[] = {
      OFF(roofline)},
 
     {SAMPLES, "budget", "SECONDS",
-     "time of the whole run (default 60; presets 120, kernels 30, encodings 20)", SECONDS(sampling.budget),
+     "time of the whole run (default 60; presets 120, kernels 40, encodings 20)", SECONDS(sampling.budget),
      .min = 0.001},
     {SAMPLES, "repetitions", "N",
      "of each row, spread over the run; fewer than 7 give no verdict (default 10)",

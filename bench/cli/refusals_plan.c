@@ -34,17 +34,16 @@ static const char *library_of(const struct options *o, const struct config *c, e
 static void name_model(const struct config *c, struct message *to)
 {
     const struct model_config *p = &c->parts;
-    char pe[80] = "", mlp[128] = "", bias[BIAS_TEXT];
+    char pe[80] = "", mlp[128] = "", more[BIAS_TEXT];
     if (p->pe.kind)
         snprintf(pe, sizeof pe, " --pe %s:%" PRId64 ":%" PRId64, encoding_name((int)p->pe.kind), p->pe.k,
                  p->pe.width);
     if (p->mlp)
         snprintf(mlp, sizeof mlp, " --mlp %s --dropout %.10g", mlp_name((int)p->mlp), p->dropout);
-    bias_format(&p->pe, bias);
-    if (p->pe.buckets)
-        snprintf(mlp + strlen(mlp), sizeof mlp - strlen(mlp), " --bias %s", bias);
-    if (p->pe.expander)
-        snprintf(mlp + strlen(mlp), sizeof mlp - strlen(mlp), " --expander %" PRId64, p->pe.expander);
+    if (bias_format(&p->pe, more))
+        snprintf(mlp + strlen(mlp), sizeof mlp - strlen(mlp), " --bias %s", more);
+    if (expander_format(&p->pe, more))
+        snprintf(mlp + strlen(mlp), sizeof mlp - strlen(mlp), " --expander %s", more);
     complain(to, "--model %s --attention %s --mpnn %s --heads %" PRId64 " --hidden %" PRId64 "%s%s: %s",
              c->model, attention_name((int)p->attention), mpnn_name((int)p->mpnn), p->heads, p->hidden, pe,
              mlp, model_refuses(p));
@@ -117,16 +116,16 @@ static bool check_bias(const struct options *o, const struct config *c, struct m
 static bool check_expander(const struct config *c, struct message *error)
 {
     const struct graph_config *g = &c->graph;
+    char text[BIAS_TEXT];
     double nodes = (double)g->nodes * (double)g->graphs;
     int64_t edges = nodes * g->degree < 0x1p62 ? (int64_t)(nodes * g->degree) : INT64_MAX / 2;
-    if (!c->parts.pe.expander || graph_is_file(g->family))
+    if (!expander_format(&c->parts.pe, text) || graph_is_file(g->family))
         return true;
     edges = expander_edges(&c->parts.pe, g->nodes * g->graphs, edges, g->graphs);
-    return edges <= CSR_MAX_EDGES ||
-           complain(error,
-                    "--expander %" PRId64 ":%" PRId64 " --nodes %" PRId64 ": %" PRId64
-                    " edges with those of the graph; at most %" PRId64,
-                    c->parts.pe.expander, c->parts.pe.globals, g->nodes, edges, CSR_MAX_EDGES);
+    return edges <= CSR_MAX_EDGES || complain(error,
+                                              "--expander %s --nodes %" PRId64 ": %" PRId64
+                                              " edges with those of the graph; at most %" PRId64,
+                                              text, g->nodes, edges, CSR_MAX_EDGES);
 }
 
 static bool check_source(const struct options *o, const struct config *c, struct message *error)

@@ -86,11 +86,23 @@ bool bias_parse(const char *text, struct encoding_config *c)
            c->hops <= HOPS_MAX;
 }
 
-void bias_format(const struct encoding_config *c, char text[BIAS_TEXT])
+/* "none", or the name and one or two numbers. */
+static bool format_choice(const char *name, int64_t first, int64_t second, char text[BIAS_TEXT])
 {
-    int used = snprintf(text, BIAS_TEXT, c->buckets ? "spd:%lld" : "none", (long long)c->buckets);
-    if (c->hops)
-        snprintf(text + used, BIAS_TEXT - (size_t)used, ":%lld", (long long)c->hops);
+    int used = snprintf(text, BIAS_TEXT, first ? "%s%lld" : "none", name, (long long)first);
+    if (first && second)
+        snprintf(text + used, BIAS_TEXT - (size_t)used, ":%lld", (long long)second);
+    return first > 0;
+}
+
+bool bias_format(const struct encoding_config *c, char text[BIAS_TEXT])
+{
+    return format_choice("spd:", c->buckets, c->hops, text);
+}
+
+bool expander_format(const struct encoding_config *c, char text[BIAS_TEXT])
+{
+    return format_choice("", c->expander, c->globals, text);
 }
 
 bool expander_parse(const char *text, struct encoding_config *c)

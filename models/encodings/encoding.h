@@ -70,12 +70,13 @@ bool encoding_any(const struct encoding_config *c);
 enum { BUCKETS_MAX = 1024, HOPS_MAX = 64, BIAS_TEXT = 32 };
 bool bias_parse(const char *text, struct encoding_config *c);
 
-/* The inverse of bias_parse. */
-void bias_format(const struct encoding_config *c, char text[BIAS_TEXT]);
+/* The inverse of bias_parse. False for "none". */
+bool bias_format(const struct encoding_config *c, char text[BIAS_TEXT]);
 
 /* Parses "none", "3" or "3:1", and sets c->expander and c->globals. False for anything else. */
 enum { EXPANDER_MAX = 64 };
 bool expander_parse(const char *text, struct encoding_config *c);
+bool expander_format(const struct encoding_config *c, char text[BIAS_TEXT]);
 
 /*
  * What is drawn of a graph of n nodes: up to so many nodes all edges but loops. The graph with these edges
