@@ -251,7 +251,7 @@ static const struct flag flags[] = {
      WHOLE(sampling.warmup, 0, 1e6)},
 
     {OUTPUT, "format", "NAME",
-     "of stdout: table (default), md, csv, csv-full, csv-profile, json, jsonl, bmf (Bencher), github",
+     "stdout: table (default), md, csv[-full|-profile], json, jsonl, bmf, github",
      CHOICE(output.format, format_names)},
     {OUTPUT, "columns", "LIST", "of the table or CSV: fields of docs/fields.md, or forward, step, ...",
      .kind = FLAG_LIST, .read = read_column},
