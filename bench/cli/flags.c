@@ -250,8 +250,7 @@ static const struct flag flags[] = {
     {SAMPLES, "warmup", "N", "runs before the samples of a repetition (default: by time)",
      WHOLE(sampling.warmup, 0, 1e6)},
 
-    {OUTPUT, "format", "NAME",
-     "stdout: table (default), md, csv[-full|-profile], json, jsonl, bmf, github",
+    {OUTPUT, "format", "NAME", "stdout: table (default), md, csv[-full|-profile], json, jsonl, bmf, github",
      CHOICE(output.format, format_names)},
     {OUTPUT, "columns", "LIST", "of the table or CSV: fields of docs/fields.md, or forward, step, ...",
      .kind = FLAG_LIST, .read = read_column},
