@@ -216,10 +216,8 @@ ifeq ($(HAVE_CUDA),1)
 cuda_id := $(shell { echo '$(nvcc) $(gpu)'; cat kernels/*.h kernels/*.def kernels/cuda/*; } | cksum | tr ' ' -)
 $(OBJ)/kernels/plugin.o:                               way := -DCUDA_ID='"$(cuda_id)"'
 build/cuda/obj/kernels/cuda/table.c.o:                 way := -DCUDA_ID='"$(cuda_id)"'
-$(BUILD)/emulated/obj/kernels/cuda/table.c.o:          way := -DCUDA_ID='"$(cuda_id)"'
 build/cuda/obj/kernels/cuda/refusal.c.o:               way := -DCUDA_ARCHS='"$(subst $() ,/,$(CUDA_ARCHS))"'
-$(BUILD)/emulated/obj/kernels/cuda/refusal.c.o:        way := -DCUDA_ARCHS='"$(subst $() ,/,$(CUDA_ARCHS))"'
-$(OBJ)/kernels/plugin.o build/cuda/obj/kernels/cuda/table.c.o $(BUILD)/emulated/obj/kernels/cuda/table.c.o: build/cuda/id
+$(OBJ)/kernels/plugin.o build/cuda/obj/kernels/cuda/table.c.o: build/cuda/id
 endif
 build/cuda/id: FORCE
 	@mkdir -p $(@D)
@@ -342,49 +340,38 @@ $(plugins): kernels/gtmark_plugin.h $(BUILD)/config.mk Makefile
 $(filter-out $(faults:%=$(BUILD)/tests/plugins/%.so),$(plugins)): $(BUILD)/tests/plugins/%.so: tests/plugins/%.c
 plugins: $(plugins)
 
-# The example for GPUs, as its author builds it; on the emulated device also with each of its faults.
-ifeq ($(HAVE_CUDA)$(san),1)
-plugins_gpu := $(BUILD)/tests/plugins/edge_mean.cuda.so
-endif
-$(plugins_gpu): tests/plugins/edge_mean.cu kernels/gtmark_plugin.h build/cuda/request
-	@mkdir -p $(@D) && $(call say,nvcc,$(@:$(BUILD)/%=%))
-	$(Q)$(CUDA_NVCC) -O2 $(gpu) -shared -Xcompiler $(cuda_host) -I kernels $< -o $@
-
-# The kernels on an emulated device (tests/emulator): compiled for the host, in a library that these programs open
-# instead. It switches stacks by x86-64's rules, and without sanitizers, which would have to know of them.
+# nvcc's objects linked with an emulated device (tests/emulator), in a library that these programs open instead, and in
+# tests of the device. Failing calls go by x86-64's rules, and without sanitizers, which would have to know of them.
 ifeq ($(HAVE_CUDA)$(ISA_X86)$(san),11)
+counters       := $(BUILD)/emulated/tests/test_counters
 emulated_gpu   := $(patsubst %,$(BUILD)/emulated/tests/test_%,\
                     $(addprefix cuda_,build kernels models bench faults) saturated)
-emulator_tests := test_emulator test_matrices
-emulated       := $(emulated_gpu) $(addprefix $(BUILD)/emulated/tests/,$(emulator_tests))
-counters       := $(BUILD)/emulated/tests/test_counters
+emulator_tests := $(addprefix $(BUILD)/emulated/tests/,test_emulator test_matrices)
+emulated       := $(emulated_gpu) $(emulator_tests) $(counters)
 emulated_audit := $(BUILD)/emulated/audit $(patsubst %,$(BUILD)/emulated/plugins/%.so,NONE TAIL PAST_END INPUT)
-# Tests with kernels that are executed from the PTX in these files of nvcc; as arguments of tests/run.sh. `test` has each
-# op's kernels from PTX alone, where more faults show (tests/emulator/test_emulator.cu); soak also from their source.
-planted_ptx    := $(patsubst %,build/cuda/obj/tests/emulator/%.cu.o,$(emulator_tests))
-on_ptx         := $(foreach t,$(emulator_tests),GTMARK_PTX=build/cuda/obj/tests/emulator/$t.cu.o $(BUILD)/emulated/tests/$t) \
-                  GTMARK_PTX=$(cuda) $(addprefix $(BUILD)/emulated/tests/test_cuda_,kernels models) $(counters) GTMARK_PTX=
 endif
 emulated_bench := $(BUILD)/emulated/bench_node_scaling
 emulated_set   := $(patsubst %,$(BUILD)/emulated/bench_%,node_scaling batch_scaling presets kernels)
 emulated_lib   := $(BUILD)/emulated/cuda/libgtmark_cuda.so
-emulated_obj   := $(patsubst %,$(BUILD)/emulated/obj/%.o,\
-                    $(wildcard tests/emulator/*.cc kernels/cuda/*.c kernels/cuda/*.cu))
-$(BUILD)/emulated/obj/%.c.o:  emulated_as = -std=gnu11 -O1
-$(BUILD)/emulated/obj/%.cc.o: emulated_as = -x c++ $(CXX_FLAGS) -O3
-# Every access to memory by a kernel calls a function, which is the emulated device's (tests/emulator/access.cc). Where
-# functions begin with an instruction against attacks, the list of kernels would point behind it (launch.cc).
-$(BUILD)/emulated/obj/%.cu.o: emulated_as = -x c++ $(CXX_FLAGS) -O1 -include tests/emulator/language.h \
-                                            -fsanitize=thread -fcf-protection=none -Wno-unknown-pragmas -Wno-sign-compare
-
-emulator_obj   := $(patsubst %,$(BUILD)/emulated/obj/tests/emulator/%.cu.o,$(emulator_tests))
-$(emulated_obj) $(emulator_obj): $(BUILD)/emulated/obj/%.o: % $(BUILD)/config.mk $(BUILD)/cuda.mk Makefile
+emulator_obj   := $(patsubst %,$(BUILD)/emulated/obj/%.o,$(wildcard tests/emulator/*.cc))
+$(emulator_obj): $(BUILD)/emulated/obj/%.o: % $(BUILD)/config.mk $(BUILD)/cuda.mk Makefile
 	@mkdir -p $(@D) && $(call say,compiling,$(@:$(BUILD)/%=%))
-	$(Q)$(CC) $(emulated_as) $(way) $(warnings) -g1 -fPIC -ffp-contract=off -I. $(CUDA_INCLUDE) $(CFLAGS) \
-	    -MMD -MP -c $< -o $@
-$(emulated_lib): $(emulated_obj)
+	$(Q)$(CC) -x c++ $(CXX_FLAGS) -O3 $(warnings) -g1 -fPIC -ffp-contract=off -I. $(CUDA_INCLUDE) $(CFLAGS) -MMD -MP -c $< -o $@
+$(emulated_lib): $(cuda_obj) $(emulator_obj)
 	@mkdir -p $(@D) && $(call say,linking,$@)
 	$(Q)$(CC) -shared -Wl,-z,defs $^ $(LDFLAGS) -lstdc++ -lm -o $@
+
+# The example for GPUs, as its author builds it; for the emulated device also with each of its faults.
+ifeq ($(HAVE_CUDA)$(san),1)
+plugins_gpu := $(BUILD)/tests/plugins/edge_mean.cuda.so
+endif
+emulated_plugins := $(filter %.so,$(emulated_audit))
+$(emulated_plugins): with = -cudart none -DFAULT=$(basename $(@F)) $(emulated_lib)
+$(emulated_plugins): $(emulated_lib)
+$(plugins_gpu) $(emulated_plugins): tests/plugins/edge_mean.cu kernels/gtmark_plugin.h build/cuda/request
+	@mkdir -p $(@D) && $(call say,nvcc,$(@:$(BUILD)/%=%))
+	$(Q)$(CUDA_NVCC) -O2 $(gpu) -shared -Xcompiler $(cuda_host) -I kernels $< $(with) -o $@
+
 # CUPTI as a test plays it, by the name under which the kernel library opens it (tests/cupti/played.c).
 played_cupti := $(BUILD)/emulated/libcupti.so
 $(played_cupti): tests/cupti/played.c $(BUILD)/config.mk $(BUILD)/cuda.mk Makefile
@@ -392,22 +379,15 @@ $(played_cupti): tests/cupti/played.c $(BUILD)/config.mk $(BUILD)/cuda.mk Makefi
 	$(Q)$(CC) -std=gnu11 $(flags) $(CUDA_INCLUDE) -fPIC -shared $< $(LDFLAGS) \
 	    -Wl,-soname,$(@F).$(firstword $(subst ., ,$(NVCC_RELEASE))) -o $@
 $(emulated_gpu): | $(played_cupti)
-$(filter %.so,$(emulated_audit)): $(BUILD)/emulated/plugins/%.so: $(BUILD)/emulated/obj/tests/plugins/%.cu.o $(emulated_lib)
-	@mkdir -p $(@D) && $(call say,linking,$@)
-	$(Q)$(CC) -shared $^ '$(look_in)$(CURDIR)/$(dir $(emulated_lib))' $(LDFLAGS) -lstdc++ -o $@
-$(BUILD)/emulated/obj/tests/plugins/%.cu.o: tests/plugins/edge_mean.cu kernels/gtmark_plugin.h $(BUILD)/cuda.mk Makefile
-	@mkdir -p $(@D) && $(call say,compiling,$(@:$(BUILD)/%=%))
-	$(Q)$(CC) $(emulated_as) -DFAULT=$* $(warnings) -g -fPIC -I. -Ikernels $(CUDA_INCLUDE) $(CFLAGS) -c $< -o $@
-$(emulated_gpu) $(emulated_set) $(emulated_audit) $(counters): cuda_here := '$(look_in)$(CURDIR)/$(dir $(emulated_lib))'
+$(emulated_gpu) $(emulated_set) $(BUILD)/emulated/audit $(counters): cuda_here := '$(look_in)$(CURDIR)/$(dir $(emulated_lib))'
 $(emulated_gpu): $(BUILD)/emulated/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)/libgtmark.a | $(emulated_lib) ; $(link)
 $(emulated_gpu): | $(emulated_bench)
 $(counters): $(OBJ)/tests/emulator/test_counters.o $(helpers) $(BUILD)/libgtmark.a | $(emulated_lib) ; $(link)
 $(emulated_set) $(BUILD)/emulated/audit: $(BUILD)/emulated/%: $(OBJ)/bench/%.o $(BUILD)/libgtmark.a | $(emulated_lib) ; $(link)
-$(addprefix $(BUILD)/emulated/tests/,$(emulator_tests)): $(BUILD)/emulated/tests/%: \
-    $(BUILD)/emulated/obj/tests/emulator/%.cu.o $(filter %.cc.o,$(emulated_obj))
+$(emulator_tests): $(BUILD)/emulated/tests/%: build/cuda/obj/tests/emulator/%.cu.o $(emulator_obj)
 	@mkdir -p $(@D) && $(call say,linking,$@)
 	$(Q)$(CC) $^ $(LDFLAGS) $(CMOCKA) -lstdc++ -lm -ldl -o $@
--include $(emulated_obj:.o=.d) $(emulator_obj:.o=.d) $(planted_ptx:.o=.d)
+-include $(emulator_obj:.o=.d) $(emulator_tests:$(BUILD)/emulated/tests/%=build/cuda/obj/tests/emulator/%.cu.d)
 
 # The kernels for the CPU as ThreadSanitizer watches them (tests/races): those of the baseline, in place of the library's.
 ifneq ($(ARCHER),)
@@ -499,9 +479,8 @@ else
 test: $(if $(CLANG),tests-small,tests)
 	@tests/run.sh GTMARK_BUILD=$(BUILD) $(tested) $(or $(races),\
 	    --skipped 'data races: no clang with ThreadSanitizer and archer (make setup test)') \
-	    $(wildcard tests/test_*.sh) GTMARK_SMALL=1 $(or $(filter-out %/test_cuda_kernels,$(emulated)),\
-	    --skipped 'kernels on an emulated GPU: they need the CUDA toolkit and x86-64') \
-	    $(if $(on_ptx),GTMARK_MODEL=gps $(on_ptx) GTMARK_MODEL=) $(if $(CLANG),\
+	    $(wildcard tests/test_*.sh) GTMARK_SMALL=1 $(or $(emulated),\
+	    --skipped 'kernels on an emulated GPU: they need the CUDA toolkit and x86-64') $(if $(CLANG),\
 	    GTMARK_BUILD=build/clang-san GTMARK_SMALL=1 $(checks:%=build/clang-san/%),\
 	    --skipped 'the tests under sanitizers: no clang with OpenMP and sanitizers (make setup test)')
 endif
@@ -522,13 +501,13 @@ gpu-counters: $(cuda) $(counters)
 	    mv results/gpu_counters.md.new results/gpu_counters.md
 ##   soak         the long tests: the parts that have not passed yet; PART='kills gates': these parts
 soak: tests $(if $(CLANG),$(if $(filter fuzzers,$(or $(PART),fuzzers)),tests-small))
-	@CC='$(CC)' GTMARK_BUILD='$(BUILD)' GTMARK_EMULATED='$(strip $(emulated) $(on_ptx))' tests/soak.sh $(PART)
+	@CC='$(CC)' GTMARK_BUILD='$(BUILD)' GTMARK_EMULATED='$(strip $(emulated))' tests/soak.sh $(PART)
 ##   mutants      are planted faults noticed? PART=2/4: the second of four parts; MUTANTS='NAME...'
 mutants:
 	@CC='$(CC)' GTMARK_BUILD='$(BUILD)' GTMARK_PART='$(PART)' tests/mutants.sh $(MUTANTS)
 tested := $(filter-out $(if $(CLANG),$(once_is_enough:%=$(BUILD)/%)),$(tests))
 needed := all $(if $(CMOCKA),$(tested) $(races) $(dumpers) $(plugins) $(plugins_gpu) $(nvmls) $(slower) $(pmpi) $(fuzzers) \
-    $(replays) $(emulated) $(emulated_audit) $(counters) $(planted_ptx),no-cmocka)
+    $(replays) $(emulated) $(emulated_audit),no-cmocka)
 tests: $(needed) $(if $(CMOCKA),$(tests))
 tests-small: $(needed) known-small
 	@$(MAKE) CC=clang SAN=1 $(CUDA_HOST:%=NVCC_CCBIN=%) tests

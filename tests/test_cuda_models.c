@@ -209,6 +209,7 @@ static void test_shared_memory_is_preferred(void **state)
         skip();
     struct batch b = batch_er(20, 3);
     struct model_config c = sized(s, ACT_GELU);
+    c.heads = 1; /* a wide one: attention holds much of it */
     struct recording r = ready(&c, &b, on_device(s));
     assert_int_equal(preferring(), 0);
     tape_load(r.tape);

@@ -1,6 +1,6 @@
 /*
  * Instructions of compute capability 8.0 that C++ has no words for, as "PTX ISA" defines them; all lanes of a
- * warp execute each but the copies together. The emulated device has its own (tests/emulator/mma.h).
+ * warp execute each but the copies together.
  *
  * Lane l of a warp is thread l % 4 of group l / 4. Of a 16 x 8 matrix of sums, d[0] and d[1] are columns 2 (l
  * % 4) and the next of row l / 4, and d[2] and d[3] those of row l / 4 + 8.
@@ -9,8 +9,6 @@
 #define GTMARK_KERNELS_CUDA_MMA_CUH
 
 #include <stdint.h>
-
-#ifdef __CUDACC__
 
 /* d += a b, where a is 16 x 8 and b 8 x 8: the upper 19 bits of floats. */
 static __device__ inline void mma_tf32(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2])
@@ -132,7 +130,5 @@ static __device__ inline float exp2_flushed(float x)
     asm volatile("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
     return y;
 }
-
-#endif
 
 #endif

@@ -17,14 +17,9 @@
 
 #include <math.h>
 
-/* The emulated device has fewer, so that small shapes reach the loops over the rest. */
-#ifndef MAX_GRID_Y
-#define MAX_GRID_Y 65535
-#endif
-
 enum {
     LAUNCH_MAX_X = INT32_MAX,
-    LAUNCH_MAX_Y = MAX_GRID_Y,
+    LAUNCH_MAX_Y = 65535,
     SCRATCH_ALIGNMENT = 256, /* bytes, of each part of the scratch buffer */
     WARP = 32,
     WIDE = 4,    /* entries of a load */

@@ -3,7 +3,9 @@
 #include "tests/emulator/emulator.h"
 #include "tests/emulator/matrices.h"
 
+#include <cstring>
 #include <deque>
+#include <vector>
 
 namespace
 {
@@ -37,13 +39,13 @@ void copy_begin(char *to, const char *from, size_t bytes, size_t given)
     copy c = {to, bytes, {}};
     if (given > bytes)
         emulator_fail("copies %zu bytes to %zu", given, bytes);
-    access_expect_aligned(to, bytes, true, NULL);
-    access_expect_aligned(from, bytes, false, NULL);
+    access_expect_aligned(to, bytes, true);
+    access_expect_aligned(from, bytes, false);
     if (given) {
-        access_device(from, given, false, NULL);
+        access_device(from, given, false);
         memcpy(c.data, from, given);
     }
-    access_shared(to, bytes, true, NULL);
+    access_shared(to, bytes, true);
     access_copied(to, bytes, true);
     own().open.push_back(c);
 }
@@ -61,7 +63,7 @@ void copy_wait_group(int left)
     for (; t.committed.size() > (size_t)left; t.committed.pop_front())
         for (const copy &c : t.committed.front()) {
             access_copied(c.to, c.bytes, false);
-            access_shared(c.to, c.bytes, true, NULL);
+            access_shared(c.to, c.bytes, true);
             memcpy(c.to, c.data, c.bytes);
         }
 }

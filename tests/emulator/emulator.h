@@ -1,11 +1,11 @@
 /*
  * An emulated GPU: declarations shared by its parts (memory, streams, libraries). It implements the functions
- * of the CUDA runtime, cuBLAS, cublasLt and cuSPARSE that kernels/cuda calls, with their own headers, and the
- * kernel library links with it instead of the real ones.
+ * of the CUDA runtime, cuBLAS, cublasLt and cuSPARSE that kernels/cuda calls, with their own headers, and
+ * nvcc's objects link with it instead of the real ones; kernels are executed from their PTX (ptx.h).
  *
- * It is strict where a GPU would be lenient or nondeterministic: fresh memory, the libraries' workspaces and
- * shared memory are NaN; nothing runs before something waits for it; the host cannot access device memory;
- * and undefined behaviour in CUDA is a message on stderr and abort. Times are the host's.
+ * It is strict where a GPU would be lenient or nondeterministic: fresh memory and the libraries' workspaces
+ * are NaN; nothing runs before something waits for it; the host cannot access device memory; and undefined
+ * behaviour in CUDA is a message on stderr and abort. Times are the host's.
  */
 #ifndef GTMARK_TESTS_EMULATOR_EMULATOR_H
 #define GTMARK_TESTS_EMULATOR_EMULATOR_H
@@ -24,15 +24,8 @@ enum {
 
 /* Prints one line, with kernel, block and thread if one runs, and aborts. */
 [[noreturn]] void emulator_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The same with the source line of an address of code. */
-[[noreturn]] void emulator_fail_at(const void *code, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-/* The name of the function at an address of code, with the arguments of templates. */
-std::string emulator_function(const void *code);
-/* The name of the function with this address, as the compiler mangled it. */
-std::string emulator_symbol(const void *function);
-/* Makes an overflow of a thread's stack such a failure. */
-void emulator_watch_stacks(void);
+/* A kernel as messages name it. */
+std::string emulator_kernel_name(const char *mangled);
 
 /* Returns the status; an error is also stored for cudaGetLastError. */
 cudaError_t emulator_status(cudaError_t status);
@@ -59,8 +52,7 @@ void device_drain(int device);
 cudaError_t memory_load(const void *code, size_t bytes);
 /* Fails unless the bytes are in an allocation of this device. */
 void memory_expect(int device, const void *from, size_t bytes, const char *what);
-/* Whether the address belongs to device memory; whether these bytes are in an allocation. */
-bool memory_of_device(const void *from);
+/* Whether these bytes are in an allocation. */
 bool memory_allocated(const void *from, size_t bytes);
 /* A kernel writes these bytes; whether a word of them was never written. */
 void memory_mark(const void *from, size_t bytes);
@@ -79,11 +71,6 @@ void memory_open(void);
 void memory_close(void);
 /* Overwrites both ends of a workspace, as a library call would. */
 void memory_spoil(void *from, size_t bytes);
-
-/* Fills the calling thread's shared memory with NaN. */
-void shared_memory_poison(void);
-/* Where it is, for the checks of accesses. */
-void access_shared_range(char *start, char *end);
 
 /*
  * Column-major, as in BLAS: c = alpha op(a) op(b) + beta c, with sums in double unless `tensor`; `round` is

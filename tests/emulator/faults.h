@@ -1,16 +1,14 @@
 /*
  * Kernels in which a fault is planted, for tests of the emulated device: each runs in a process of its own,
- * which the emulator aborts with a line. nvcc compiles the kernels too, and sees no tests.
+ * which the emulator aborts with a line.
  */
 #ifndef GTMARK_TESTS_EMULATOR_FAULTS_H
 #define GTMARK_TESTS_EMULATOR_FAULTS_H
 
-#include <cstdint>
-
-#ifndef __CUDACC__
 #include <csetjmp>
 #include <cstdarg>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 
@@ -20,7 +18,6 @@
 extern "C" {
 #include <cmocka.h>
 }
-#endif
 
 enum { BLOCKS = 3, THREADS = 64, N = BLOCKS * THREADS };
 
@@ -29,16 +26,11 @@ static __device__ int here()
     return (int)(blockIdx.x * blockDim.x + threadIdx.x);
 }
 
-#ifndef __CUDACC__
 typedef void kernel(float *x, bool fault);
-
-/* Faults that can be found in the source only, or in PTX only. */
-enum scope { EITHER, SOURCE, PTX };
 
 struct planted {
     const char *name;
     kernel *run;
-    enum scope scope;
     bool room;                 /* twice */
     const char *thread, *what; /* in the message; thread "": depends on the order of threads */
     int threads = THREADS;     /* of a block, with the fault */
@@ -50,14 +42,14 @@ struct planted {
     }
 
 /* Runs a kernel on 0, 1, ... N - 1, which it replaces; `room` is for as many more. Returns whether it ran. */
-static bool run_kernel(kernel *k, bool fault, bool room, int threads, float (&x)[N])
+static bool run_kernel(kernel *k, bool fault, bool room, dim3 blocks, int threads, float (&x)[N])
 {
     cudaStream_t stream;
     float *on_device;
     for (int i = 0; i < N; i++)
         x[i] = (float)i;
     cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(BLOCKS);
+    config.gridDim = blocks;
     config.blockDim = dim3(threads);
     if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess ||
         cudaMalloc((void **)&on_device, (room ? 2 : 1) * sizeof x) != cudaSuccess ||
@@ -79,7 +71,7 @@ static int run_apart(const struct planted &p, bool fault, char *text, size_t siz
     if (child == 0) {
         dup2(ends[1], STDERR_FILENO);
         close(ends[0]);
-        exit(run_kernel(p.run, fault, p.room, fault ? p.threads : THREADS, x) ? 0 : 2);
+        exit(run_kernel(p.run, fault, p.room, BLOCKS, fault ? p.threads : THREADS, x) ? 0 : 2);
     }
     close(ends[1]);
     size_t length = 0;
@@ -95,8 +87,6 @@ static int run_apart(const struct planted &p, bool fault, char *text, size_t siz
 static void expect_fault(const struct planted &p)
 {
     char text[1024], start[128];
-    if (p.scope == (getenv("GTMARK_PTX") ? SOURCE : PTX))
-        return;
     int status = run_apart(p, false, text, sizeof text);
     if (status != 0)
         fail_msg("%s, without its fault: %s", p.name, text);
@@ -107,6 +97,4 @@ static void expect_fault(const struct planted &p)
         !strstr(text, p.what))
         fail_msg("%s: status %d: %s", p.name, status, text);
 }
-#endif
-
 #endif

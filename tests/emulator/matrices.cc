@@ -1,9 +1,10 @@
 #include "tests/emulator/matrices.h"
-#include "tests/emulator/block.h"
-#include "tests/emulator/emulator.h"
 
+#include <algorithm>
 #include <cfloat>
+#include <cmath>
 #include <cstdlib>
+#include <cstring>
 
 enum { LANES = 32, ROW = 16 /* bytes */ };
 
@@ -117,80 +118,4 @@ static uint32_t rounded_to_bf16(float x)
 uint32_t rounded_to_bf16(float upper, float lower)
 {
     return rounded_to_bf16(upper) << 16 | rounded_to_bf16(lower);
-}
-
-/* The same instructions in kernels from source: a warp's last lane executes them for all. */
-
-namespace
-{
-/* What a lane passes. */
-struct product_of_lane {
-    float *d;
-    const uint32_t *a, *b;
-};
-
-struct load_of_lane {
-    uint32_t *to;
-    const char *row;
-};
-} // namespace
-
-void emulated_multiply(float *d, const uint32_t *a, const uint32_t *b, enum matrix_type type,
-                       struct source_location at)
-{
-    product_of_lane own = {d, a, b};
-    emulated_together(
-        &own,
-        [type](const uint64_t *lanes) {
-            struct warp_product p;
-            for (int l = 0; l < LANES; l++) {
-                auto *of = (const product_of_lane *)lanes[l];
-                memcpy(p.d[l], of->d, sizeof p.d[l]);
-                memcpy(p.a[l], of->a, sizeof p.a[l]);
-                memcpy(p.b[l], of->b, sizeof p.b[l]);
-            }
-            multiply_fragments(&p, type);
-            for (int l = 0; l < LANES; l++)
-                memcpy(((const product_of_lane *)lanes[l])->d, p.d[l], sizeof p.d[l]);
-        },
-        at);
-}
-
-void emulated_load(uint32_t *to, int matrices, bool transposed, const void *row, struct source_location at)
-{
-    load_of_lane own = {to, (const char *)row};
-    emulated_together(
-        &own,
-        [=](const uint64_t *lanes) {
-            int thread = block_now.thread, first = thread / LANES * LANES;
-            const char *rows[LANES];
-            uint32_t all[LANES][4];
-            block_now.at = at;
-            for (int l = 0; l < 8 * matrices; l++) {
-                rows[l] = ((const load_of_lane *)lanes[l])->row;
-                block_now.thread = first + l;
-                access_expect_aligned(rows[l], ROW, false, NULL);
-                access_shared(rows[l], ROW, false, NULL);
-            }
-            block_now.thread = thread;
-            block_now.at = {};
-            load_fragments(all, rows, matrices, transposed);
-            for (int l = 0; l < LANES; l++)
-                memcpy(((const load_of_lane *)lanes[l])->to, all[l], (size_t)matrices * sizeof **all);
-        },
-        at);
-}
-
-void emulated_copy(void *to, const void *from, size_t bytes, size_t given, struct source_location at)
-{
-    block_now.at = at;
-    copy_begin((char *)to, (const char *)from, bytes, given);
-    block_now.at = {};
-}
-
-void emulated_wait(int left, struct source_location at)
-{
-    block_now.at = at;
-    copy_wait_group(left);
-    block_now.at = {};
 }

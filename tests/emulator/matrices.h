@@ -1,7 +1,6 @@
 /*
  * Matrix fragments of a warp and asynchronous copies to shared memory: mma, ldmatrix and cp.async of "PTX
- * ISA", for kernels executed from PTX (ptx_matrices.cc) and, as the functions of kernels/cuda/mma.cuh, from
- * source.
+ * ISA" (ptx_matrices.cc).
  */
 #ifndef GTMARK_TESTS_EMULATOR_MATRICES_H
 #define GTMARK_TESTS_EMULATOR_MATRICES_H
@@ -9,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 
-struct source_location;
 enum matrix_type { MATRIX_TF32, MATRIX_BF16 };
 
 /* The registers of a warp's lanes. */
@@ -45,12 +43,5 @@ uint32_t rounded_to_bf16(float upper, float lower);
 void copy_begin(char *to, const char *from, size_t bytes, size_t given);
 void copy_commit_group(void);
 void copy_wait_group(int left);
-
-/* The same, of the running thread of a kernel from source; what needs all lanes waits for them. */
-void emulated_multiply(float *d, const uint32_t *a, const uint32_t *b, enum matrix_type type,
-                       struct source_location at);
-void emulated_load(uint32_t *to, int matrices, bool transposed, const void *row, struct source_location at);
-void emulated_copy(void *to, const void *from, size_t bytes, size_t given, struct source_location at);
-void emulated_wait(int left, struct source_location at);
 
 #endif

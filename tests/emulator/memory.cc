@@ -203,11 +203,6 @@ extern "C" cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
     return cudaSuccess;
 }
 
-bool memory_of_device(const void *from)
-{
-    return memory.start && from >= memory.start && from < memory.start + ADDRESSES;
-}
-
 bool memory_allocated(const void *from, size_t bytes)
 {
     static const char *start, *end; /* of the last allocation found */

@@ -2,7 +2,7 @@
  * Kernels as nvcc compiled them, executed from their PTX: "PTX ISA", NVIDIA's manual, which the comments
  * cite.
  *
- * A kernel's text becomes instructions when it is first launched (ptx_module.cc, ptx_decode.cc); each holds
+ * A kernel's text becomes instructions when it is first loaded (ptx_module.cc, ptx_decode.cc); each holds
  * the function that executes it (ptx_operations.cc, ptx_memory.cc, ptx_matrices.cc, ptx_warp.cc), and the
  * numbers of its registers. A warp has its registers' 32 lanes side by side. What no kernel uses is not
  * implemented, and refused when its kernel is launched: local and constant memory, atomics, recursion.
@@ -10,10 +10,11 @@
 #ifndef GTMARK_TESTS_EMULATOR_PTX_H
 #define GTMARK_TESTS_EMULATOR_PTX_H
 
+#include "tests/emulator/block.h"
 #include "tests/emulator/counters.h"
-#include "tests/emulator/language.h"
 
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <string>
 #include <string_view>
@@ -182,16 +183,14 @@ template <class T> inline void put(warp &w, int number, const T *values)
 }
 } // namespace ptx
 
-/* Whether kernels are executed from PTX: GTMARK_PTX. */
-bool ptx_chosen(void);
-/* The kernel of the function at this address. */
+/* The kernel that the host's code launches by this address. */
 ptx::kernel &ptx_kernel(const void *function);
-/* Its parameters as PTX has them; fails where their number or sizes differ. */
-std::vector<char> ptx_pack(const ptx::kernel &k, const std::vector<emulated_argument> &arguments);
+/* The names of all kernels, by these addresses. */
+std::map<const void *, const char *> ptx_kernels(void);
 /* Where to count what it does in blocks of so many threads; null: nowhere. */
 kernel_counters *counters_of(const ptx::kernel &k, int threads);
-/* Runs the block given by blockIdx and blockDim, warps by their first threads in this order. */
-void ptx_block_run(const ptx::kernel &k, const std::vector<char> &parameters,
-                   const std::vector<int> &threads);
+/* Runs block block_now.index: a warp until it waits for the others, then the next one of this order. */
+void ptx_block_run(const ptx::kernel &k, const std::vector<char> &parameters, int threads,
+                   const std::vector<int> &order);
 
 #endif

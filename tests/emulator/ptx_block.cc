@@ -1,11 +1,12 @@
-/* A block of a kernel executed from PTX: a warp runs until it waits for the others, then the next one. */
-#include "tests/emulator/block.h"
+/* A block: its warps by turns. */
 #include "tests/emulator/emulator.h"
 #include "tests/emulator/ptx.h"
 
 #include <algorithm>
 
 using namespace ptx;
+
+struct block_state block_now = {-1, 0, 0, 0, {}, NULL, {}, {}, {}};
 
 /* The running block: a device runs one at a time. Warps reuse their registers across blocks. */
 static struct {
@@ -45,14 +46,14 @@ static const struct {
     const char *name;
     unsigned (*of)(unsigned thread);
 } specials[] = {
-    {"%tid.x", [](unsigned thread) { return thread % blockDim.x; }},
-    {"%tid.y", [](unsigned thread) { return thread / blockDim.x % blockDim.y; }},
-    {"%ntid.x", [](unsigned) { return blockDim.x; }},
-    {"%ntid.y", [](unsigned) { return blockDim.y; }},
-    {"%ctaid.x", [](unsigned) { return blockIdx.x; }},
-    {"%ctaid.y", [](unsigned) { return blockIdx.y; }},
-    {"%nctaid.x", [](unsigned) { return gridDim.x; }},
-    {"%nctaid.y", [](unsigned) { return gridDim.y; }},
+    {"%tid.x", [](unsigned thread) { return thread % block_now.size.x; }},
+    {"%tid.y", [](unsigned thread) { return thread / block_now.size.x % block_now.size.y; }},
+    {"%ntid.x", [](unsigned) { return block_now.size.x; }},
+    {"%ntid.y", [](unsigned) { return block_now.size.y; }},
+    {"%ctaid.x", [](unsigned) { return block_now.index.x; }},
+    {"%ctaid.y", [](unsigned) { return block_now.index.y; }},
+    {"%nctaid.x", [](unsigned) { return block_now.grid.x; }},
+    {"%nctaid.y", [](unsigned) { return block_now.grid.y; }},
 };
 
 static void set_special(warp &w, const std::string &name, int number)
@@ -97,25 +98,26 @@ static bool open_barrier(size_t warps)
     return any;
 }
 
-void ptx_block_run(const kernel &k, const std::vector<char> &parameters, const std::vector<int> &threads)
+void ptx_block_run(const kernel &k, const std::vector<char> &parameters, int threads,
+                   const std::vector<int> &order)
 {
-    size_t warps = (threads.size() + LANES - 1) / LANES;
-    if (k.threads && (int)threads.size() > k.threads) {
+    if (k.threads && threads > k.threads) {
         block_now.thread = k.threads;
+        block_now.at = {};
         emulator_fail("its launch bound is %d threads", k.threads);
     }
-    prepare(k, warps);
-    kernel_counters *counters = counters_of(k, (int)threads.size());
-    memset(block.shared, POISON, (size_t)k.shared_bytes);
+    prepare(k, order.size());
+    kernel_counters *counters = counters_of(k, threads);
     block_now.began = ++block_now.time;
-    for (size_t n = 0; n < warps; n++) {
-        block.warps[n].parameters = parameters.data();
-        block.warps[n].counters = counters;
-        begin(block.warps[n], (int)n * LANES, (int)threads.size());
+    for (int n : order) {
+        warp &w = block.warps[(size_t)n];
+        w.parameters = parameters.data();
+        w.counters = counters;
+        begin(w, n * LANES, threads);
     }
     do {
-        for (int thread : threads)
-            if (thread % LANES == 0 && block.warps[(size_t)(thread / LANES)].lanes)
-                warp_run(block.warps[(size_t)(thread / LANES)]);
-    } while (open_barrier(warps));
+        for (int n : order)
+            if (block.warps[(size_t)n].lanes)
+                warp_run(block.warps[(size_t)n]);
+    } while (open_barrier(order.size()));
 }

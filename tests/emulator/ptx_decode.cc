@@ -347,14 +347,23 @@ void add_statement(decoder &d, const statement &s)
         add_arithmetic(d, s);
 }
 
-/* ".loc FILE LINE COLUMN", with ", inlined_at FILE LINE COLUMN" of the call. */
-void set_source(decoder &d, const std::string &line)
+/* "FILE LINE". */
+void read_place(const decoder &d, const char *text, const char **file, int *line)
 {
-    const char *inlined = strstr(line.c_str(), "inlined_at ");
     char *rest;
-    long file = strtol(inlined ? inlined + strlen("inlined_at ") : line.c_str() + strlen(".loc"), &rest, 10);
-    auto found = d.k.module->files.find((int)file);
-    d.source = {found == d.k.module->files.end() ? "?" : found->second.c_str(), (int)strtol(rest, NULL, 10)};
+    auto found = d.k.module->files.find((int)strtol(text, &rest, 10));
+    *file = found == d.k.module->files.end() ? "?" : found->second.c_str();
+    *line = (int)strtol(rest, NULL, 10);
+}
+
+/* ".loc FILE LINE COLUMN", with ", inlined_at FILE LINE COLUMN" of the call. */
+void set_source(decoder &d, const std::string &text)
+{
+    const char *call = strstr(text.c_str(), "inlined_at ");
+    d.source = {};
+    read_place(d, text.c_str() + strlen(".loc"), &d.source.file, &d.source.line);
+    if (call)
+        read_place(d, call + strlen("inlined_at "), &d.source.calling_file, &d.source.calling_line);
 }
 
 /* The bytes of what is first in the text, after it was added. */
@@ -387,7 +396,7 @@ void decode_text(decoder &d, std::string_view text)
 
 void ptx::decode(kernel &k)
 {
-    decoder d = {k, {}, {}, {}, {}, {}, {}, {"?", 0}, "", {}, 0};
+    decoder d = {k, {}, {}, {}, {}, {}, {}, {}, "", {}, 0};
     for (size_t n = 0; n < k.parameters.size(); n++)
         d.places[std::string(k.name) + "_param_" + std::to_string(n)] = k.parameters[n].offset;
     decode_text(d, k.body);

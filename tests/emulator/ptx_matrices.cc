@@ -38,8 +38,8 @@ template <bool transposed> void run_load_matrices(warp &w, const instruction &i)
         block_now.thread = w.first + l;
         rows[l] = shared_address(w, i, l, 16, false);
         r.at[l] = (uintptr_t)rows[l];
-        access_expect_aligned(rows[l], 16, false, NULL);
-        access_shared(rows[l], 16, false, NULL);
+        access_expect_aligned(rows[l], 16, false);
+        access_shared(rows[l], 16, false);
     }
     block_now.thread = -1;
     if (w.counters)

@@ -1,4 +1,4 @@
-/* Loads and stores: each lane's access is checked as one of the source's is (access.cc). */
+/* Loads and stores: each lane's access is checked (access.cc). */
 #include "tests/emulator/block.h"
 #include "tests/emulator/ptx.h"
 
@@ -52,16 +52,16 @@ uint64_t get(const warp &w, int number, bool wide, int lane)
 char *global_address(warp &w, const instruction &i, int lane, size_t bytes, bool writes)
 {
     char *at = (char *)lanes<uint64_t>(w, i.from[0])[lane] + i.offset;
-    access_expect_aligned(at, bytes, writes, NULL);
-    access_device(at, bytes, writes, NULL);
+    access_expect_aligned(at, bytes, writes);
+    access_device(at, bytes, writes);
     return at;
 }
 
 char *checked_shared_address(warp &w, const instruction &i, int lane, size_t bytes, bool writes)
 {
     char *at = shared_address(w, i, lane, bytes, writes);
-    access_expect_aligned(at, bytes, writes, NULL);
-    access_shared(at, bytes, writes, NULL);
+    access_expect_aligned(at, bytes, writes);
+    access_shared(at, bytes, writes);
     return at;
 }
 

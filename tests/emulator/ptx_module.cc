@@ -1,36 +1,36 @@
 /*
- * The file that GTMARK_PTX names: PTX, or what contains it as text, as the library for GPUs does. A kernel is
- * found by the demangled name of its function, since names of unnamed namespaces differ between compilers.
+ * What nvcc's objects register when they are loaded: their code, of which PTX is a part as text, and the
+ * kernels that the host's code launches, by addresses.
  */
 #include "tests/emulator/emulator.h"
 #include "tests/emulator/ptx.h"
 #include "tests/emulator/ptx_text.h"
 
-#include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <list>
-#include <sstream>
 
-#include <cxxabi.h>
+#include <fatbinary_section.h>
 
 using namespace ptx;
 
 namespace
 {
-/* What GTMARK_PTX contains, read once. */
-struct library {
-    std::string text;
-    std::list<module> modules;
-    std::map<std::string, kernel> kernels; /* by demangled name */
+/* Of one object; read when a kernel of it is first used. */
+struct code {
+    std::string_view text;
+    module of;
+    std::map<std::string_view, kernel> kernels;
 };
 
-std::string demangled(const std::string &name)
+struct registered {
+    struct code *code;
+    const char *name;
+};
+
+/* Made before the first object registers anything, which may be before this file's variables are. */
+std::map<const void *, registered> &functions()
 {
-    char *text = abi::__cxa_demangle(name.c_str(), NULL, NULL, NULL);
-    std::string out = text ? text : name;
-    free(text);
-    return out;
+    static std::map<const void *, registered> all;
+    return all;
 }
 
 /* Calls `found` with what follows each `word` that begins a line. */
@@ -64,11 +64,11 @@ template <class F> void each_parameter(std::string_view list, F found)
     }
 }
 
-void add_kernel(library &l, const module &m, std::string_view text)
+void add_kernel(struct code &c, std::string_view text)
 {
     kernel k = {};
     size_t list = text.find('('), body = text.find('{', list), bound;
-    k.module = &m;
+    k.module = &c.of;
     k.name = last_word(text.substr(0, list));
     k.body = bracketed(text, body, '{', '}');
     each_parameter(bracketed(text, list, '(', ')'), [&](std::string_view one) {
@@ -79,7 +79,7 @@ void add_kernel(library &l, const module &m, std::string_view text)
     });
     bound = text.substr(0, body).find(".maxntid ");
     k.threads = bound == text.npos ? 0 : atoi(text.data() + bound + 9);
-    l.kernels.emplace(demangled(std::string(k.name)), k);
+    c.kernels.emplace(k.name, k);
 }
 
 /* Declarations without a body are of functions that follow. */
@@ -94,75 +94,76 @@ void add_function(module &m, std::string_view text)
     m.functions[last_word(text.substr(text.find(')') + 1, list - text.find(')') - 1))] = f;
 }
 
-void add_module(library &l, std::string_view text)
+void read(struct code &c)
 {
-    module &m = l.modules.emplace_back();
-    each_line(text, ".shared", [&](std::string_view one) {
+    each_line(c.text, ".shared", [&](std::string_view one) {
         one = one.substr(0, one.find(';'));
         int alignment, bytes = declared_bytes(one, &alignment);
-        m.shared[last_word(one.substr(0, one.find('[')))] = {alignment, bytes};
+        c.of.shared[last_word(one.substr(0, one.find('[')))] = {alignment, bytes};
     });
-    each_line(text, ".file", [&](std::string_view one) {
+    each_line(c.text, ".file", [&](std::string_view one) {
         std::string_view path = one.substr(0, one.find('"', one.find('"') + 1));
-        m.files[atoi(one.data())] = path.substr(path.rfind('/') + 1);
+        c.of.files[atoi(one.data())] = path.substr(path.rfind('/') + 1);
     });
-    each_line(text, ".func", [&](std::string_view one) { add_function(m, one); });
+    each_line(c.text, ".func", [&](std::string_view one) { add_function(c.of, one); });
     for (const char *linkage : {".entry ", ".visible .entry ", ".weak .entry "})
-        each_line(text, linkage, [&](std::string_view one) { add_kernel(l, m, one); });
+        each_line(c.text, linkage, [&](std::string_view one) { add_kernel(c, one); });
 }
 
-library &opened()
-{
-    static library l;
-    if (!l.text.empty())
-        return l;
-    std::ifstream in(getenv("GTMARK_PTX"), std::ios::binary);
-    std::ostringstream all;
-    all << in.rdbuf();
-    l.text = all.str();
-    const std::string start = ".version ";
-    for (size_t at = l.text.find(start), end; at != l.text.npos; at = l.text.find(start, end)) {
-        end = std::min(l.text.find('\0', at), l.text.size());
-        add_module(l, std::string_view(l.text).substr(at, end - at));
-    }
-    if (l.kernels.empty())
-        emulator_fail("GTMARK_PTX: no kernels in %s", getenv("GTMARK_PTX"));
-    return l;
-}
+/* How code for several GPUs begins; the size is that of what follows. */
+struct header {
+    uint32_t magic;
+    uint16_t version, header_bytes;
+    uint64_t bytes;
+};
 } // namespace
 
-bool ptx_chosen(void)
+extern "C" {
+void **__cudaRegisterFatBinary(void *wrapper)
 {
-    const char *file = getenv("GTMARK_PTX");
-    return file && *file;
+    const char *from = (const char *)((__fatBinC_Wrapper_t *)wrapper)->data;
+    const struct header *h = (const struct header *)from;
+    std::string_view all(from + h->header_bytes, h->bytes);
+    size_t start = std::min(all.find(".version "), all.size());
+    functions();
+    return (void **)new code{all.substr(start, all.find('\0', start) - start), {}, {}};
+}
+
+void __cudaRegisterFatBinaryEnd(void **)
+{
+}
+
+void __cudaUnregisterFatBinary(void **code)
+{
+    for (auto at = functions().begin(); at != functions().end();)
+        at = (void **)at->second.code == code ? functions().erase(at) : std::next(at);
+    delete (struct code *)code;
+}
+
+void __cudaRegisterFunction(void **code, const char *function, char *, const char *name, int, uint3 *,
+                            uint3 *, dim3 *, dim3 *, int *)
+{
+    functions()[function] = {(struct code *)code, name};
+}
 }
 
 kernel &ptx_kernel(const void *function)
 {
-    static std::map<const void *, kernel *> known;
-    kernel *&k = known[function];
-    if (!k) {
-        std::string name = demangled(emulator_symbol(function));
-        auto found = opened().kernels.find(name);
-        if (found == opened().kernels.end())
-            emulator_fail("no PTX of %s in %s", name.c_str(), getenv("GTMARK_PTX"));
-        k = &found->second;
-        if (k->code.empty())
-            decode(*k);
-    }
-    return *k;
+    auto [code, name] = functions().at(function);
+    if (code->kernels.empty())
+        read(*code);
+    auto found = code->kernels.find(name);
+    if (found == code->kernels.end())
+        emulator_fail("no PTX of %s: it must be embedded as text (nvcc -no-compress)", name);
+    if (found->second.code.empty())
+        decode(found->second);
+    return found->second;
 }
 
-std::vector<char> ptx_pack(const kernel &k, const std::vector<emulated_argument> &arguments)
+std::map<const void *, const char *> ptx_kernels(void)
 {
-    std::vector<char> packed((size_t)k.parameter_bytes, (char)POISON);
-    bool fits = arguments.size() == k.parameters.size();
-    for (size_t i = 0; fits && i < arguments.size(); i++) {
-        fits = arguments[i].bytes == (size_t)k.parameters[i].bytes;
-        if (fits)
-            memcpy(&packed[(size_t)k.parameters[i].offset], arguments[i].at, arguments[i].bytes);
-    }
-    if (!fits)
-        emulator_fail("parameters differ from those of %.*s", (int)k.name.size(), k.name.data());
-    return packed;
+    std::map<const void *, const char *> names;
+    for (const auto &[function, r] : functions())
+        names[function] = r.name;
+    return names;
 }

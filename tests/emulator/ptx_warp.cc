@@ -22,7 +22,7 @@ void ptx::fail_lane(const warp &w, const instruction &i, int lane, const char *f
     va_end(arguments);
     block_now.thread = w.first + lane;
     block_now.at = i.source;
-    emulator_fail_at(NULL, "%s", what);
+    emulator_fail("%s", what);
 }
 
 static int lowest(uint32_t mask)

@@ -1,13 +1,12 @@
 /*
  * Products of matrices and asynchronous copies on the emulated device: against plain loops over the same
- * numbers, by the fragment layouts of "PTX ISA", and with planted faults. As test_emulator.cu, from source
- * and from PTX.
+ * numbers, by the fragment layouts of "PTX ISA", and with planted faults.
  */
 #include "kernels/cuda/mma.cuh"
 #include "tests/emulator/faults.h"
 
 /* Of float i: fractions that no type of the products has exactly. */
-static __device__ float number(int i)
+static __host__ __device__ float number(int i)
 {
     return (float)(((i * 37 + 11) & 127) - 60) / 7;
 }
@@ -175,7 +174,6 @@ __global__ void product_in_a_branch(float *x, bool fault)
     x[here()] = d[0];
 }
 
-#ifndef __CUDACC__
 /* As the products have them, in other words than the emulator's. */
 static float cut(float x)
 {
@@ -228,7 +226,7 @@ static bool equals(kernel *k, bool fault, int (*terms_of)(int row, int column, d
 {
     float x[N];
     double terms[16];
-    assert_true(run_kernel(k, fault, true, THREADS, x));
+    assert_true(run_kernel(k, fault, true, BLOCKS, THREADS, x));
     for (int i = 0; i < 16 * 8; i++)
         if (x[i] != cut_sum(terms, terms_of(i / 8, i % 8, terms)))
             return false;
@@ -245,15 +243,14 @@ static void test_products(void **)
 }
 
 static const struct planted planted[] = {
-    PLANTED(copy_not_waited_for, EITHER, false, "", "reads shared memory that a copy writes, not waited for"),
-    PLANTED(copy_without_barrier, EITHER, false, "", "shared memory that "),
-    PLANTED(copy_over_what_is_read, EITHER, false, "", "shared memory that "),
-    PLANTED(misaligned_copy, EITHER, false, "block (1, 0), thread 4: ", "writes 16 bytes at a misaligned"),
-    PLANTED(copy_from_beyond, EITHER, false,
-            "block (2, 0), thread 63: ", "reads 4 bytes that are in no allocation"),
-    PLANTED(misaligned_row, EITHER, false, "block (1, 0), thread 5: ", "reads 16 bytes at a misaligned"),
-    PLANTED(rows_without_barrier, EITHER, false, "", "reads shared memory that "),
-    PLANTED(product_in_a_branch, EITHER, false, "", "that never arrive"),
+    PLANTED(copy_not_waited_for, false, "", "reads shared memory that a copy writes, not waited for"),
+    PLANTED(copy_without_barrier, false, "", "shared memory that "),
+    PLANTED(copy_over_what_is_read, false, "", "shared memory that "),
+    PLANTED(misaligned_copy, false, "block (1, 0), thread 4: ", "writes 16 bytes at a misaligned"),
+    PLANTED(copy_from_beyond, false, "block (2, 0), thread 63: ", "reads 4 bytes that are in no allocation"),
+    PLANTED(misaligned_row, false, "block (1, 0), thread 5: ", "reads 16 bytes at a misaligned"),
+    PLANTED(rows_without_barrier, false, "", "reads shared memory that "),
+    PLANTED(product_in_a_branch, false, "", "that never arrive"),
 };
 
 static void test_planted_faults(void **)
@@ -268,4 +265,3 @@ int main(void)
                                        cmocka_unit_test(test_planted_faults)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
-#endif
