@@ -10,24 +10,22 @@
  * Dao et al., "FlashAttention", 2022. All sums are in f32.
  *
  * Blocks of queries are numbered without a table (search.h), so the host plans the grid without the offsets.
- * Dropout leaves the sums of the softmax as they are. With more rows per thread, each load of a key serves
- * more products; with fewer, there are more blocks. The choice does not change results, because the summation
- * order is the same.
+ * Products of pairs with a bias begin with it. Dropout leaves the sums of the softmax as they are. With more
+ * rows per thread, each load of a key serves more products; with fewer, there are more blocks. The choice
+ * does not change results, because the summation order is the same.
  */
 #include "kernels/cuda/attention.cuh"
 
 namespace
 {
-enum { MOST_ROWS = 4 /* per thread */ };
-
 /* A warp's partial state of the online softmax. */
-template <int DH, int ROWS, class KEPT> struct softmax_rows {
+template <int DH, int ROWS, class PAIRS> struct softmax_rows {
     static constexpr int BATCH = 4; /* keys at a time */
     static constexpr int ENTRIES = ROWS * (COLUMNS + 2);
 
     rows_of<ROWS> q, y;
     float top[ROWS], sum[ROWS];
-    KEPT kept;
+    PAIRS pairs;
 
     __device__ void begin(int64_t, int, int)
     {
@@ -35,7 +33,7 @@ template <int DH, int ROWS, class KEPT> struct softmax_rows {
 
     __device__ void tile(const float *keys, const float *values, int64_t from, int rows, int)
     {
-        kept.begin(from);
+        pairs.begin(from, rows);
         batches<DH>(this, keys, values, rows);
     }
 
@@ -53,6 +51,7 @@ template <int DH, int ROWS, class KEPT> struct softmax_rows {
     __device__ void batch(const float *keys, const float *values, int rows, int at)
     {
         float scores[BATCH][ROWS];
+        begin_dots<DH>(scores, pairs, at);
 #pragma unroll
         for (int i = 0; i < BATCH; i++) {
             dot_rows<DH, ROWS>(scores[i], q, keys + i * layout<DH>::LD);
@@ -72,7 +71,7 @@ template <int DH, int ROWS, class KEPT> struct softmax_rows {
             for (int i = 0; i < BATCH; i++) {
                 scores[i][r] = exp2f(scores[i][r] - top[r]);
                 sum[r] += scores[i][r];
-                scores[i][r] *= kept.keeps(place<DH>().row(r), at + i);
+                scores[i][r] *= pairs.keeps(place<DH>().row(r), at + i);
             }
         }
 #pragma unroll
@@ -107,11 +106,11 @@ template <int DH, int ROWS, class KEPT> struct softmax_rows {
     }
 };
 
-template <int DH, int ROWS, class KEPT>
+template <int DH, int ROWS, class PAIRS>
 __global__ void __launch_bounds__(ATTENTION_THREADS, ATTENTION_BLOCKS)
-    attend(struct attention_args a, struct head_columns h, float scale, const KEPT kept)
+    attend(struct attention_args a, struct head_columns h, float scale, const PAIRS pairs)
 {
-    typedef softmax_rows<DH, ROWS, KEPT> state;
+    typedef softmax_rows<DH, ROWS, PAIRS> state;
     alignas(16) __shared__ float shared[shared_floats<DH, state>::SIZE];
     const place<DH> p;
     struct row_block b = block_of(a.graphs, layout<DH>::GROUPS * ROWS);
@@ -119,47 +118,42 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, ATTENTION_BLOCKS)
         return;
     h.number = (int)blockIdx.y;
     state s = {};
-    s.kept = kept;
-    s.kept.enter(b, h.number, true);
+    s.pairs = pairs;
+    s.pairs.enter(b, h.number, true, a.bias, {});
     load_rows<DH>(&s.q, shared, a.q, b, h, scale * LOG2E);
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
-        s.top[r] = -INFINITY;
-    sweep<DH>(&s, shared, a.k, 1, a.v, kept.scale(), b, h);
+        s.top[r] = PAIRS::LOWEST;
+    sweep<DH>(&s, shared, a.k, 1, a.v, pairs.scale(), b, h);
     merge_warps(&s, shared);
     float inverse[ROWS];
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
-        inverse[r] = 1 / s.sum[r];
+        inverse[r] = 1 / PAIRS::divisor(s.sum[r]);
         if (a.lse.rows > 0 && p.warp == 0 && p.part == 0 && p.row(r) < b.rows)
             *double_entry(a.lse, b.first + p.row(r), h.number) = softmax_lse(s.top[r], s.sum[r]);
     }
     put_rows<DH>(a.y, shared, b, h, s.y, inverse);
 }
 
-template <int DH, int ROWS, class KEPT>
-cuda_status launch_rows(const struct attention_args *a, const KEPT &kept)
+template <int DH, int ROWS, class PAIRS>
+cuda_status launch_rows(const struct attention_args *a, const PAIRS &pairs)
 {
     struct launch l = launch_heads(a->q.rows, graph_count(a->graphs), a->heads, layout<DH>::GROUPS * ROWS,
                                    ATTENTION_THREADS);
     const struct mat all[] = {a->q, a->k, a->v, a->y};
     struct head_columns h = head_columns_of(a->q.cols / a->heads, all, 4);
-    return run(a->call, l, attend<DH, ROWS, KEPT>, *a, h, (float)(1 / sqrt((double)h.dh)), kept);
+    return run(a->call, l, attend<DH, ROWS, PAIRS>, *a, h, (float)(1 / sqrt((double)h.dh)), pairs);
 }
 
-/* With dropout a thread has one row: random numbers take the registers of others. */
 struct forward {
     template <int DH> static cuda_status launch(const struct attention_args *a)
     {
-        if (mat_present(a->schedule)) {
-            struct kept_pairs kept;
-            cuda_status status = kept_pairs_of(a, 0, &kept);
-            return status.fault ? status : launch_rows<DH, 1>(a, kept);
-        }
-        if (attention_rows(a->q.rows, graph_count(a->graphs), a->heads, layout<DH>::GROUPS, MOST_ROWS,
-                           context_of(a->call)->multiprocessors) == MOST_ROWS)
-            return launch_rows<DH, MOST_ROWS>(a, all_pairs());
-        return launch_rows<DH, 1>(a, all_pairs());
+        return with_pairs<float, true, true>(a, 0, LOG2E, [=](auto pairs) {
+            const int MOST = decltype(pairs)::ROWS;
+            return rows_per_thread<DH>(a, MOST) == MOST ? launch_rows<DH, MOST>(a, pairs)
+                                                        : launch_rows<DH, 1>(a, pairs);
+        });
     }
 };
 } // namespace
@@ -171,6 +165,5 @@ extern "C" void cuda_attention(const void *args)
 
 extern "C" int64_t cuda_attention_scratch(const void *args)
 {
-    const struct attention_args *a = (const struct attention_args *)args;
-    return mat_present(a->schedule) ? pairs_scratch(a->graphs) : 0;
+    return with_pairs_scratch((const struct attention_args *)args);
 }

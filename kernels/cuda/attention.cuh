@@ -15,9 +15,8 @@
 #ifndef GTMARK_KERNELS_CUDA_ATTENTION_CUH
 #define GTMARK_KERNELS_CUDA_ATTENTION_CUH
 
+#include "kernels/cuda/attention_pairs.cuh"
 #include "kernels/cuda/attention_tiles.cuh"
-#include "kernels/cuda/pairs.cuh"
-#include "kernels/mask.h"
 
 enum {
     WARPS = ATTENTION_THREADS / WARP,
@@ -130,15 +129,13 @@ __device__ static inline void put_rows(struct mat m, float *shared, struct row_b
 }
 
 /*
- * dots[r] = row r . a row of a tile, in all threads that share row r. All threads of the warp must call it.
+ * dots[r] += row r . a row of a tile; their sums over the threads that share row r, in all of these. All
+ * threads of the warp must call it.
  */
 template <int DH, int ROWS>
 __device__ static inline void dot_rows(float (&dots)[ROWS], const rows_of<ROWS> &x, const float *tile_row)
 {
     const place<DH> p;
-#pragma unroll
-    for (int r = 0; r < ROWS; r++)
-        dots[r] = 0;
 #pragma unroll
     for (int c = 0; c < COLUMNS; c += layout<DH>::PIECE) {
         vec<layout<DH>::PIECE> v = load<layout<DH>::PIECE>(tile_row + p.column(c));
@@ -151,6 +148,17 @@ __device__ static inline void dot_rows(float (&dots)[ROWS], const rows_of<ROWS> 
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
         dots[r] = team_sum(WHOLE_WARP, layout<DH>::LANES, dots[r]);
+}
+
+/* What the products of a thread's rows and a batch of a tile's, of which the first is row `at`, begin with.
+ */
+template <int DH, int BATCH, int ROWS, class PAIRS>
+__device__ static inline void begin_dots(float (&dots)[BATCH][ROWS], const PAIRS &pairs, int at)
+{
+    const place<DH> p;
+#pragma unroll
+    for (int i = 0; i < BATCH * ROWS; i++)
+        dots[i / ROWS][i % ROWS] = p.part == 0 ? pairs.bias(p.row(i % ROWS), at + i / ROWS) : 0;
 }
 
 /* row r += factor[r] times a row of a tile */
@@ -184,76 +192,6 @@ __device__ static inline void receive_rows(rows_of<ROWS> *y, const float *shared
 #pragma unroll
     for (int e = 0; e < ROWS * COLUMNS; e++)
         y->at[e / COLUMNS][e % COLUMNS] += weight[e / COLUMNS] * shared[e * WARP + threadIdx.x % WARP];
-}
-
-/*
- * Which probabilities of a block's rows and the rows swept over are kept: keeps() is 1, or 0, and scale()
- * what those are multiplied by. It scales v, so that dy v' has the bits of delta if one key has all of p. Two
- * types with the same functions: enter() comes first, with the steps in the mask from a row of the block, and
- * from one swept over, to the next; begin() says where the next tile begins.
- */
-struct all_pairs {
-    __device__ void enter(const struct row_block &, int, bool)
-    {
-    }
-    __device__ void begin(int64_t)
-    {
-    }
-    __device__ float keeps(int, int) const
-    {
-        return 1;
-    }
-
-    __device__ float scale() const
-    {
-        return 1;
-    }
-};
-
-/* Dropout: entries of an H x P matrix (kernels/mask.h). */
-struct kept_pairs {
-    const double *schedule;
-    const int64_t *first; /* pairs of each graph, or null (pairs.cuh) */
-    int64_t pairs;        /* P */
-    struct mask mask;     /* with the key of the site */
-    int64_t entry, tile, by_row, by_swept;
-
-    __device__ void enter(const struct row_block &b, int head, bool rows_are_queries)
-    {
-        int64_t n = b.graph_rows, row = b.first - b.graph_first;
-        mask.key = rng_bits(mask.key, (uint64_t)*schedule);
-        by_row = rows_are_queries ? n : 1;
-        by_swept = rows_are_queries ? 1 : n;
-        entry = head * pairs + (first ? first[b.graph] : 0) + row * by_row - b.graph_first * by_swept;
-    }
-    __device__ void begin(int64_t from)
-    {
-        tile = entry + from * by_swept;
-    }
-    /* For a row of the block and one of the tile. */
-    __device__ float keeps(int row, int swept) const
-    {
-        return mask_keeps(mask, tile + row * by_row + swept * by_swept);
-    }
-
-    __device__ float scale() const
-    {
-        return (float)mask.scale;
-    }
-};
-
-/* Of attention_args, or of those of its gradient; the pairs of graphs are found in scratch at `before`. */
-template <class ARGS>
-static inline cuda_status kept_pairs_of(const ARGS *a, int64_t before, struct kept_pairs *kept)
-{
-    struct call call = a->call;
-    call.scratch = scratch_at(call, before);
-    *kept = {};
-    kept->schedule = (const double *)a->schedule.data;
-    kept->pairs = a->graphs.pairs;
-    kept->mask = mask_of(0, 0, a->p);
-    kept->mask.key = a->key;
-    return run_pairs(call, a->graphs, &kept->first);
 }
 
 /*
@@ -298,6 +236,12 @@ template <class S> __device__ static inline void merge_warps(S *state, float *sh
             state->receive(shared + warp * S::ENTRIES * WARP);
         __syncthreads();
     }
+}
+
+template <int DH, class ARGS> static inline int rows_per_thread(const ARGS *a, int most)
+{
+    return attention_rows(a->q.rows, graph_count(a->graphs), a->heads, layout<DH>::GROUPS, most,
+                          context_of(a->call)->multiprocessors);
 }
 
 /* Floats of shared memory: tiles, later reused for what half of the warps send. */

@@ -3,11 +3,13 @@
  *
  *   p = exp(q k' scale - lse)    delta = row sums of dy * y    ds = p * (dy v' - delta)
  *   dq (+)= scale ds k    dk (+)= scale ds' q    dv (+)= p' dy    with dropout of dy v', and of p in dv
+ *   with a bias of scores: dbias (+)= ds
  *
  * Two kernels over the same pairs of rows, laid out as in attention.cuh: `queries` holds a block of queries
- * and sweeps over keys; it computes dq, and delta, which it stores in scratch, and lse beside it. `keys`,
- * queued after it, holds a block of keys and sweeps over queries; it computes dk and dv. So each sum has one
- * owner and a fixed order, at the price of computing scores and dy v' twice. Scores are exponents of 2.
+ * and sweeps over keys; it computes dq, dbias, and delta, which it stores in scratch, and lse beside it.
+ * `keys`, queued after it, holds a block of keys and sweeps over queries; it computes dk and dv. So each sum
+ * has one owner and a fixed order, at the price of computing scores and dy v' twice. Scores are exponents
+ * of 2.
  *
  * Where scores are large, one key mostly has all of p, and ds is 0 there: q and k, which are large too,
  * would multiply any error. So lse is not rounded; both kernels scale q alone, as the forward does, so that
@@ -17,8 +19,6 @@
 
 namespace
 {
-enum { MOST_ROWS = 2 /* per thread */ };
-
 /* Arguments of both kernels beside the operands. */
 struct backward_plan {
     struct mat sums; /* in scratch, 3 H x N: of each head's queries delta, lse rounded, and its rest */
@@ -27,14 +27,14 @@ struct backward_plan {
 };
 
 /* A block of queries: rows of q (times scale log2 e), dy and dq. */
-template <int DH, int ROWS, class KEPT> struct query_rows {
+template <int DH, int ROWS, class PAIRS> struct query_rows {
     static constexpr int BATCH = 2; /* rows at a time; a batch of both tiles fits in registers */
     static constexpr int ENTRIES = ROWS * COLUMNS;
 
     rows_of<ROWS> q, dy, dq;
     struct softmax_base lse[ROWS];
     float delta[ROWS];
-    KEPT kept;
+    PAIRS pairs;
 
     __device__ void begin(int64_t, int, int)
     {
@@ -42,13 +42,15 @@ template <int DH, int ROWS, class KEPT> struct query_rows {
 
     __device__ void tile(const float *keys, const float *values, int64_t from, int rows, int)
     {
-        kept.begin(from);
+        pairs.begin(from, rows);
         batches<DH>(this, keys, values, rows);
     }
 
     __device__ void batch(const float *keys, const float *values, int rows, int at)
     {
-        float scores[BATCH][ROWS], ds[BATCH][ROWS];
+        float scores[BATCH][ROWS], ds[BATCH][ROWS] = {};
+        const place<DH> place;
+        begin_dots<DH>(scores, pairs, at);
 #pragma unroll
         for (int i = 0; i < BATCH; i++) {
             dot_rows<DH, ROWS>(scores[i], q, keys + i * layout<DH>::LD);
@@ -56,7 +58,9 @@ template <int DH, int ROWS, class KEPT> struct query_rows {
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
                 float p = i < rows ? softmax_share(scores[i][r], lse[r]) : 0;
-                ds[i][r] = p * (ds[i][r] * kept.keeps(place<DH>().row(r), at + i) - delta[r]);
+                ds[i][r] = p * (ds[i][r] * pairs.keeps(place.row(r), at + i) - delta[r]);
+                if (place.part == 0)
+                    pairs.put(place.row(r), at + i, ds[i][r]);
             }
         }
 #pragma unroll
@@ -80,7 +84,7 @@ template <int DH, int ROWS, class KEPT> struct query_rows {
 };
 
 /* A block of keys: rows of k, v, dk and dv. */
-template <int DH, int ROWS, class KEPT> struct key_rows {
+template <int DH, int ROWS, class PAIRS> struct key_rows {
     static constexpr int BATCH = 1; /* row at a time, as registers allow */
     static constexpr int ENTRIES = 2 * ROWS * COLUMNS;
 
@@ -90,7 +94,7 @@ template <int DH, int ROWS, class KEPT> struct key_rows {
     struct softmax_base *lse; /* of the queries of both stages' tiles, in shared memory */
     float *delta;
     int first; /* query of the stage */
-    KEPT kept;
+    PAIRS pairs;
 
     /* Missing queries have weight 0. */
     __device__ void begin(int64_t from, int rows, int stage)
@@ -107,21 +111,22 @@ template <int DH, int ROWS, class KEPT> struct key_rows {
 
     __device__ void tile(const float *queries, const float *gradients, int64_t from, int rows, int stage)
     {
-        kept.begin(from);
+        pairs.begin(from, rows);
         first = stage * layout<DH>::ROWS;
         batches<DH>(this, queries, gradients, rows);
     }
 
     __device__ void batch(const float *queries, const float *gradients, int, int at)
     {
-        float p[BATCH][ROWS], ds[BATCH][ROWS];
+        float p[BATCH][ROWS], ds[BATCH][ROWS] = {};
+        begin_dots<DH>(p, pairs, at);
 #pragma unroll
         for (int i = 0; i < BATCH; i++) {
             dot_rows<DH, ROWS>(p[i], k, queries + i * layout<DH>::LD);
             dot_rows<DH, ROWS>(ds[i], v, gradients + i * layout<DH>::LD);
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
-                float keeps = kept.keeps(place<DH>().row(r), at + i);
+                float keeps = pairs.keeps(place<DH>().row(r), at + i);
                 p[i][r] = softmax_share(p[i][r], lse[first + at + i]);
                 ds[i][r] = p[i][r] * (ds[i][r] * keeps - delta[first + at + i]);
                 p[i][r] *= keeps;
@@ -152,8 +157,8 @@ template <int DH, int ROWS, class KEPT> struct key_rows {
 };
 
 /* lse and delta of the block's queries; undefined for missing queries. */
-template <int DH, int ROWS, class KEPT>
-__device__ inline void load_sums(query_rows<DH, ROWS, KEPT> *s, float *shared,
+template <int DH, int ROWS, class PAIRS>
+__device__ inline void load_sums(query_rows<DH, ROWS, PAIRS> *s, float *shared,
                                  const struct attention_backward_args &a, struct row_block b,
                                  struct head_columns h)
 {
@@ -164,6 +169,7 @@ __device__ inline void load_sums(query_rows<DH, ROWS, KEPT> *s, float *shared,
     for (int r = 0; r < ROWS; r++) {
         s->lse[r] =
             softmax_base_of(p.row(r) < b.rows ? *double_entry(a.lse, b.first + p.row(r), h.number) : 0);
+        s->lse[r].high = PAIRS::base(s->lse[r].high);
         s->delta[r] = 0;
 #pragma unroll
         for (int c = 0; c < COLUMNS; c++)
@@ -172,11 +178,11 @@ __device__ inline void load_sums(query_rows<DH, ROWS, KEPT> *s, float *shared,
     }
 }
 
-template <int DH, int ROWS, class KEPT>
+template <int DH, int ROWS, class PAIRS>
 __global__ void __launch_bounds__(ATTENTION_THREADS, ATTENTION_BLOCKS)
-    queries(struct attention_backward_args a, struct backward_plan plan, const KEPT kept)
+    queries(struct attention_backward_args a, struct backward_plan plan, const PAIRS pairs)
 {
-    typedef query_rows<DH, ROWS, KEPT> state;
+    typedef query_rows<DH, ROWS, PAIRS> state;
     alignas(16) __shared__ float shared[shared_floats<DH, state>::SIZE];
     const place<DH> p;
     struct head_columns h = plan.head;
@@ -185,12 +191,12 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, ATTENTION_BLOCKS)
         return;
     h.number = (int)blockIdx.y;
     state s = {};
-    s.kept = kept;
-    s.kept.enter(b, h.number, true);
+    s.pairs = pairs;
+    s.pairs.enter(b, h.number, true, a.bias, a.dbias);
     load_rows<DH>(&s.q, shared, a.q, b, h, plan.scale * LOG2E);
     load_rows<DH>(&s.dy, shared, a.dy, b, h, 1);
     load_sums(&s, shared, a, b, h);
-    sweep<DH>(&s, shared, a.k, 1, a.v, kept.scale(), b, h);
+    sweep<DH>(&s, shared, a.k, 1, a.v, pairs.scale(), b, h);
     merge_warps(&s, shared);
     float scale[ROWS];
 #pragma unroll
@@ -206,11 +212,11 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, ATTENTION_BLOCKS)
     put_rows<DH>(a.dq, shared, b, h, s.dq, scale);
 }
 
-template <int DH, int ROWS, class KEPT>
+template <int DH, int ROWS, class PAIRS>
 __global__ void __launch_bounds__(ATTENTION_THREADS, ATTENTION_BLOCKS)
-    keys(struct attention_backward_args a, struct backward_plan plan, const KEPT kept)
+    keys(struct attention_backward_args a, struct backward_plan plan, const PAIRS pairs)
 {
-    typedef key_rows<DH, ROWS, KEPT> state;
+    typedef key_rows<DH, ROWS, PAIRS> state;
     alignas(16) __shared__ float shared[shared_floats<DH, state>::SIZE];
     __shared__ struct softmax_base lse[2 * layout<DH>::ROWS];
     __shared__ float delta[2 * layout<DH>::ROWS];
@@ -224,10 +230,10 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, ATTENTION_BLOCKS)
     s.apart = plan.sums.ld;
     s.lse = lse;
     s.delta = delta;
-    s.kept = kept;
-    s.kept.enter(b, h.number, false);
+    s.pairs = pairs;
+    s.pairs.enter(b, h.number, false, a.bias, a.dbias);
     load_rows<DH>(&s.k, shared, a.k, b, h, 1);
-    load_rows<DH>(&s.v, shared, a.v, b, h, kept.scale());
+    load_rows<DH>(&s.v, shared, a.v, b, h, pairs.scale());
     sweep<DH>(&s, shared, a.q, plan.scale * LOG2E, a.dy, 1, b, h);
     b = block_of(a.graphs, layout<DH>::GROUPS * ROWS); /* meanwhile not in registers */
     merge_warps(&s, shared);
@@ -235,7 +241,7 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, ATTENTION_BLOCKS)
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
         scale[r] = LN2; /* q is scaled */
-        kept_scale[r] = kept.scale();
+        kept_scale[r] = pairs.scale();
     }
     put_rows<DH>(a.dk, shared, b, h, s.dk, scale);
     put_rows<DH>(a.dv, shared, b, h, s.dv, kept_scale);
@@ -251,14 +257,14 @@ struct backward_plan backward_plan_of(const struct attention_backward_args *a)
     return p;
 }
 
-template <int DH, int ROWS, class KEPT>
-cuda_status launch_both(const struct attention_backward_args *a, const KEPT &kept)
+template <int DH, int ROWS, class PAIRS>
+cuda_status launch_both(const struct attention_backward_args *a, const PAIRS &pairs)
 {
     struct launch l = launch_heads(a->q.rows, graph_count(a->graphs), a->heads, layout<DH>::GROUPS * ROWS,
                                    ATTENTION_THREADS);
     struct backward_plan plan = backward_plan_of(a);
-    cuda_status status = run(a->call, l, queries<DH, ROWS, KEPT>, *a, plan, kept);
-    return status.fault ? status : run(a->call, l, keys<DH, ROWS, KEPT>, *a, plan, kept);
+    cuda_status status = run(a->call, l, queries<DH, ROWS, PAIRS>, *a, plan, pairs);
+    return status.fault ? status : run(a->call, l, keys<DH, ROWS, PAIRS>, *a, plan, pairs);
 }
 
 /* Scratch: sums, then the pairs of graphs. */
@@ -270,15 +276,11 @@ int64_t sums_bytes(const struct attention_backward_args *a)
 struct backward {
     template <int DH> static cuda_status launch(const struct attention_backward_args *a)
     {
-        if (mat_present(a->schedule)) {
-            struct kept_pairs kept;
-            cuda_status status = kept_pairs_of(a, sums_bytes(a), &kept);
-            return status.fault ? status : launch_both<DH, 1>(a, kept);
-        }
-        if (attention_rows(a->q.rows, graph_count(a->graphs), a->heads, layout<DH>::GROUPS, MOST_ROWS,
-                           context_of(a->call)->multiprocessors) == MOST_ROWS)
-            return launch_both<DH, MOST_ROWS>(a, all_pairs());
-        return launch_both<DH, 1>(a, all_pairs());
+        return with_pairs<float, true, true>(a, sums_bytes(a), LOG2E, [=](auto pairs) {
+            const int MOST = decltype(pairs)::ROWS > 1 ? 2 : 1;
+            return rows_per_thread<DH>(a, MOST) == MOST ? launch_both<DH, MOST>(a, pairs)
+                                                        : launch_both<DH, 1>(a, pairs);
+        });
     }
 };
 } // namespace
@@ -291,5 +293,5 @@ extern "C" void cuda_attention_backward(const void *args)
 extern "C" int64_t cuda_attention_backward_scratch(const void *args)
 {
     const struct attention_backward_args *a = (const struct attention_backward_args *)args;
-    return sums_bytes(a) + (mat_present(a->schedule) ? pairs_scratch(a->graphs) : 0);
+    return sums_bytes(a) + with_pairs_scratch(a);
 }

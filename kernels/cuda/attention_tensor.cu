@@ -8,12 +8,13 @@
 namespace
 {
 /* A warp's queries and the state of their online softmax; sums are those of the lane's columns. */
-template <class L> struct tensor_softmax {
+template <class L, class PAIRS> struct tensor_softmax {
     static constexpr int AT_ONCE = !L::SPLITS ? L::ROWS : L::DH > 16 ? 16 : 32; /* as registers allow */
 
     strip<L> q;
     strip_sums<L> y;
     float top[2], sum[2], scale; /* top: before scores are scaled, to exponents of 2 */
+    PAIRS pairs;
 
     __device__ void begin(int64_t, int, int)
     {
@@ -35,11 +36,13 @@ template <class L> struct tensor_softmax {
         }
     }
 
-    /* AT_ONCE keys, of which those beyond `rows` are missing. */
-    __device__ void attend_to(const typename L::type *keys, const typename L::type *values, int rows)
+    /* AT_ONCE keys of a tile, from `first` on, of which those beyond `rows` are missing. */
+    __device__ void attend_to(const typename L::type *keys, const typename L::type *values, int first,
+                              int rows)
     {
         float scores[AT_ONCE / L::DEPTH][L::PARTS][4] = {}, larger[2] = {top[0], top[1]};
         add_dots<L>(scores, q, keys);
+        add_biases(scores, pairs, first);
 #pragma unroll
         for (int j = 0; j < AT_ONCE; j += L::DEPTH) {
             float(&part)[L::PARTS][4] = scores[j / L::DEPTH];
@@ -68,17 +71,19 @@ template <class L> struct tensor_softmax {
         }
     }
 
-    __device__ void tile(const typename L::type *keys, const typename L::type *values, int64_t, int rows, int)
+    __device__ void tile(const typename L::type *keys, const typename L::type *values, int64_t from, int rows,
+                         int)
     {
+        pairs.begin(from, rows);
 #pragma unroll 1
         for (int first = 0; first < L::ROWS && first < rows; first += AT_ONCE)
-            attend_to(keys + first * L::LD, values + first * L::LD, rows - first);
+            attend_to(keys + first * L::LD, values + first * L::LD, first, rows - first);
     }
 };
 
-template <class L>
-__global__ void __launch_bounds__(ATTENTION_THREADS, L::BLOCKS)
-    tensor_attend(struct attention_args a, struct head_columns h, float scale)
+template <class L, class PAIRS>
+__global__ void __launch_bounds__(ATTENTION_THREADS, blocks_at_once<L, PAIRS>)
+    tensor_attend(struct attention_args a, struct head_columns h, float scale, const PAIRS pairs)
 {
     alignas(16) __shared__ typename L::type shared[L::SHARED];
     const lane_place p;
@@ -86,16 +91,18 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, L::BLOCKS)
     if (b.rows == 0)
         return;
     h.number = (int)blockIdx.y;
-    tensor_softmax<L> s = {};
+    tensor_softmax<L, PAIRS> s = {};
+    s.pairs = pairs;
+    s.pairs.enter(b, h.number, true, a.bias, {});
     s.scale = scale;
-    s.top[0] = s.top[1] = -INFINITY;
+    s.top[0] = s.top[1] = PAIRS::LOWEST;
     load_strip<L>(&s.q, shared, a.q, b, h);
     sweep_strips<L>(&s, shared, a.k, a.v, b, h);
     float inverse[2];
 #pragma unroll
     for (int r = 0; r < 2; r++) {
         float sum = team_sum(WHOLE_WARP, QUAD, s.sum[r]);
-        inverse[r] = 1 / sum;
+        inverse[r] = 1 / PAIRS::divisor(sum);
         if (a.lse.rows > 0 && p.in_group == 0 && p.row(2 * r) < b.rows)
             *double_entry(a.lse, b.first + p.row(2 * r), h.number) = softmax_lse(s.top[r] * scale, sum);
     }
@@ -107,8 +114,16 @@ template <class A> struct forward {
     {
         const struct mat all[] = {a->y, a->q, a->k, a->v};
         struct head_columns h = head_columns_of(a->q.cols / a->heads, all, 4);
-        return run(a->call, launch_strips(a->q.rows, a->graphs, a->heads),
-                   tensor_attend<tensor_tile_for<A, DH>>, *a, h, (float)(1 / sqrt((double)h.dh)) * LOG2E);
+        if constexpr (!biases<A, DH>)
+            if (mat_present(a->bias)) {
+                cuda_attention(a);
+                return cudaSuccess;
+            }
+        return with_pairs<typename A::type, false, biases<A, DH>>(a, 0, sqrtf((float)h.dh), [=](auto pairs) {
+            return run(a->call, launch_strips(a->q.rows, a->graphs, a->heads),
+                       tensor_attend<tensor_tile_for<A, DH>, decltype(pairs)>, *a, h,
+                       (float)(1 / sqrt((double)h.dh)) * LOG2E, pairs);
+        });
     }
 };
 } // namespace

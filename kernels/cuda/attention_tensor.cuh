@@ -18,6 +18,7 @@
 #ifndef GTMARK_KERNELS_CUDA_ATTENTION_TENSOR_CUH
 #define GTMARK_KERNELS_CUDA_ATTENTION_TENSOR_CUH
 
+#include "kernels/cuda/attention_pairs.cuh"
 #include "kernels/cuda/attention_tiles.cuh"
 
 enum {
@@ -57,6 +58,13 @@ template <class A, int COLUMNS> struct tensor_tile : tile_of<typename A::type, C
 
 /* The tile for heads of up to DH columns, of which products have at least 16. */
 template <class A, int DH> using tensor_tile_for = tensor_tile<A, (DH > STRIP ? DH : STRIP)>;
+
+/* Whether a thread has registers for biases. For the widest heads of split floats kernels in f32 have them.
+ */
+template <class A, int DH> constexpr bool biases = !A::SPLITS || DH < ATTENTION_MOST;
+
+/* Blocks of a multiprocessor: biases take the registers of one. */
+template <class L, class PAIRS> constexpr int blocks_at_once = L::BLOCKS > 1 ? L::BLOCKS - PAIRS::BIASED : 1;
 
 /* A strip's rows; [0] and [2] are of row `group` of the lane, [1] and [3] of row group + 8. */
 template <class L> struct strip {
@@ -208,6 +216,28 @@ __device__ static inline void add_dots(float (&d)[GROUPS][L::PARTS][4], const st
             multiply<L>(d[j][L::PARTS - 1], STEPS > 1 ? next : a, {b[2], b[3]});
         }
     }
+}
+
+/* Adds the biases of the strip's rows and a tile's from row `from` on to their products. */
+template <int GROUPS, int PARTS, class PAIRS>
+__device__ static inline void add_biases(float (&d)[GROUPS][PARTS][4], const PAIRS &pairs, int from)
+{
+    const lane_place p;
+#pragma unroll
+    for (int n = 0; n < GROUPS * PARTS * PAIRS::BIASED; n++)
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            d[n / PARTS][n % PARTS][i] += pairs.bias(p.row(i), from + n * STEP + p.column(i));
+}
+
+/* What follows from such products is put where the biases are. */
+template <int PARTS, class PAIRS>
+__device__ static inline void put_pairs(const PAIRS &pairs, const float (&ds)[PARTS][4], int from)
+{
+    const lane_place p;
+#pragma unroll
+    for (int i = 0; i < PARTS * 4; i++)
+        pairs.put(p.row(i % 4), from + i / 4 * STEP + p.column(i % 4), ds[i / 4][i % 4]);
 }
 
 /* Sums of columns from `columns` on become `value`. */

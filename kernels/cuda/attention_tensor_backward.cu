@@ -3,9 +3,9 @@
  * of two in TF32, or in bf16, that is, q, k, v, dy, p and ds (attention_tensor.cuh). delta is the product of
  * dy and y by the same sums, so that where one key has all of p, and y is its v, dy v' - delta is 0.
  *
- * `tensor_queries` holds queries, sweeps over keys, and computes dq, and delta, which it stores in scratch;
- * `tensor_keys` holds keys, sweeps over queries, and computes dk and dv: for the widest heads of floats in
- * two launches, since a thread has no registers for both.
+ * `tensor_queries` holds queries, sweeps over keys, and computes dq, dbias, and delta, which it stores in
+ * scratch; `tensor_keys` holds keys, sweeps over queries, and computes dk and dv: for the widest heads of
+ * floats in two launches, since a thread has no registers for both.
  */
 #include "kernels/cuda/attention_tensor.cuh"
 
@@ -33,22 +33,26 @@ __device__ inline float base_of(double lse)
 }
 
 /* A warp's queries. */
-template <class L> struct strip_of_queries {
+template <class L, class PAIRS> struct strip_of_queries {
     strip<L> q, dy;
     strip_sums<L> dq;
     float lse[2], delta[2], scale;
+    PAIRS pairs;
 
     __device__ void begin(int64_t, int, int)
     {
     }
 
-    __device__ void tile(const typename L::type *keys, const typename L::type *values, int64_t, int rows, int)
+    __device__ void tile(const typename L::type *keys, const typename L::type *values, int64_t from, int rows,
+                         int)
     {
         const int GROUPS = together<L>;
+        pairs.begin(from, rows);
 #pragma unroll(unrolled <L>)
         for (int first = 0; first < L::ROWS; first += GROUPS * L::DEPTH) {
             float scores[GROUPS][L::PARTS][4] = {}, all_ds[GROUPS][L::PARTS][4] = {};
             add_dots<L>(scores, q, keys + first * L::LD);
+            add_biases(scores, pairs, first);
             add_dots<L>(all_ds, dy, values + first * L::LD);
 #pragma unroll
             for (int j = 0; j < GROUPS; j++) {
@@ -62,6 +66,7 @@ template <class L> struct strip_of_queries {
                             exp2_flushed(scores[j][n][i] * scale - lse[i / 2]) * (ds[n][i] - delta[i / 2]);
                 if (rows < L::ROWS)
                     set_beyond(ds, rows - row, 0);
+                put_pairs(pairs, ds, row);
                 add_products<L>(&dq, ds, keys + row * L::LD);
             }
         }
@@ -71,32 +76,36 @@ template <class L> struct strip_of_queries {
 /* What of a warp's keys is computed. */
 enum { DK = 1, DV = 2 };
 
-template <class L, int WANTED> struct strip_of_keys {
+template <class L, int WANTED, class PAIRS> struct strip_of_keys {
     strip<L> k, v;
     strip_sums<L> dk, dv;
     struct mat all_lse, all_delta; /* N x H, H x N */
     int head;
     float scale;
     float *lse, *delta; /* of the queries of both stages' tiles, in shared memory */
+    PAIRS pairs;
 
     /* Missing queries have weight 0. */
     __device__ void begin(int64_t from, int rows, int stage)
     {
         for (int i = threadIdx.x; i < L::ROWS; i += ATTENTION_THREADS) {
-            lse[stage * L::ROWS + i] = i < rows ? base_of(*double_entry(all_lse, from + i, head)) : INFINITY;
+            lse[stage * L::ROWS + i] =
+                i < rows ? PAIRS::base(base_of(*double_entry(all_lse, from + i, head))) : INFINITY;
             delta[stage * L::ROWS + i] = i < rows ? *entry(all_delta, head, from + i) : 0;
         }
     }
 
-    __device__ void tile(const typename L::type *queries, const typename L::type *gradients, int64_t, int,
-                         int stage)
+    __device__ void tile(const typename L::type *queries, const typename L::type *gradients, int64_t from,
+                         int rows, int stage)
     {
+        pairs.begin(from, rows);
         const lane_place p;
         const int GROUPS = together<L>;
 #pragma unroll(unrolled <L>)
         for (int first = 0; first < L::ROWS; first += GROUPS * L::DEPTH) {
             float shares[GROUPS][L::PARTS][4] = {}, all_ds[GROUPS][L::PARTS][4] = {};
             add_dots<L>(shares, k, queries + first * L::LD);
+            add_biases(shares, pairs, first);
             if constexpr (WANTED & DK)
                 add_dots<L>(all_ds, v, gradients + first * L::LD);
 #pragma unroll
@@ -124,8 +133,8 @@ template <class L, int WANTED> struct strip_of_keys {
  * lse and delta of the warp's queries; missing queries have weight 0. delta is the diagonal of dy y', of
  * which a lane has the columns 2 in_group and the next of its rows, in each half of the strip.
  */
-template <class L>
-__device__ inline void load_bases(strip_of_queries<L> *s, typename L::type *shared,
+template <class L, class PAIRS>
+__device__ inline void load_bases(strip_of_queries<L, PAIRS> *s, typename L::type *shared,
                                   const struct attention_backward_args &a, struct row_block b,
                                   struct head_columns h)
 {
@@ -140,13 +149,14 @@ __device__ inline void load_bases(strip_of_queries<L> *s, typename L::type *shar
         const float(&half)[4] = dots[r / L::PARTS][r % L::PARTS];
         float dot = own ? half[2 * r + 1] : half[2 * r];
         s->delta[r] = team_sum(WHOLE_WARP, QUAD, p.group / 2 == p.in_group ? dot : 0);
-        s->lse[r] = row < b.rows ? base_of(*double_entry(a.lse, b.first + row, h.number)) : INFINITY;
+        s->lse[r] =
+            row < b.rows ? PAIRS::base(base_of(*double_entry(a.lse, b.first + row, h.number))) : INFINITY;
     }
 }
 
-template <class L>
-__global__ void __launch_bounds__(ATTENTION_THREADS, L::BLOCKS)
-    tensor_queries(struct attention_backward_args a, struct tensor_plan plan)
+template <class L, class PAIRS>
+__global__ void __launch_bounds__(ATTENTION_THREADS, blocks_at_once<L, PAIRS>)
+    tensor_queries(struct attention_backward_args a, struct tensor_plan plan, const PAIRS pairs)
 {
     alignas(16) __shared__ typename L::type shared[L::SHARED];
     const lane_place p;
@@ -155,7 +165,9 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, L::BLOCKS)
     if (b.rows == 0)
         return;
     h.number = (int)blockIdx.y;
-    strip_of_queries<L> s = {};
+    strip_of_queries<L, PAIRS> s = {};
+    s.pairs = pairs;
+    s.pairs.enter(b, h.number, true, a.bias, a.dbias);
     s.scale = plan.scale * LOG2E;
     load_strip<L>(&s.dy, shared, a.dy, b, h);
     load_bases<L>(&s, shared, a, b, h);
@@ -169,9 +181,9 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, L::BLOCKS)
     put_strip<L>(a.dq, b, h, s.dq, {plan.scale, plan.scale});
 }
 
-template <class L, int WANTED>
-__global__ void __launch_bounds__(ATTENTION_THREADS, L::DH <= 32 ? L::BLOCKS : 1)
-    tensor_keys(struct attention_backward_args a, struct tensor_plan plan)
+template <class L, int WANTED, class PAIRS>
+__global__ void __launch_bounds__(ATTENTION_THREADS, L::DH > 32 ? 1 : blocks_at_once<L, PAIRS>)
+    tensor_keys(struct attention_backward_args a, struct tensor_plan plan, const PAIRS pairs)
 {
     alignas(16) __shared__ typename L::type shared[L::SHARED];
     __shared__ float lse[2 * L::ROWS], delta[2 * L::ROWS];
@@ -180,7 +192,9 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, L::DH <= 32 ? L::BLOCKS : 1
     if (b.rows == 0)
         return;
     h.number = (int)blockIdx.y;
-    strip_of_keys<L, WANTED> s = {};
+    strip_of_keys<L, WANTED, PAIRS> s = {};
+    s.pairs = pairs;
+    s.pairs.enter(b, h.number, false, a.bias, a.dbias);
     s.all_lse = a.lse;
     s.all_delta = plan.delta;
     s.head = h.number;
@@ -205,21 +219,37 @@ struct tensor_plan tensor_plan_of(const struct attention_backward_args *a)
     return {scratch_mat(a->call, 0, a->heads, a->q.rows), h, (float)(1 / sqrt((double)h.dh))};
 }
 
+/* Scratch: delta, then the pairs of graphs; less than cuda_attention_backward_scratch has. */
+int64_t delta_bytes(const struct attention_backward_args *a)
+{
+    return scratch_bytes(mat_size(tensor_plan_of(a).delta), sizeof(float));
+}
+
 template <class A> struct backward {
     template <int DH> static cuda_status launch(const struct attention_backward_args *a)
     {
         typedef tensor_tile_for<A, DH> L;
+        if constexpr (!biases<A, DH>)
+            if (mat_present(a->bias)) {
+                cuda_attention_backward(a);
+                return cudaSuccess;
+            }
         struct launch l = launch_strips(a->q.rows, a->graphs, a->heads);
         struct tensor_plan plan = tensor_plan_of(a);
-        cuda_status status = run(a->call, l, tensor_queries<L>, *a, plan);
-        if (status.fault)
-            return status;
-        if constexpr (fits<L>) {
-            return run(a->call, l, tensor_keys<L, DK | DV>, *a, plan);
-        } else {
-            status = run(a->call, l, tensor_keys<L, DK>, *a, plan);
-            return status.fault ? status : run(a->call, l, tensor_keys<L, DV>, *a, plan);
-        }
+        return with_pairs<typename A::type, false, biases<A, DH>>(
+            a, delta_bytes(a), sqrtf((float)plan.head.dh), [=](auto pairs) {
+                typedef decltype(pairs) PAIRS;
+                cuda_status status = run(a->call, l, tensor_queries<L, PAIRS>, *a, plan, pairs);
+                if (status.fault)
+                    return status;
+                if constexpr (fits<L>) {
+                    return run(a->call, l, tensor_keys<L, DK | DV, PAIRS>, *a, plan, pairs);
+                } else {
+                    status = run(a->call, l, tensor_keys<L, DK, PAIRS>, *a, plan, pairs);
+                    return status.fault ? status
+                                        : run(a->call, l, tensor_keys<L, DV, PAIRS>, *a, plan, pairs);
+                }
+            });
     }
 };
 } // namespace

@@ -12,10 +12,15 @@ static bool is_plain(unsigned options)
     return options == 0;
 }
 
-/* Supports dense attention's dropout, and no other option. */
+/* Dense attention: supports a bias, and also dropout, and no other option. */
+static bool may_be_biased(unsigned options)
+{
+    return !(options & ~(unsigned)OPTION_attention_bias);
+}
+
 static bool may_drop(unsigned options)
 {
-    return !(options & ~(unsigned)OPTION_attention_dropout);
+    return may_be_biased(options & ~(unsigned)OPTION_attention_dropout);
 }
 
 /* Supports sparse attention with rows of edges, and no other option. */
@@ -53,17 +58,17 @@ static const struct kernel kernels[] = {
     BOTH(ROW_SCRATCH, graph_norm, "cuda", graph_norm),
     BOTH(ROW_SCRATCH, graph_norm_backward, "cuda", graph_norm_backward),
     KERNEL(attention, "flash", f32, attention, cuda_attention_scratch, NULL, may_drop),
-    PLAIN(attention, "3xtf32", f32, attention_3xtf32),
-    PLAIN(attention, "tf32", tf32, attention_tf32),
-    PLAIN(attention, "bf16", bf16, attention_bf16),
+    KERNEL(attention, "3xtf32", f32, attention_3xtf32, cuda_attention_scratch, NULL, may_be_biased),
+    KERNEL(attention, "tf32", tf32, attention_tf32, cuda_attention_scratch, NULL, may_be_biased),
+    KERNEL(attention, "bf16", bf16, attention_bf16, cuda_attention_scratch, NULL, may_be_biased),
     KERNEL(attention_backward, "flash", f32, attention_backward, cuda_attention_backward_scratch, NULL,
            may_drop),
     KERNEL(attention_backward, "3xtf32", f32, attention_backward_3xtf32, cuda_attention_backward_scratch,
-           NULL, is_plain),
+           NULL, may_be_biased),
     KERNEL(attention_backward, "tf32", tf32, attention_backward_tf32, cuda_attention_backward_scratch, NULL,
-           is_plain),
+           may_be_biased),
     KERNEL(attention_backward, "bf16", bf16, attention_backward_bf16, cuda_attention_backward_scratch, NULL,
-           is_plain),
+           may_be_biased),
     ROW_SCRATCH(attention_scores, "cublas", f32, attention_scores),
     ROW_SCRATCH(attention_scores_backward, "cublas", f32, attention_scores_backward),
     ROW_SCRATCH(attention_softmax, "cuda", f32, attention_softmax),
