@@ -345,7 +345,7 @@ plugins: $(plugins)
 ifeq ($(HAVE_CUDA)$(ISA_X86)$(san),11)
 counters       := $(BUILD)/emulated/tests/test_counters
 emulated_gpu   := $(patsubst %,$(BUILD)/emulated/tests/test_%,\
-                    $(addprefix cuda_,build kernels models bench faults) saturated)
+                    $(addprefix cuda_,build kernels models bench faults) bias saturated)
 emulator_tests := $(addprefix $(BUILD)/emulated/tests/,test_emulator test_matrices)
 emulated       := $(emulated_gpu) $(emulator_tests) $(counters)
 emulated_audit := $(BUILD)/emulated/audit $(patsubst %,$(BUILD)/emulated/plugins/%.so,NONE TAIL PAST_END INPUT)

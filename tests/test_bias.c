@@ -1,11 +1,45 @@
 /*
  * Attention with a bias: beside what the tests of all rows compare, a bias of zeros against none, hidden
- * pairs, and a bias without a gradient.
+ * pairs, and a bias without a gradient; of every row of the CPU, and of a GPU if there is one.
  */
 #include <math.h>
 
 #include "tests/every_row.h"
 #include "tests/test.h"
+
+/* A row that supports these options; a device on which operands_run does not work has `device`. */
+typedef void row_visitor(const struct kernel *k, const struct opened_device *device, void *context);
+
+static void visit_rows(enum op op, unsigned options, row_visitor *visit, void *context)
+{
+    struct opened_device gpu = operands_device();
+    for (const struct backend *const *b = backend_cpu_all(); *b; b++)
+        visit(backend_kernel(*b, op, F32, NULL), NULL, context);
+    for (int i = 0; gpu.context && i < gpu.backend->count; i++)
+        if (gpu.backend->kernels[i].op == op && kernel_supports(&gpu.backend->kernels[i], options))
+            visit(&gpu.backend->kernels[i], &gpu, context);
+    operands_device_close(&gpu);
+}
+
+static void run_on(struct operands *o, const struct kernel *k, const struct opened_device *device)
+{
+    assert_true(device ? operands_run_on(o, k, device, false) : operands_run(o, k, 2, 0, 0));
+    assert_true(operands_guarded(o));
+}
+
+static struct operands *run_copy(const struct operands *exact, const struct kernel *k,
+                                 const struct opened_device *device)
+{
+    struct operands *o = operands_copy(exact, k->dtype, 1);
+    run_on(o, k, device);
+    return o;
+}
+
+/* The 2-norm of errors beside that of results: what products round, and in float. */
+static double limit_of(const struct kernel *k)
+{
+    return 1e-5 + (k->bits < 24 ? 8 * ldexp(1, -k->bits) : 0);
+}
 
 /* Operands of attention and of its backward op, with the same values where names are equal. */
 struct sides {
@@ -75,36 +109,53 @@ static double zero(int64_t i, int64_t j, int head)
     return 0;
 }
 
-/* Kernels on these inputs give what the oracle has, which another form computed in double. */
-static void expect_as(enum op op, const struct operands *inputs, const struct operands *oracle)
+/* Operands, and what the oracle has of these, which another form computed in double. */
+struct compared {
+    const struct operands *inputs, *oracle;
+};
+
+static double difference_of(struct mat a, struct mat r, double *size)
 {
-    for (const struct backend *const *b = backend_cpu_all(); *b; b++) {
-        const struct kernel *k = backend_kernel(*b, op, F32, NULL);
-        struct operands *narrow = operands_copy(inputs, F32, 1), *ran = row_run(narrow, *b, k, 2, 0, 0);
-        for (const struct operand *p = NULL; (p = operands_output(oracle, p));) {
-            struct mat a = operand_of(ran, p->name), r = operand_of(oracle, p->name);
-            double limit = 1e-4 * mat_norm(r), difference = 0;
-            for (int64_t i = 0; i < r.rows; i++)
-                for (int64_t c = 0; c < r.cols; c++)
-                    difference = hypot(difference, mat_get(a, i, c) - mat_get(r, i, c));
-            if (!(difference <= limit))
-                fail_msg("%s: %s: %s is off by %g", (*b)->name, op_info(op)->name, p->name, difference);
+    double difference = *size = 0;
+    for (int64_t i = 0; i < r.rows; i++)
+        for (int64_t c = 0; c < r.cols; c++) {
+            if (isinf(mat_get(r, i, c)))
+                continue;
+            difference = hypot(difference, mat_get(a, i, c) - mat_get(r, i, c));
+            *size = hypot(*size, mat_get(r, i, c));
         }
-        operands_free(narrow);
-        operands_free(ran);
-    }
+    return difference;
+}
+
+/* Elements that are finite: lse of queries that see nothing is not. */
+static void expect_close(const struct kernel *k, const struct operands *ours, const struct operands *oracle,
+                         const char *name)
+{
+    double size, difference = difference_of(operand_of(ours, name), operand_of(oracle, name), &size);
+    if (!(difference <= limit_of(k) * size))
+        fail_msg("%s %s: %s is off by %g of %g", op_info(k->op)->name, k->variant, name, difference, size);
+}
+
+static void expect_as(const struct kernel *k, const struct opened_device *device, void *context)
+{
+    const struct compared *c = context;
+    struct operands *ran = run_copy(c->inputs, k, device);
+    for (const struct operand *p = NULL; (p = operands_output(c->oracle, p));)
+        expect_close(k, ran, c->oracle, p->name);
+    operands_free(ran);
 }
 
 TEST(test_zeros)
 {
     struct sample s = sample_of(70);
     for (int i = 0; i < OTHERS; i++) {
-        struct sides with = sides_with(&s, other_options[i] | OPTION_attention_bias, zero);
+        unsigned options = other_options[i] | OPTION_attention_bias;
+        struct sides with = sides_with(&s, options, zero);
         struct sides without = sides_with(&s, other_options[i], NULL);
         struct operands *gradients = operands_copy(without.backward, F64, 0);
         operands_run(gradients, backend_kernel(&backend_ref, OP_attention_backward, F64, NULL), 1, 0, 0);
-        expect_as(OP_attention, with.forward, without.forward);
-        expect_as(OP_attention_backward, with.backward, gradients);
+        visit_rows(OP_attention, options, expect_as, &(struct compared){with.forward, without.forward});
+        visit_rows(OP_attention_backward, options, expect_as, &(struct compared){with.backward, gradients});
         operands_free(gradients);
         sides_free(&with);
         sides_free(&without);
@@ -136,60 +187,26 @@ static bool sees_nothing(int64_t i, int head)
     return i == 1 || (i == 2 && head == 0);
 }
 
-static struct operands *backward_of(const struct sides *s, const struct backend *b, enum dtype dtype)
-{
-    struct operands *inputs = operands_copy(s->backward, dtype, 1);
-    struct operands *ran = row_run(inputs, b, backend_kernel(b, OP_attention_backward, dtype, NULL), 2, 0, 0);
-    operands_free(inputs);
-    return ran;
-}
-
 /* Exactly 0 where nothing is seen; a head of y or dq is 8 columns. */
-static void expect_hidden(const struct operands *forward, const struct operands *backward)
+static void expect_hidden(const struct kernel *k, const struct opened_device *device, void *context)
 {
-    struct mat y = operand_of(forward, "y"), lse = operand_of(forward, "lse");
-    struct mat dq = operand_of(backward, "dq"), dbias = operand_of(backward, "dbias");
+    const struct compared *c = context;
+    struct operands *ran = run_copy(c->inputs, k, device);
+    bool backward = k->op == OP_attention_backward;
+    struct mat y = operand_of(ran, backward ? "dq" : "y"), lse = operand_of(ran, "lse");
     for (int64_t i = 0; i < y.rows; i++)
         for (int head = 0; head < lse.cols; head++) {
             bool nothing = sees_nothing(i, head);
             assert_true(nothing == (mat_get(lse, i, head) == -INFINITY));
-            for (int64_t c = head * 8; c < head * 8 + 8; c++) {
-                assert_true(nothing == (mat_get(y, i, c) == 0));
-                assert_true(nothing == (mat_get(dq, i, c) == 0));
-            }
-            for (int64_t j = 0; j < y.rows; j++)
+            for (int64_t n = head * 8; n < head * 8 + 8; n++)
+                assert_true(nothing == (mat_get(y, i, n) == 0));
+            for (int64_t j = 0; backward && j < y.rows; j++)
                 if (is_hidden(i, j, head))
-                    assert_true(mat_get(dbias, i * y.rows + j, head) == 0);
+                    assert_true(mat_get(operand_of(ran, "dbias"), i * y.rows + j, head) == 0);
         }
-}
-
-/* Elements of queries that see something; of keys all. */
-static void expect_close(const struct operands *ours, const struct operands *oracle, const char *name,
-                         double limit)
-{
-    struct mat a = operand_of(ours, name), r = operand_of(oracle, name);
-    double difference = 0, size = 0;
-    for (int64_t i = 0; i < r.rows; i++)
-        for (int64_t c = 0; c < r.cols; c++) {
-            if (r.cols == 3 && isinf(mat_get(r, i, c)))
-                continue;
-            difference = hypot(difference, mat_get(a, i, c) - mat_get(r, i, c));
-            size = hypot(size, mat_get(r, i, c));
-        }
-    if (!(difference <= limit * size))
-        fail_msg("%s is off by %g of %g", name, difference, size);
-}
-
-static void expect_all_close(const struct sides *s, const struct operands *forward,
-                             const struct operands *backward, double limit)
-{
-    static const char *const gradients[] = {"dq", "dk", "dv", "dbias"};
-    struct operands *right = backward_of(s, &backend_ref, F64);
-    expect_close(forward, s->forward, "y", limit);
-    expect_close(forward, s->forward, "lse", limit);
-    for (int i = 0; i < 4; i++)
-        expect_close(backward, right, gradients[i], limit);
-    operands_free(right);
+    for (const struct operand *p = NULL; (p = operands_output(c->oracle, p));)
+        expect_close(k, ran, c->oracle, p->name);
+    operands_free(ran);
 }
 
 /* Of the reference in double against lower scores, where nothing else is lowered; then of all kernels. */
@@ -204,22 +221,18 @@ TEST(test_hidden_pairs)
             for (int64_t c = 0; c < y.cols; c++)
                 if (!sees_nothing(q, (int)c / 8))
                     assert_true(mat_get(y, q, c) == mat_get(same, q, c));
-        for (const struct backend *const *b = backend_cpu_all(); *b; b++) {
-            struct operands *inputs = operands_copy(hidden.forward, F32, 1);
-            struct operands *ran = row_run(inputs, *b, backend_kernel(*b, OP_attention, F32, NULL), 2, 0, 0);
-            struct operands *gradients = backward_of(&hidden, *b, F32);
-            expect_hidden(ran, gradients);
-            expect_all_close(&hidden, ran, gradients, 1e-5);
-            operands_free(inputs);
-            operands_free(ran);
-            operands_free(gradients);
-        }
+        struct operands *gradients = operands_copy(hidden.backward, F64, 0);
+        operands_run(gradients, backend_kernel(&backend_ref, OP_attention_backward, F64, NULL), 1, 0, 0);
+        visit_rows(OP_attention, options, expect_hidden, &(struct compared){hidden.forward, hidden.forward});
+        visit_rows(OP_attention_backward, options, expect_hidden,
+                   &(struct compared){hidden.backward, gradients});
+        operands_free(gradients);
         sides_free(&hidden);
         sides_free(&low);
     }
 }
 
-/* A query that saw nothing so far, and one that sees nothing more. */
+/* A query that saw nothing so far, and one that sees nothing more: of the CPU. */
 TEST(test_folded_into_nothing)
 {
     struct sample s = sample_of(40);
@@ -239,20 +252,29 @@ TEST(test_folded_into_nothing)
     struct operands *oracle =
         row_run(o, &backend_ref, backend_kernel(&backend_ref, OP_attention, F64, NULL), 1, 0, 0);
     for (const struct backend *const *b = backend_cpu_all(); *b; b++) {
-        struct operands *inputs = operands_copy(o, F32, 1);
-        struct operands *ran = row_run(inputs, *b, backend_kernel(*b, OP_attention, F32, NULL), 2, 0, 0);
+        const struct kernel *k = backend_kernel(*b, OP_attention, F32, NULL);
+        struct operands *ran = run_copy(o, k, NULL);
         struct mat y = operand_of(ran, "y"), ours = operand_of(ran, "lse");
-        expect_close(ran, oracle, "y", 1e-5);
+        expect_close(k, ran, oracle, "y");
         for (int64_t h = 0; h < lse.cols; h++) {
             assert_true(mat_get(ours, 2, h) == -INFINITY && mat_get(y, 2, 8 * h) == 0);
             assert_true(isfinite(mat_get(ours, 1, h)) && mat_get(y, 1, 8 * h) != 0);
             assert_true(fabs(mat_get(ours, 3, h) - mat_get(lse, 3, h)) < 1e-6);
         }
-        operands_free(inputs);
         operands_free(ran);
     }
     operands_free(o);
     operands_free(oracle);
+}
+
+static void expect_same(const struct kernel *k, const struct opened_device *device, void *context)
+{
+    struct operands *with = run_copy(context, k, device), *without = operands_copy(context, k->dtype, 1);
+    without->args.attention_backward.dbias = (struct mat){0};
+    run_on(without, k, device);
+    assert_true(operands_same_bits(without, with));
+    operands_free(with);
+    operands_free(without);
 }
 
 /* Without dbias the other gradients have the bits that they have with it. */
@@ -260,14 +282,7 @@ TEST(test_without_a_gradient)
 {
     struct sample s = sample_of(70);
     struct sides both = sides_with(&s, OPTION_attention_bias, hides);
-    for (const struct backend *const *b = backend_cpu_all(); *b; b++) {
-        struct operands *with = backward_of(&both, *b, F32), *inputs = operands_copy(both.backward, F32, 1);
-        inputs->args.attention_backward.dbias = (struct mat){0};
-        assert_true(operands_run(inputs, backend_kernel(*b, OP_attention_backward, F32, NULL), 2, 0, 0));
-        assert_true(operands_same_bits(inputs, with));
-        operands_free(with);
-        operands_free(inputs);
-    }
+    visit_rows(OP_attention_backward, OPTION_attention_bias, expect_same, both.backward);
     sides_free(&both);
 }
 

@@ -111,7 +111,6 @@ template <class T> struct pair_column {
 /* Those with a bias. Where it hides all keys of a query, -inf is not subtracted, nor is divided by 0. */
 template <class KEPT, class T> struct biased_pairs : KEPT {
     static constexpr bool BIASED = true;
-    static constexpr int ROWS = KEPT::ROWS > 2 ? 2 : KEPT::ROWS;
     static constexpr float LOWEST = -FLT_MAX / 2;
     const int64_t *graphs; /* pairs of each, or null */
     float factor;          /* of the bias in sums of products */
