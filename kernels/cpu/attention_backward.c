@@ -60,21 +60,27 @@ struct head_layout {
 struct workspace {
     float *kt, *vt, *k; /* packed for q k', dy v' and ds k */
     float *dk, *dv;     /* KEYS x width */
-    float *q, *dy;      /* of all heads: packed for ds' q and p' dy */
-    float *p, *ds;      /* the same: QUERIES x LD */
+    float *ds;          /* QUERIES x LD */
+    float *q, *dy, *p;  /* of all heads: packed for ds' q and p' dy; QUERIES x LD */
 };
+
+/* Floats of a head of its own. */
+static int64_t own_size(int64_t width)
+{
+    return 5 * KEYS * width + QUERIES * LD;
+}
 
 /* Lays out a thread's scratch for `heads` heads, and returns its size in floats. */
 static int64_t lay_out(int64_t width, int heads, float *at, struct workspace r[GROUP])
 {
-    int64_t size = 0, own = 5 * KEYS * width, shared = heads * own;
+    int64_t size = 0, own = own_size(width), shared = heads * own;
     for (int h = 0; h < heads; h++) {
-        float **parts[] = {&r[h].kt, &r[h].vt, &r[h].k, &r[h].dk, &r[h].dv,
-                           &r[h].q,  &r[h].dy, &r[h].p, &r[h].ds};
+        float **parts[] = {&r[h].kt, &r[h].vt, &r[h].k,  &r[h].dk, &r[h].dv,
+                           &r[h].ds, &r[h].q,  &r[h].dy, &r[h].p};
         size = h * own;
         for (int i = 0; i < 9; i++) {
             *parts[i] = at ? at + size : NULL;
-            size = i == 4 ? shared : size + (i < 5 ? KEYS * width : i < 7 ? QUERIES * width : QUERIES * LD);
+            size = i == 5 ? shared : size + (i < 5 ? KEYS * width : i < 8 ? QUERIES * width : QUERIES * LD);
         }
     }
     return size;
@@ -188,12 +194,14 @@ static void add_bias(const struct head_layout *s, const struct workspace *r, str
         pair_bias_add(b.keys, r->p + i * LD, row_of(bias, first + i * n) + b.h, bias.ld);
 }
 
-static void put_dbias(const struct head_layout *s, const struct workspace *r, struct tile b)
+/* Of so many heads, so that each line is written once. */
+static void put_dbias(const struct head_layout *s, const struct workspace *r, struct tile b, int heads)
 {
     struct mat to = s->a->dbias;
     int64_t n = graph_size(s->key_rows, b.g), first = pair_at(s, b);
     for (int64_t i = 0; i < b.rows; i++)
-        pair_bias_put(b.keys, row_of(to, first + i * n) + b.h, to.ld, to.acc, r->ds + i * LD);
+        pair_bias_put(b.keys, heads, row_of(to, first + i * n) + b.h, to.ld, to.acc, r->ds + i * LD,
+                      own_size(s->width));
 }
 
 /* The same of all rows. */
@@ -235,8 +243,6 @@ static void queries(const struct head_layout *s, const struct workspace *r, stru
     gemm_fused(rows, keys, s->dh, dy, r->vt, r->ds, LD, ds);
     if (s->mask)
         drop(s, r, b);
-    if (mat_present(a->dbias))
-        put_dbias(s, r, b);
     gemm_packed(rows, s->dh, keys, gemm_in(r->ds, LD), r->k, row_of(dq, first) + column, dq.ld, dq.acc);
     gemm_pack(rows, s->dh, dy, r->dy);
     gemm_packed(keys, s->dh, rows, gemm_transposed(r->p, LD), r->dy, r->dv, s->width, !begin);
@@ -282,9 +288,14 @@ static void keys_block(const struct head_layout *s, const struct workspace *r, i
     key_weights_read(a->m, first, keys, weight);
     for (int64_t k = h; k < end_h; k++)
         pack(s, r + k - h, k, first, keys, begin == end);
-    for (int64_t i = begin; i < end; i += QUERIES)
-        for (int64_t k = h; k < end_h; k++)
-            queries(s, r + k - h, (struct tile){g, k, i, min_of(QUERIES, end - i), first, keys, weight}, dq);
+    for (int64_t i = begin; i < end; i += QUERIES) {
+        struct tile b = {g, h, i, min_of(QUERIES, end - i), first, keys, weight};
+        for (; b.h < end_h; b.h++)
+            queries(s, r + b.h - h, b, dq);
+        b.h = h;
+        if (mat_present(a->dbias))
+            put_dbias(s, r, b, (int)(end_h - h));
+    }
     for (int64_t k = h; k < end_h; k++) {
         put(a->dk, first, k * s->dh, keys, s->dh, r[k - h].dk, s->width);
         put(a->dv, first, k * s->dh, keys, s->dh, r[k - h].dv, s->width);

@@ -28,13 +28,27 @@ static inline void pair_bias_add(int64_t n, float *restrict s, const float *rest
         pair_bias_add_by(n, s, bias, ld);
 }
 
-/* dbias (+)= ds of n pairs. */
-static inline void pair_bias_put(int64_t n, float *restrict to, int64_t ld, bool acc,
-                                 const float *restrict ds)
+INLINE void pair_bias_put_by(int64_t n, int heads, float *restrict to, int64_t ld, bool acc,
+                             const float *restrict ds, int64_t apart)
 {
 #pragma omp simd
     for (int64_t j = 0; j < n; j++)
-        to[j * ld] = (acc ? to[j * ld] : 0) + ds[j];
+        for (int h = 0; h < heads; h++)
+            to[j * ld + h] = (acc ? to[j * ld + h] : 0) + ds[h * apart + j];
+}
+
+/* dbias (+)= ds of n pairs, a head's `apart` from those of the next: whole lines, of known strides at once.
+ */
+static inline void pair_bias_put(int64_t n, int heads, float *restrict to, int64_t ld, bool acc,
+                                 const float *restrict ds, int64_t apart)
+{
+    if (ld == 4 && heads == 4)
+        pair_bias_put_by(n, 4, to, 4, acc, ds, apart);
+    else if (ld == 8 && heads == 8)
+        pair_bias_put_by(n, 8, to, 8, acc, ds, apart);
+    else
+        for (int h = 0; h < heads; h++)
+            pair_bias_put_by(n, 1, to + h, ld, acc, ds + h * apart, 0);
 }
 
 /* The largest score that is subtracted, or lse: not -inf, so that hidden pairs have 2^-inf = 0. */
