@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, ATTENTION_BLOCKS)
     float inverse[ROWS];
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
-        inverse[r] = 1 / PAIRS::divisor(s.sum[r]);
+        inverse[r] = 1 / PAIRS::bounded(s.sum[r], FLT_MIN);
         if (a.lse.rows > 0 && p.warp == 0 && p.part == 0 && p.row(r) < b.rows)
             *double_entry(a.lse, b.first + p.row(r), h.number) = softmax_lse(s.top[r], s.sum[r]);
     }

@@ -157,8 +157,11 @@ __device__ static inline void begin_dots(float (&dots)[BATCH][ROWS], const PAIRS
 {
     const place<DH> p;
 #pragma unroll
-    for (int i = 0; i < BATCH * ROWS; i++)
-        dots[i / ROWS][i % ROWS] = p.part == 0 ? pairs.bias(p.row(i % ROWS), at + i / ROWS) : 0;
+    for (int i = 0; i < BATCH * ROWS; i++) {
+        float &dot = dots[i / ROWS][i % ROWS] = 0;
+        if constexpr (PAIRS::BIASED)
+            dot = p.part == 0 ? pairs.bias(p.row(i % ROWS), at + i / ROWS) : 0;
+    }
 }
 
 /* row r += factor[r] times a row of a tile */

@@ -59,8 +59,9 @@ template <int DH, int ROWS, class PAIRS> struct query_rows {
             for (int r = 0; r < ROWS; r++) {
                 float p = i < rows ? softmax_share(scores[i][r], lse[r]) : 0;
                 ds[i][r] = p * (ds[i][r] * pairs.keeps(place.row(r), at + i) - delta[r]);
-                if (place.part == 0)
-                    pairs.put(place.row(r), at + i, ds[i][r]);
+                if constexpr (PAIRS::BIASED)
+                    if (place.part == 0)
+                        pairs.put(place.row(r), at + i, ds[i][r]);
             }
         }
 #pragma unroll
@@ -169,7 +170,7 @@ __device__ inline void load_sums(query_rows<DH, ROWS, PAIRS> *s, float *shared,
     for (int r = 0; r < ROWS; r++) {
         s->lse[r] =
             softmax_base_of(p.row(r) < b.rows ? *double_entry(a.lse, b.first + p.row(r), h.number) : 0);
-        s->lse[r].high = PAIRS::base(s->lse[r].high);
+        s->lse[r].high = PAIRS::bounded(s->lse[r].high, PAIRS::LOWEST);
         s->delta[r] = 0;
 #pragma unroll
         for (int c = 0; c < COLUMNS; c++)

@@ -37,22 +37,10 @@ struct all_pairs {
     {
         return 1;
     }
-    /* What is added to the product of a row of the block and one of the tile. */
-    __device__ float bias(int, int) const
+    /* x, which is at least this: an lse as an exponent of 2, or what sums are divided by. */
+    __device__ static float bounded(float x, float)
     {
-        return 0;
-    }
-    __device__ void put(int, int, float) const
-    {
-    }
-    /* lse of a query as an exponent of 2, and what its sums are divided by. */
-    __device__ static float base(float lse)
-    {
-        return lse;
-    }
-    __device__ static float divisor(float sum)
-    {
-        return sum;
+        return x;
     }
 };
 
@@ -137,6 +125,7 @@ template <class KEPT, class T> struct biased_pairs : KEPT {
         gradients.tile = gradients.at(0, left - rows_left);
         left = rows_left;
     }
+    /* What is added to the product of a row of the block and one of the tile. */
     __device__ float bias(int row, int swept) const
     {
         return row < rows && swept < left ? factor * load<1>(biases.at(row, swept)).at[0] : 0;
@@ -146,13 +135,9 @@ template <class KEPT, class T> struct biased_pairs : KEPT {
         if (wanted && row < rows && swept < left)
             ::put(gradients.at(row, swept), acc, vec<1>{ds});
     }
-    __device__ static float base(float lse)
+    __device__ static float bounded(float x, float least)
     {
-        return larger_of(lse, LOWEST);
-    }
-    __device__ static float divisor(float sum)
-    {
-        return larger_of(sum, FLT_MIN);
+        return larger_of(x, least);
     }
 };
 
@@ -172,24 +157,17 @@ static inline cuda_status with_pairs(const ARGS *a, int64_t before, float factor
         return status;
     auto with_bias = [&](auto pairs) {
         if constexpr (BIASES)
-            if (biased) {
-                biased_pairs<decltype(pairs), T> with = {};
-                (decltype(pairs) &)with = pairs;
-                with.graphs = first;
-                with.factor = factor;
-                return launch(with);
-            }
+            if (biased)
+                return launch(
+                    biased_pairs<decltype(pairs), T>{pairs, first, factor, {}, {}, 0, 0, false, false});
         return launch(pairs);
     };
     if constexpr (DROPS)
         if (drops) {
-            struct kept_pairs kept = {};
-            kept.schedule = (const double *)a->schedule.data;
-            kept.first = first;
-            kept.pairs = a->graphs.pairs;
-            kept.mask = mask_of(0, 0, a->p);
-            kept.mask.key = a->key;
-            return with_bias(kept);
+            struct mask mask = mask_of(0, 0, a->p);
+            mask.key = a->key;
+            return with_bias(
+                kept_pairs{{}, (const double *)a->schedule.data, first, a->graphs.pairs, mask, 0, 0, 0, 0});
         }
     return with_bias(all_pairs());
 }

@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, blocks_at_once<L, PAIRS>)
 #pragma unroll
     for (int r = 0; r < 2; r++) {
         float sum = team_sum(WHOLE_WARP, QUAD, s.sum[r]);
-        inverse[r] = 1 / PAIRS::divisor(sum);
+        inverse[r] = 1 / PAIRS::bounded(sum, FLT_MIN);
         if (a.lse.rows > 0 && p.in_group == 0 && p.row(2 * r) < b.rows)
             *double_entry(a.lse, b.first + p.row(2 * r), h.number) = softmax_lse(s.top[r] * scale, sum);
     }

@@ -218,26 +218,25 @@ __device__ static inline void add_dots(float (&d)[GROUPS][L::PARTS][4], const st
     }
 }
 
-/* Adds the biases of the strip's rows and a tile's from row `from` on to their products. */
-template <int GROUPS, int PARTS, class PAIRS>
-__device__ static inline void add_biases(float (&d)[GROUPS][PARTS][4], const PAIRS &pairs, int from)
-{
-    const lane_place p;
-#pragma unroll
-    for (int n = 0; n < GROUPS * PARTS * PAIRS::BIASED; n++)
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            d[n / PARTS][n % PARTS][i] += pairs.bias(p.row(i), from + n * STEP + p.column(i));
-}
-
-/* What follows from such products is put where the biases are. */
-template <int PARTS, class PAIRS>
-__device__ static inline void put_pairs(const PAIRS &pairs, const float (&ds)[PARTS][4], int from)
+/* f(d, row of the block, row of the tile) for products of the strip's rows and a tile's from row `from` on.
+ */
+template <int PARTS, class F>
+__device__ static inline void for_pairs(float (&d)[PARTS][4], int from, const F &f)
 {
     const lane_place p;
 #pragma unroll
     for (int i = 0; i < PARTS * 4; i++)
-        pairs.put(p.row(i % 4), from + i / 4 * STEP + p.column(i % 4), ds[i / 4][i % 4]);
+        f(d[i / 4][i % 4], p.row(i % 4), from + i / 4 * STEP + p.column(i % 4));
+}
+
+/* Adds their biases. */
+template <int GROUPS, int PARTS, class PAIRS>
+__device__ static inline void add_biases(float (&d)[GROUPS][PARTS][4], const PAIRS &pairs, int from)
+{
+    if constexpr (PAIRS::BIASED)
+#pragma unroll
+        for (int j = 0; j < GROUPS; j++, from += PARTS * STEP)
+            for_pairs(d[j], from, [&](float &x, int row, int swept) { x += pairs.bias(row, swept); });
 }
 
 /* Sums of columns from `columns` on become `value`. */

@@ -66,7 +66,8 @@ template <class L, class PAIRS> struct strip_of_queries {
                             exp2_flushed(scores[j][n][i] * scale - lse[i / 2]) * (ds[n][i] - delta[i / 2]);
                 if (rows < L::ROWS)
                     set_beyond(ds, rows - row, 0);
-                put_pairs(pairs, ds, row);
+                if constexpr (PAIRS::BIASED)
+                    for_pairs(ds, row, [&](float x, int own, int swept) { pairs.put(own, swept, x); });
                 add_products<L>(&dq, ds, keys + row * L::LD);
             }
         }
@@ -90,7 +91,8 @@ template <class L, int WANTED, class PAIRS> struct strip_of_keys {
     {
         for (int i = threadIdx.x; i < L::ROWS; i += ATTENTION_THREADS) {
             lse[stage * L::ROWS + i] =
-                i < rows ? PAIRS::base(base_of(*double_entry(all_lse, from + i, head))) : INFINITY;
+                i < rows ? PAIRS::bounded(base_of(*double_entry(all_lse, from + i, head)), PAIRS::LOWEST)
+                         : INFINITY;
             delta[stage * L::ROWS + i] = i < rows ? *entry(all_delta, head, from + i) : 0;
         }
     }
@@ -149,8 +151,9 @@ __device__ inline void load_bases(strip_of_queries<L, PAIRS> *s, typename L::typ
         const float(&half)[4] = dots[r / L::PARTS][r % L::PARTS];
         float dot = own ? half[2 * r + 1] : half[2 * r];
         s->delta[r] = team_sum(WHOLE_WARP, QUAD, p.group / 2 == p.in_group ? dot : 0);
-        s->lse[r] =
-            row < b.rows ? PAIRS::base(base_of(*double_entry(a.lse, b.first + row, h.number))) : INFINITY;
+        s->lse[r] = row < b.rows ? PAIRS::bounded(base_of(*double_entry(a.lse, b.first + row, h.number)),
+                                                  PAIRS::LOWEST)
+                                 : INFINITY;
     }
 }
 
