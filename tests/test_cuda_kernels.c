@@ -401,13 +401,6 @@ static void check_products(enum op op, const int64_t *size, int number, const st
                 check_sample(&cases[c], arithmetics[a], false, d);
 }
 
-/* A function of the library for the emulated device alone; null: on any other. */
-static void *emulated(const char *name)
-{
-    void *library = dlopen("libgtmark_cuda.so", RTLD_NOW | RTLD_LOCAL);
-    return library ? dlsym(library, name) : NULL;
-}
-
 /*
  * Sums of positive terms, of which tensor cores cut each: all errors have one sign, and what computing in
  * float may be off by is too little a limit for the emulated device's.
