@@ -94,10 +94,11 @@ $(BUILD)/probed: tests/machine.sh tests/machine_cuda.sh $(look_again)
 
 # Objects. kernels/ref is compiled as float, as double and as the C++ counting type, kernels/oracle as float and as
 # double, kernels/cpu for each instruction set; all else once. FILE.WAY.o is FILE.c compiled that way.
-# Under sanitizers the baseline is compiled for AVX2, if this machine has it, and AVX-512 only for a machine that has it:
-# others would repeat their loops, or never run.
+# Under sanitizers the baseline alone, compiled for the best set of this machine: others would repeat its loops.
 cpu_has  = $(and $(filter $1,$(ISAS)),$(shell grep -om1 '$2' /proc/cpuinfo))
-isas    := $(if $(san),base $(if $(call cpu_has,avx512,avx512vl),avx512),$(ISAS))
+isas    := $(if $(san),base,$(ISAS))
+best    := $(if $(san),$(if $(call cpu_has,avx512,avx512vl),-march=x86-64-v4 -mprefer-vector-width=512,$(if \
+             $(call cpu_has,avx2,avx2),-march=x86-64-v3)))
 mains   := $(wildcard bench/*.c)
 checks  := $(patsubst %.c,%,$(wildcard tests/test_*.c))
 # Tests of what is read, judged and written, as small as they are large: under sanitizers they find what they find
@@ -135,7 +136,7 @@ $(OBJ)/%.count.o:        language := -x c++
 $(OBJ)/%.f32.o:          way := -DREF_F32
 $(OBJ)/%.f64.o:          way := -DREF_F64
 $(OBJ)/%.count.o:        way := -DREF_COUNT -O2 $(CXX_FLAGS)
-$(OBJ)/%.base.o:         way := $(fast) -DISA=base $(if $(and $(san),$(call cpu_has,avx2,avx2)),-march=x86-64-v3)
+$(OBJ)/%.base.o:         way := $(fast) -DISA=base $(best)
 $(OBJ)/%.avx2.o:         way := $(fast) -DISA=avx2 -march=x86-64-v3
 $(OBJ)/%.avx512.o:       way := $(fast) -DISA=avx512 -march=x86-64-v4 -mprefer-vector-width=512
 $(OBJ)/kernels/isa.o $(OBJ)/kernels/peak.o: way := $(foreach way,AVX2 AVX512,-DISA_$(way)=$(words $(filter $(way:AVX%=avx%),$(isas))))
