@@ -5,7 +5,9 @@
 
 static const char *supports(const struct gtmark_call *call)
 {
-    return gtmark_matrix(call, "schedule").rows ? "dropout is not supported" : NULL;
+    return gtmark_matrix(call, "schedule").rows ? "dropout is not supported"
+           : gtmark_matrix(call, "c").rows      ? "rows of edges are not supported"
+                                                : NULL;
 }
 
 static const char *run(const struct gtmark_call *call)
