@@ -410,8 +410,7 @@ TEST(test_refusals)
     refuses(*state, "--attention exphormer --attention-dropout 0.1", NULL, "--attention exphormer",
             "exphormer attention has no dropout of its own");
     refuses(*state, "--attention exphormer --expander 3 --nodes 100M --degree 20", NULL,
-            "--expander 3 --nodes 100000000",
-            "2600000000 edges with those of the graph; at most 2147483647");
+            "--expander 3 --nodes 100000000", "2600000000 edges with those of the graph; at most 2147483647");
     refuses(*state, "--attention exphormer --expander 3 --batch 4 --ranks 2 --device meta", NULL, "--ranks 2",
             "--expander");
     refuses(*state, "--attention exphormer --expander 3 --batching padded", NULL, "--batching padded", NULL);

@@ -254,8 +254,8 @@ void samples_free(struct samples *s)
 
 static void join_values(double *to, const double *a, int of_a, const double *b, int of_b)
 {
-    memcpy(to, a, (size_t)of_a * sizeof *to);
-    memcpy(to + of_a, b, (size_t)of_b * sizeof *to);
+    for (int i = 0; i < of_a + of_b; i++)
+        to[i] = i < of_a ? a[i] : b[i - of_a];
 }
 
 /* The turns of a, then those of b. */

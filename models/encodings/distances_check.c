@@ -65,10 +65,10 @@ void distances_check(struct encoding_check *to, const struct encoding_config *c,
         int64_t first = b->offset[g], n = b->offset[g + 1] - first;
         const int64_t *d = (const int64_t *)e->distances.data + pair + (node - first) * n;
         const char *why = fault(b, d, c->buckets, first, n, node - first);
-        const int32_t *path =
-            (const int32_t *)e->paths.data + (d - (const int64_t *)e->distances.data) * c->hops;
+        const int32_t *paths = e->paths.data; /* null without hops */
+        int64_t at = (d - (const int64_t *)e->distances.data) * c->hops;
         for (int64_t j = 0; j < n && c->hops && !why; j++)
-            if (!is_path(&b->adj, path + j * c->hops, c->hops, node, first + j, d[j], c->buckets))
+            if (!is_path(&b->adj, &paths[at + j * c->hops], c->hops, node, first + j, d[j], c->buckets))
                 why = "has no path of so many edges";
         if (why)
             snprintf(to->wrong, sizeof to->wrong, "distances from node %lld: one %s", (long long)node, why);
