@@ -414,7 +414,7 @@ class GtmarkOp:
 
     def median(self):
         programs = [row["kernel"] for row in json.loads(call(self.command))["rows"]]
-        bounds = [program["bound"]["time"] for program in programs]
+        bounds = [program.get("bound", {}).get("time") for program in programs]  # absent without peak rates
         self.ping = programs[0]["time"].get("state", {}).get("ping", 0)
         self.bound = sum(bounds) if all(bounds) else None
         return sum(program["time"]["median"] for program in programs)
