@@ -85,6 +85,11 @@ struct gtmark_entry {
     /* Of a function, may be null: before its runs, which are in turns, and after them; not timed. As run. */
     const char *(*setup)(const struct gtmark_call *call, void **state);
     void (*teardown)(void *state);
+    /*
+     * The options of the op that it computes, "mask,dropout" of attention+mask+dropout; null: none. It is asked
+     * for no other, nor for one that the op gains later.
+     */
+    const char *options;
 };
 
 struct gtmark_plugin {

@@ -4,6 +4,7 @@
 
 #include "bench/audit/operands.h"
 #include "kernels/rng.h"
+#include "models/encodings/compute.h"
 #include "models/encodings/lappe.h"
 #include "tests/test.h"
 
@@ -23,7 +24,7 @@ static float sample(const char *name, int64_t at)
     return (float)rng_int24(rng_key(11, name), (uint64_t)at) * 0x1p-23f;
 }
 
-struct encoding encoding_sample(const struct encoding_config *c, const struct batch *b)
+static struct encoding random_values(const struct encoding_config *c, const struct batch *b)
 {
     struct encoding e = {.values = matrix(b->adj.nodes, c->k)};
     float *values = e.values.data;
@@ -43,6 +44,22 @@ struct encoding encoding_sample(const struct encoding_config *c, const struct ba
                 values[i * c->k + k] = absent;
         }
     }
+    return e;
+}
+
+struct encoding encoding_sample(const struct encoding_config *c, const struct batch *b)
+{
+    struct encoding_config others = *c;
+    struct encoding e = c->kind ? random_values(c, b) : (struct encoding){0}, own = {0};
+    char error[128];
+    others.kind = ENCODING_NONE;
+    if (encoding_any(&others) &&
+        !encoding_compute(&others, b, &(struct encoding_options){.threads = 1}, &own, error, sizeof error))
+        fail_msg("%s", error);
+    e.distances = own.distances;
+    e.paths = own.paths;
+    e.expanded = own.expanded;
+    e.factor = own.factor;
     return e;
 }
 

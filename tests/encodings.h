@@ -6,8 +6,9 @@
 #include "models/encodings/encoding.h"
 
 /*
- * An encoding of the right shape with random numbers instead of walks or eigenvectors. Pairs that a graph
- * does not have are NaN, so that reading them is detected. Free it with encoding_free.
+ * An encoding of the right shape with random numbers instead of walks or eigenvectors, if it has any, and its
+ * distances, paths and expanders. Pairs that a graph does not have are NaN, so that reading them is detected.
+ * Free it with encoding_free.
  */
 struct encoding encoding_sample(const struct encoding_config *c, const struct batch *b);
 

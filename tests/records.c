@@ -1,6 +1,8 @@
 /* Records and rows written by programs. */
 #include "tests/records.h"
 
+#include <math.h>
+
 #include "analysis/record/result_file.h"
 #include "tests/test.h"
 
@@ -118,4 +120,19 @@ void assert_skipped(const struct row *row, const char *reason)
     if (!strstr(text_at(row, "reason"), reason))
         fail_msg("'%s', not '%s'", text_at(row, "reason"), reason);
     assert_null_because(row, "step.time.median", "");
+}
+
+void expect_resident_step(const struct house *h, const char *words)
+{
+    char all[512];
+    if (env_set("GTMARK_SMALL"))
+        skip(); /* sanitizers have memory of their own */
+    snprintf(all, sizeof all, "%s --phase step --runs 1 --repetitions 1 --warmup 0 --no-check --threads 2",
+             words);
+    struct record *record = run_json(h, all, 0);
+    const struct row *row = row_at(record, 0);
+    double planned = real_at(row, "step.memory.planned"), resident = real_at(row, "step.memory.resident");
+    if (!(fabs(resident / planned - 1) < 0.05))
+        fail_msg("%s: %g bytes resident, %g planned", words, resident, planned);
+    record_free(record);
 }

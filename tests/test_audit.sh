@@ -83,6 +83,9 @@ check 'structs of other sizes' "$(refused "$plugins/SIZE.so")" \
 check 'an op that we do not have' "$(refused "$plugins/OP.so")" \
     "audit: $plugins/OP.so: edge_man=mine: no such op; docs/ops.md lists them
 2"
+check 'an option that the op does not have' "$(refused "$plugins/OPTION.so")" \
+    "audit: $plugins/OPTION.so: edge_mean=mine: options has a word that is no option of the op
+2"
 echo 'int other;' >"$house/other.c"
 cc -shared -fPIC "$house/other.c" -o "$house/other.so"
 check 'a library that is no plug-in' "$(refused "$house/other.so")" \
@@ -174,8 +177,14 @@ check 'a model runs with it' \
     '"status":"ok" "plugin":"sparse_attention.so HASH: sparse_attention=mine" "checked":"whole" '
 check 'what it refuses is skipped' \
     "$(bench bench_node_scaling "$mine --impl sparse_attention+dropout=mine --model sparse_transformer --attention-dropout 0.1 --phase step" |
-        grep -o '"status.*supported"')" \
-    '"status":"skipped" "reason":"sparse_attention+dropout=mine: dropout is not supported"'
+        grep -o '"status.*option"')" \
+    '"status":"skipped" "reason":"sparse_attention+dropout=mine: its entry does not name this option"'
+# An entry that names an option is asked for it: this one computes something else.
+sed 's/\.run = run/.options = "edges,dropout", .run = run/' docs/examples/kernel.c >"$house/named.c"
+cc -fopenmp -shared -fPIC -I kernels "$house/named.c" -lm -o "$house/named.so"
+check 'what it names is computed' \
+    "$(bench bench_kernels "--plugin $house/named.so --op sparse_attention+dropout,sparse_attention+edges --impl sparse_attention+dropout=mine,sparse_attention+edges=mine" |
+        grep -o '"status":"[a-z]*"' | tr '\n' ' ')" '"status":"wrong" "status":"wrong" '
 check 'a kernel that is wrong is found' \
     "$(bench bench_kernels "--plugin $plugins/TAIL.so --op edge_mean --impl edge_mean=mine" | grep -o '"status":"[a-z]*"')" \
     '"status":"wrong"'

@@ -26,6 +26,7 @@ static void assert_launchable(struct launch l)
 {
     assert_between(l.grid_x, 1, LAUNCH_MAX_X);
     assert_between(l.grid_y, 1, LAUNCH_MAX_Y);
+    assert_int_equal(l.grid_z, 1);
     assert_int_equal(l.block, BLOCK);
     assert_int_equal(l.shared, 0);
 }

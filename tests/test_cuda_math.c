@@ -231,12 +231,12 @@ TEST(test_ranges)
     }
 }
 
-static void expect_grid(struct launch l, int64_t x, int64_t y)
+static void expect_grid(struct launch l, int64_t x, int64_t z)
 {
     assert_int_equal(l.grid_x, x);
-    assert_int_equal(l.grid_y, y);
+    assert_int_equal(l.grid_y, 1);
+    assert_int_equal(l.grid_z, z);
     assert_between(l.grid_x, 1, LAUNCH_MAX_X);
-    assert_between(l.grid_y, 1, LAUNCH_MAX_Y);
     assert_between(l.block, WARP, 1024);
     assert_int_equal(l.block % WARP, 0);
 }

@@ -5,10 +5,12 @@
  * GTMARK_MODEL=NAME tests one model, without its replays.
  */
 #include "bench/audit/operands.h"
+#include "graphs/batching.h"
 #include "models/layers/check.h"
 #include "models/tape/count.h"
 #include "models/tape/tape_internal.h"
 #include "tests/batches.h"
+#include "tests/encodings.h"
 #include "tests/test.h"
 
 #include <dlfcn.h>
@@ -19,6 +21,7 @@ struct subject {
     const struct opened_device *device;
     const char *spmm; /* variant of both aggregations; null: the default */
     enum dtype dtype; /* none: F32 */
+    bool padded;
 };
 
 static struct subject subjects[] = {
@@ -44,6 +47,43 @@ static struct subject subjects[] = {
     {.name = "sparse gatedgcn, edges, batch norm, bf16",
      .parts = {.attention = ATTENTION_SPARSE, .mpnn = MPNN_GATEDGCN, .norm = NORM_BATCH, .task = TASK_EDGE},
      .dtype = BF16},
+    {.name = "graphormer",
+     .parts = {.layer = LAYER_GRAPHORMER,
+               .attention = ATTENTION_DENSE,
+               .pool = POOL_TOKEN,
+               .features = {.degrees = 64},
+               .pe = {.buckets = 3, .hops = 2},
+               .hop_products = 3}},
+    {.name = "graphormer, nodes, types of edges, dropout",
+     .parts = {.layer = LAYER_GRAPHORMER,
+               .attention = ATTENTION_DENSE,
+               .pool = POOL_TOKEN,
+               .task = TASK_NODE,
+               .dropout = 0.1,
+               .edge_features = {.tables = 2, .types = {3, 4}},
+               .pe = {.buckets = 3, .hops = 2}}},
+    {.name = "graphormer, bf16",
+     .parts =
+         {.layer = LAYER_GRAPHORMER, .attention = ATTENTION_DENSE, .pool = POOL_TOKEN, .pe = {.buckets = 3}},
+     .dtype = BF16},
+    {.name = "exphormer, gatedgcn, eslap",
+     .parts = {.attention = ATTENTION_EXPHORMER,
+               .mpnn = MPNN_GATEDGCN,
+               .norm = NORM_NONE,
+               .pe = {.kind = ENCODING_ESLAP, .k = 4, .expander = 1, .globals = 2}}},
+    {.name = "exphormer, gine, eslap, batch norm, bf16",
+     .parts = {.attention = ATTENTION_EXPHORMER,
+               .mpnn = MPNN_GINE,
+               .norm = NORM_BATCH,
+               .pe = {.kind = ENCODING_ESLAP, .k = 4, .expander = 2}},
+     .dtype = BF16},
+    {.name = "gps, padded, bias",
+     .parts = {.attention = ATTENTION_DENSE, .mpnn = MPNN_GIN, .pe = {.buckets = 3}},
+     .padded = true},
+    {.name = "graph_transformer, padded, sum, bf16",
+     .parts = {.attention = ATTENTION_DENSE, .pool = POOL_SUM},
+     .dtype = BF16,
+     .padded = true},
     {.name = "gin by cuSPARSE", .parts = {.mpnn = MPNN_GIN}, .spmm = "cusparse"},
 };
 
@@ -55,6 +95,7 @@ static struct model_config sized(const struct subject *s, enum activation act)
     c.heads = 5;
     c.ffn = 72;
     c.act = act;
+    c.pe.width = c.pe.kind ? 8 : 0;
     return c;
 }
 
@@ -68,9 +109,11 @@ static struct tape_config on_device(const struct subject *s)
                                 .variant = {[OP_spmm][0] = s->spmm, [OP_spmm_backward][0] = s->spmm}};
 }
 
-static struct recording ready(const struct model_config *c, const struct batch *b, struct tape_config t)
+/* Its initialisations read the encoding. */
+static struct recording ready(const struct model_config *c, const struct batch *b, const struct encoding *e,
+                              struct tape_config t)
 {
-    struct recording r = program_record(PROGRAM_STEP, c, b, NULL, t);
+    struct recording r = program_record(PROGRAM_STEP, c, b, e, t);
     assert_true(tape_layout(r.tape));
     tape_init(r.tape);
     return r;
@@ -89,11 +132,12 @@ static void expect_good(const struct check *c)
  */
 static void check_against_double(const struct model_config *c, const struct batch *b, const struct subject *s)
 {
-    struct recording ours = ready(c, b, on_device(s));
+    struct encoding e = encoding_sample(&c->pe, b);
+    struct recording ours = ready(c, b, &e, on_device(s));
     struct check check = {0};
     if (c->norm != NORM_BATCH) {
         struct tape_config in_double = {.backend = &backend_oracle, .dtype = F64, .threads = 2, .seed = 42};
-        struct recording oracle = ready(c, b, in_double);
+        struct recording oracle = ready(c, b, &e, in_double);
         check_whole(&check, &ours, &oracle);
         expect_good(&check);
         tape_free(oracle.tape);
@@ -103,6 +147,7 @@ static void check_against_double(const struct model_config *c, const struct batc
     expect_good(&check);
     assert_int_equal(tape_count(ours.tape, INT64_MAX), tape_total(ours.tape).flops);
     tape_free(ours.tape);
+    encoding_free(&e);
 }
 
 static void test_step_against_double(void **state)
@@ -114,6 +159,8 @@ static void test_step_against_double(void **state)
     struct batch batches[] = {batch_awkward(), batch_er(1, 1), batch_er(small ? 24 : 300, 1),
                               batch_er(30, small ? 3 : 20)};
     for (size_t i = 0; i < sizeof batches / sizeof *batches; i++) {
+        char error[128];
+        assert_true(!s->padded || batch_pad(&batches[i], error, sizeof error));
         /* In small tests one activation each: all kernels are tested with all of them. */
         int kinds = ACT_KINDS - 1, first = small ? (int)(s - subjects + (ptrdiff_t)i) : 0;
         for (int k = first; k < first + (small ? 1 : kinds); k++) {
@@ -154,10 +201,11 @@ static void test_replays_have_the_same_bits(void **state)
         skip();
     struct batch b = batch_er(env_set("GTMARK_SMALL") ? 20 : 300, 3);
     struct model_config c = sized(s, ACT_GELU);
+    struct encoding e = encoding_sample(&c.pe, &b);
     struct tape_config plain = on_device(s), unshared = plain;
     unshared.no_reuse = true;
-    struct recording r[] = {ready(&c, &b, plain), ready(&c, &b, plain), ready(&c, &b, unshared),
-                            ready(&c, &b, plain)};
+    struct recording r[] = {ready(&c, &b, &e, plain), ready(&c, &b, &e, plain), ready(&c, &b, &e, unshared),
+                            ready(&c, &b, &e, plain)};
     size_t bytes = (size_t)tape_parameter_elements(r[0].tape) * sizeof(float);
     float *first = trained(&r[0], 3, false), *start = trained(&r[1], 0, false);
     assert_memory_not_equal(first, start, bytes);
@@ -170,6 +218,7 @@ static void test_replays_have_the_same_bits(void **state)
         tape_free(r[i].tape);
     free(first);
     free(start);
+    encoding_free(&e);
     batch_free(&b);
 }
 
@@ -182,7 +231,7 @@ static void test_preparation_is_shared(void **state)
     struct batch b = batch_er(50, 3);
     struct model_config c = sized(s, ACT_GELU);
     c.layers = 4;
-    struct recording r = ready(&c, &b, on_device(s));
+    struct recording r = ready(&c, &b, NULL, on_device(s));
     const struct entry *first[OPS] = {NULL};
     int shared = 0;
     for (int i = 0; i < tape_entry_count(r.tape); i++) {
@@ -199,6 +248,33 @@ static void test_preparation_is_shared(void **state)
     batch_free(&b);
 }
 
+/* What a program takes of the device, once its code is loaded, is its arena. */
+static void test_memory_is_planned(void **state)
+{
+    const struct subject *s = *state;
+    void *library = dlopen("libgtmark_cuda.so", RTLD_NOW | RTLD_LOCAL);
+    if (!library || !dlsym(library, "emulated_graph")) /* where nobody else takes memory */
+        skip();
+    const struct device *device = s->device->backend->device;
+    struct batch b = batch_er(12, 3);
+    struct model_config c = sized(s, ACT_GELU);
+    struct encoding e = encoding_sample(&c.pe, &b);
+    struct recording first = ready(&c, &b, &e, on_device(s));
+    tape_run(first.tape);
+    tape_wait(first.tape);
+    int64_t before = device->taken(s->device->context);
+    struct recording r = ready(&c, &b, &e, on_device(s));
+    tape_run(r.tape);
+    tape_capture(r.tape);
+    tape_run(r.tape);
+    tape_wait(r.tape);
+    assert_int_equal(device->taken(s->device->context) - before, tape_planned(r.tape)->arena);
+    tape_free(first.tape);
+    tape_free(r.tape);
+    encoding_free(&e);
+    batch_free(&b);
+}
+
 /* Loaded kernels with much shared memory ask for all of it, as only the emulated device can tell. */
 static void test_shared_memory_is_preferred(void **state)
 {
@@ -210,7 +286,7 @@ static void test_shared_memory_is_preferred(void **state)
     struct batch b = batch_er(20, 3);
     struct model_config c = sized(s, ACT_GELU);
     c.heads = 1; /* a wide one: attention holds much of it */
-    struct recording r = ready(&c, &b, on_device(s));
+    struct recording r = ready(&c, &b, NULL, on_device(s));
     assert_int_equal(preferring(), 0);
     tape_load(r.tape);
     assert_true(preferring() > 0);
@@ -289,24 +365,26 @@ static void test_launches(void **state)
 int main(void)
 {
     enum { SUBJECTS = sizeof subjects / sizeof *subjects };
-    struct CMUnitTest tests[2 * SUBJECTS + 3];
-    char names[SUBJECTS][80];
+    struct CMUnitTest tests[3 * SUBJECTS + 3];
+    char names[2 * SUBJECTS][80];
     struct opened_device device = operands_device();
     if (!device.context)
         fprintf(stderr, "no GPU: %s\n", device.why);
     for (int i = 0; i < SUBJECTS; i++) {
-        subjects[i].device = &device;
-        snprintf(names[i], sizeof names[i], "%s, replays", subjects[i].name);
-        tests[2 * i] =
-            (struct CMUnitTest){subjects[i].name, test_step_against_double, NULL, NULL, &subjects[i]};
-        tests[2 * i + 1] =
-            (struct CMUnitTest){names[i], test_replays_have_the_same_bits, NULL, NULL, &subjects[i]};
+        struct subject *subject = &subjects[i];
+        subject->device = &device;
+        snprintf(names[2 * i], sizeof *names, "%s, replays", subject->name);
+        snprintf(names[2 * i + 1], sizeof *names, "%s, memory", subject->name);
+        tests[3 * i] = (struct CMUnitTest){subject->name, test_step_against_double, NULL, NULL, subject};
+        tests[3 * i + 1] =
+            (struct CMUnitTest){names[2 * i], test_replays_have_the_same_bits, NULL, NULL, subject};
+        tests[3 * i + 2] = (struct CMUnitTest){names[2 * i + 1], test_memory_is_planned, NULL, NULL, subject};
     }
-    tests[2 * SUBJECTS] = (struct CMUnitTest){"preparation is shared", test_preparation_is_shared, NULL, NULL,
+    tests[3 * SUBJECTS] = (struct CMUnitTest){"preparation is shared", test_preparation_is_shared, NULL, NULL,
                                               &subjects[SUBJECTS - 1]};
-    tests[2 * SUBJECTS + 1] = (struct CMUnitTest){"shared memory is preferred",
+    tests[3 * SUBJECTS + 1] = (struct CMUnitTest){"shared memory is preferred",
                                                   test_shared_memory_is_preferred, NULL, NULL, &subjects[0]};
-    tests[2 * SUBJECTS + 2] = (struct CMUnitTest){"launches", test_launches, NULL, NULL, &subjects[0]};
+    tests[3 * SUBJECTS + 2] = (struct CMUnitTest){"launches", test_launches, NULL, NULL, &subjects[0]};
     if (env_set("GTMARK_MODEL"))
         cmocka_set_test_filter(getenv("GTMARK_MODEL"));
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -396,6 +396,12 @@ TEST(test_rows)
     }
 }
 
+TEST(test_resident_is_planned)
+{
+    needs_lapack();
+    expect_resident_step(*state, "--preset exphormer-cifar10 --batch 16 --layers 2");
+}
+
 TEST(test_refusals)
 {
     static const char *const bad[] = {"0", "65", "3:0", "3:65", "-1", "3:", "3:1:1", "x"};

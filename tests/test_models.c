@@ -7,7 +7,6 @@
 #include <math.h>
 
 #include "kernels/rng.h"
-#include "models/encodings/compute.h"
 #include "models/layers/model.h"
 #include "models/tape/count.h"
 #include "models/tape/listing.h"
@@ -135,27 +134,11 @@ static struct recording ready_with(enum program_kind kind, const struct model_co
     return r;
 }
 
-static struct encoding sample_of(const struct model_config *c, const struct batch *b)
-{
-    struct encoding_config others = c->pe;
-    struct encoding e = c->pe.kind ? encoding_sample(&c->pe, b) : (struct encoding){0}, own = {0};
-    char error[128];
-    others.kind = ENCODING_NONE;
-    if (encoding_any(&others) &&
-        !encoding_compute(&others, b, &(struct encoding_options){.threads = 1}, &own, error, sizeof error))
-        fail_msg("%s", error);
-    e.distances = own.distances;
-    e.paths = own.paths;
-    e.expanded = own.expanded;
-    e.factor = own.factor;
-    return e;
-}
-
 /* The same with a sample encoding, if the model has one; must not be initialised again. */
 static struct recording ready(enum program_kind kind, const struct model_config *c, const struct batch *b,
                               struct tape_config t)
 {
-    struct encoding e = sample_of(c, b);
+    struct encoding e = encoding_sample(&c->pe, b);
     struct recording r = ready_with(kind, c, b, &e, t);
     encoding_free(&e);
     return r;
@@ -401,7 +384,7 @@ static void test_permuted_labels_permute_outputs(void **state)
     shuffle(&b, to.node);
     struct batch other = batch_relabelled(&b, to.node);
     place_edges(&b, &other, &to);
-    struct encoding e = sample_of(&c, &b), moved = sample_of(&c, &other);
+    struct encoding e = encoding_sample(&c.pe, &b), moved = encoding_sample(&c.pe, &other);
     if (c.pe.kind) {
         encoding_free(&moved);
         moved = encoding_relabelled(&e, to.node);
@@ -435,7 +418,7 @@ static void test_loss_falls(void **state)
 {
     struct model_config small = small_of(*state);
     struct batch b = batch_er(20, 8);
-    struct encoding e = sample_of(&small, &b);
+    struct encoding e = encoding_sample(&small.pe, &b);
     struct recording r = ready_with(PROGRAM_STEP, &small, &b, &e, config_of(backend_cpu(), F32));
     tape_run(r.tape);
     double first = tape_scalar(r.tape, r.loss);

@@ -13,12 +13,12 @@
 #include "kernels/ranks.h"
 
 /* What mixes the rows of a batch without knowing which belong to nodes. */
-static bool can_be_padded(const struct options *o, const struct model_config *p)
+static bool can_be_padded(const struct model_config *p)
 {
     bool layers = p->attention <= ATTENTION_SPARSE && p->mpnn <= MPNN_GIN && p->attention_dropout == 0 &&
                   (p->norm == NORM_LAYER || p->norm == NORM_NONE);
     bool ends = p->pool < POOL_MAX && p->task == TASK_GRAPH && p->pe.kind == ENCODING_NONE;
-    return layers && ends && !p->own && !o->device.backend->device;
+    return layers && ends && !p->own;
 }
 
 /* The library of a solver that this build lacks although it is to run; null: none. */
@@ -70,9 +70,8 @@ static bool check_model(const struct options *o, const struct config *c, struct 
         {*model.text, model.text},
         {p->own && (p->attention != p->own->attention || p->mpnn != p->own->mpnn), branches.text},
         {p->attention == ATTENTION_DENSE && most && head > most, heads.text},
-        {c->graph.batching != BATCHING_RAGGED && !can_be_padded(o, p),
-         "--batching padded: only on the host, with a model of --list models, --attention dense, sparse or "
-         "none and "
+        {c->graph.batching != BATCHING_RAGGED && !can_be_padded(p),
+         "--batching padded: only with a model of --list models, --attention dense, sparse or none and "
          "--attention-dropout 0, --mpnn gin or none, --norm layer or none, --pool mean or sum, --task graph "
          "and --pe none"},
         {!searched && checkpoint_segments(p->checkpoint, p->layers) > p->layers, segments.text},

@@ -113,7 +113,7 @@ extern "C" void cuda_adamw(const void *args)
 extern "C" void cuda_advance(const void *args)
 {
     const struct advance_args *a = (const struct advance_args *)args;
-    const struct launch one = {1, 1, 1, 0};
+    const struct launch one = {1, 1, 1, 1, 0};
     CUDA_CHECK(a->call, run(a->call, one, advance, (double *)a->schedule.data));
 }
 

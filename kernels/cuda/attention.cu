@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, ATTENTION_BLOCKS)
     struct row_block b = block_of(a.graphs, layout<DH>::GROUPS * ROWS);
     if (b.rows == 0)
         return;
-    h.number = (int)blockIdx.y;
+    h.number = (int)blockIdx.z;
     state s = {};
     s.pairs = pairs;
     s.pairs.enter(b, h.number, true, a.bias, {});
@@ -149,7 +149,7 @@ cuda_status launch_rows(const struct attention_args *a, const PAIRS &pairs)
 struct forward {
     template <int DH> static cuda_status launch(const struct attention_args *a)
     {
-        return with_pairs<float, true, true>(a, 0, LOG2E, [=](auto pairs) {
+        return with_pairs<float, true, true, true>(a, 0, LOG2E, [=](auto pairs) {
             const int MOST = decltype(pairs)::ROWS;
             return rows_per_thread<DH>(a, MOST) == MOST ? launch_rows<DH, MOST>(a, pairs)
                                                         : launch_rows<DH, 1>(a, pairs);

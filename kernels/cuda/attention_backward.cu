@@ -190,7 +190,7 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, ATTENTION_BLOCKS)
     struct row_block b = block_of(a.graphs, layout<DH>::GROUPS * ROWS);
     if (b.rows == 0)
         return;
-    h.number = (int)blockIdx.y;
+    h.number = (int)blockIdx.z;
     state s = {};
     s.pairs = pairs;
     s.pairs.enter(b, h.number, true, a.bias, a.dbias);
@@ -225,7 +225,7 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, ATTENTION_BLOCKS)
     struct row_block b = block_of(a.graphs, layout<DH>::GROUPS * ROWS);
     if (b.rows == 0)
         return;
-    h.number = (int)blockIdx.y;
+    h.number = (int)blockIdx.z;
     state s = {};
     s.sums = entry(plan.sums, 3 * h.number, 0);
     s.apart = plan.sums.ld;
@@ -277,7 +277,7 @@ int64_t sums_bytes(const struct attention_backward_args *a)
 struct backward {
     template <int DH> static cuda_status launch(const struct attention_backward_args *a)
     {
-        return with_pairs<float, true, true>(a, sums_bytes(a), LOG2E, [=](auto pairs) {
+        return with_pairs<float, true, true, true>(a, sums_bytes(a), LOG2E, [=](auto pairs) {
             const int MOST = decltype(pairs)::ROWS > 1 ? 2 : 1;
             return rows_per_thread<DH>(a, MOST) == MOST ? launch_both<DH, MOST>(a, pairs)
                                                         : launch_both<DH, 1>(a, pairs);

@@ -1,7 +1,8 @@
 /*
  * What dense attention knows of pairs of a block's rows and the rows swept over: which probabilities dropout
- * keeps, and a bias of scores with its gradient. A type for each choice of options, with the same functions:
- * enter() comes first; begin() says where the next tile begins, and how many rows are left from there.
+ * keeps, a bias of scores with its gradient, and weights of keys. A type for each choice of options, with the
+ * same functions: enter() comes first; begin() says where the next tile begins, and how many rows are left
+ * from there.
  */
 #ifndef GTMARK_KERNELS_CUDA_ATTENTION_PAIRS_CUH
 #define GTMARK_KERNELS_CUDA_ATTENTION_PAIRS_CUH
@@ -19,7 +20,7 @@
  * has the bits of delta if one key has all of p.
  */
 struct all_pairs {
-    static constexpr bool BIASED = false;
+    static constexpr bool BIASED = false, WEIGHED = false;
     static constexpr int ROWS = 4;             /* per thread at most, as registers allow */
     static constexpr float LOWEST = -INFINITY; /* of what is subtracted from scores */
 
@@ -82,9 +83,9 @@ template <class T> struct pair_column {
     int by_row, by_swept; /* entries from a row to the next */
 
     __device__ void enter(const struct mat &m, int64_t first, const struct row_block &b, int head,
-                          bool rows_are_queries)
+                          bool rows_are_queries, int by_query)
     {
-        int by_key = (int)m.ld, by_query = (int)(b.graph_rows * m.ld);
+        int by_key = (int)m.ld;
         by_row = rows_are_queries ? by_query : by_key;
         by_swept = rows_are_queries ? by_key : by_query;
         tile = entry<T>(m, first, head) + (b.first - b.graph_first) * by_row;
@@ -111,8 +112,8 @@ template <class KEPT, class T> struct biased_pairs : KEPT {
     {
         int64_t first = graphs ? graphs[b.graph] : 0;
         KEPT::enter(b, head, rows_are_queries, bias, dbias);
-        biases.enter(bias, first, b, head, rows_are_queries);
-        gradients.enter(dbias, first, b, head, rows_are_queries);
+        biases.enter(bias, first, b, head, rows_are_queries, (int)(b.graph_rows * bias.ld));
+        gradients.enter(dbias, first, b, head, rows_are_queries, (int)(b.graph_rows * dbias.ld));
         rows = (int)b.rows;
         left = (int)b.graph_rows;
         wanted = present(dbias);
@@ -141,11 +142,42 @@ template <class KEPT, class T> struct biased_pairs : KEPT {
     }
 };
 
+/* Those with weights of keys, and perhaps a bias: exp of a score times a weight is that of the score plus its
+ * log. */
+template <class KEPT, class T> struct weighted_pairs : biased_pairs<KEPT, T> {
+    static constexpr bool WEIGHED = true;
+    typedef biased_pairs<KEPT, T> biased_type;
+    struct mat m;
+    pair_column<T> weights;
+    bool biased;
+
+    __device__ void enter(const struct row_block &b, int head, bool rows_are_queries, const struct mat &bias,
+                          const struct mat &dbias)
+    {
+        biased_type::enter(b, head, rows_are_queries, bias, dbias);
+        weights.enter(m, b.graph_first, b, 0, rows_are_queries, 0);
+        biased = present(bias);
+    }
+    __device__ void begin(int64_t from, int rows_left)
+    {
+        weights.tile = weights.at(0, this->left - rows_left);
+        biased_type::begin(from, rows_left);
+    }
+    __device__ float bias(int row, int swept) const
+    {
+        if (row >= this->rows || swept >= this->left)
+            return 0;
+        float log = this->factor * logf(load<1>(weights.at(row, swept)).at[0]);
+        return biased ? log + biased_type::bias(row, swept) : log;
+    }
+};
+
 /*
  * launch(pairs), with the type for the options of attention_args or attention_backward_args, which may be
- * those of DROPS and BIASES. T: of the bias. The pairs of graphs are found in scratch at `before`.
+ * those of DROPS, BIASES and, of keys, WEIGHTS. T: of both. The pairs of graphs are found in scratch at
+ * `before`.
  */
-template <class T, bool DROPS, bool BIASES, class ARGS, class LAUNCH>
+template <class T, bool DROPS, bool BIASES, bool WEIGHTS, class ARGS, class LAUNCH>
 static inline cuda_status with_pairs(const ARGS *a, int64_t before, float factor, const LAUNCH &launch)
 {
     struct call call = a->call;
@@ -156,10 +188,14 @@ static inline cuda_status with_pairs(const ARGS *a, int64_t before, float factor
     if (status.fault)
         return status;
     auto with_bias = [&](auto pairs) {
+        typedef decltype(pairs) kept;
+        const biased_pairs<kept, T> with = {pairs, first, factor, {}, {}, 0, 0, false, false};
+        if constexpr (WEIGHTS)
+            if (mat_present(a->m))
+                return launch(weighted_pairs<kept, T>{with, a->m, {}, false});
         if constexpr (BIASES)
             if (biased)
-                return launch(
-                    biased_pairs<decltype(pairs), T>{pairs, first, factor, {}, {}, 0, 0, false, false});
+                return launch(with);
         return launch(pairs);
     };
     if constexpr (DROPS)

@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(BLOCK, 1)
 {
     for (int64_t i = first_query(); i < queries_in(graphs); i += (int64_t)gridDim.x * (BLOCK / WARP)) {
         struct query q = query_of(graphs, first, i);
-        query_softmax(entry(s, blockIdx.y, q.begin), entry(p, blockIdx.y, q.begin), q.count);
+        query_softmax(entry(s, blockIdx.z, q.begin), entry(p, blockIdx.z, q.begin), q.count);
     }
 }
 
@@ -82,8 +82,8 @@ __global__ void __launch_bounds__(BLOCK, 1)
 {
     for (int64_t i = first_query(); i < queries_in(graphs); i += (int64_t)gridDim.x * (BLOCK / WARP)) {
         struct query q = query_of(graphs, first, i);
-        query_softmax_backward(entry(ds, blockIdx.y, q.begin), ds.acc, entry(dp, blockIdx.y, q.begin),
-                               entry(p, blockIdx.y, q.begin), q.count);
+        query_softmax_backward(entry(ds, blockIdx.z, q.begin), ds.acc, entry(dp, blockIdx.z, q.begin),
+                               entry(p, blockIdx.z, q.begin), q.count);
     }
 }
 } // namespace

@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, blocks_at_once<L, PAIRS>)
     struct row_block b = block_of(a.graphs, BLOCK_ROWS);
     if (b.rows == 0)
         return;
-    h.number = (int)blockIdx.y;
+    h.number = (int)blockIdx.z;
     tensor_softmax<L, PAIRS> s = {};
     s.pairs = pairs;
     s.pairs.enter(b, h.number, true, a.bias, {});
@@ -119,11 +119,12 @@ template <class A> struct forward {
                 cuda_attention(a);
                 return cudaSuccess;
             }
-        return with_pairs<typename A::type, false, biases<A, DH>>(a, 0, sqrtf((float)h.dh), [=](auto pairs) {
-            return run(a->call, launch_strips(a->q.rows, a->graphs, a->heads),
-                       tensor_attend<tensor_tile_for<A, DH>, decltype(pairs)>, *a, h,
-                       (float)(1 / sqrt((double)h.dh)) * LOG2E, pairs);
-        });
+        return with_pairs<typename A::type, false, biases<A, DH>, weighs<A>>(
+            a, 0, sqrtf((float)h.dh), [=](auto pairs) {
+                return run(a->call, launch_strips(a->q.rows, a->graphs, a->heads),
+                           tensor_attend<tensor_tile_for<A, DH>, decltype(pairs)>, *a, h,
+                           (float)(1 / sqrt((double)h.dh)) * LOG2E, pairs);
+            });
     }
 };
 } // namespace

@@ -63,6 +63,9 @@ template <class A, int DH> using tensor_tile_for = tensor_tile<A, (DH > STRIP ? 
  */
 template <class A, int DH> constexpr bool biases = !A::SPLITS || DH < ATTENTION_MOST;
 
+/* The same for weights of keys: in floats only kernels in f32 have them. */
+template <class A> constexpr bool weighs = !A::SPLITS && !A::ROUNDS;
+
 /* Blocks of a multiprocessor: biases take the registers of one. */
 template <class L, class PAIRS> constexpr int blocks_at_once = L::BLOCKS > 1 ? L::BLOCKS - PAIRS::BIASED : 1;
 

@@ -5,7 +5,7 @@
  *
  * `tensor_queries` holds queries, sweeps over keys, and computes dq, dbias, and delta, which it stores in
  * scratch; `tensor_keys` holds keys, sweeps over queries, and computes dk and dv: for the widest heads of
- * floats in two launches, since a thread has no registers for both.
+ * floats, or with weights of keys, in two launches, since a thread has no registers for both.
  */
 #include "kernels/cuda/attention_tensor.cuh"
 
@@ -18,7 +18,8 @@ struct tensor_plan {
 };
 
 /* Whether a thread has registers for four strips: two factors, and two sums. */
-template <class L> constexpr bool fits = L::DH < ATTENTION_MOST || !L::FLOATS;
+template <class L, class PAIRS>
+constexpr bool fits = L::DH < ATTENTION_MOST || !(L::FLOATS || PAIRS::WEIGHED);
 
 /* Groups of DEPTH rows of a tile that are multiplied with a strip's entries once these are split. */
 template <class L> constexpr int together = L::SPLITS &&L::DH <= 32 ? 2 : 1;
@@ -167,7 +168,7 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, blocks_at_once<L, PAIRS>)
     struct head_columns h = plan.head;
     if (b.rows == 0)
         return;
-    h.number = (int)blockIdx.y;
+    h.number = (int)blockIdx.z;
     strip_of_queries<L, PAIRS> s = {};
     s.pairs = pairs;
     s.pairs.enter(b, h.number, true, a.bias, a.dbias);
@@ -194,7 +195,7 @@ __global__ void __launch_bounds__(ATTENTION_THREADS, L::DH > 32 ? 1 : blocks_at_
     struct head_columns h = plan.head;
     if (b.rows == 0)
         return;
-    h.number = (int)blockIdx.y;
+    h.number = (int)blockIdx.z;
     strip_of_keys<L, WANTED, PAIRS> s = {};
     s.pairs = pairs;
     s.pairs.enter(b, h.number, false, a.bias, a.dbias);
@@ -239,13 +240,13 @@ template <class A> struct backward {
             }
         struct launch l = launch_strips(a->q.rows, a->graphs, a->heads);
         struct tensor_plan plan = tensor_plan_of(a);
-        return with_pairs<typename A::type, false, biases<A, DH>>(
+        return with_pairs<typename A::type, false, biases<A, DH>, weighs<A>>(
             a, delta_bytes(a), sqrtf((float)plan.head.dh), [=](auto pairs) {
                 typedef decltype(pairs) PAIRS;
                 cuda_status status = run(a->call, l, tensor_queries<L, PAIRS>, *a, plan, pairs);
                 if (status.fault)
                     return status;
-                if constexpr (fits<L>) {
+                if constexpr (fits<L, PAIRS>) {
                     return run(a->call, l, tensor_keys<L, DK | DV, PAIRS>, *a, plan, pairs);
                 } else {
                     status = run(a->call, l, tensor_keys<L, DK, PAIRS>, *a, plan, pairs);

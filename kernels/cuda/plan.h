@@ -39,9 +39,9 @@ enum {
     ATTENTION_REGISTERS = 255,
 };
 
-/* Blocks in x and y, threads per block, bytes of dynamic shared memory. */
+/* Blocks in x, y and z, threads per block, bytes of dynamic shared memory. */
 struct launch {
-    unsigned grid_x, grid_y, block;
+    unsigned grid_x, grid_y, grid_z, block;
     size_t shared;
 };
 
@@ -49,7 +49,7 @@ struct launch {
 static inline struct launch launch_blocks(int64_t x, int64_t y)
 {
     struct launch l = {(unsigned)max_of(1, min_of(x, LAUNCH_MAX_X)),
-                       (unsigned)max_of(1, min_of(y, LAUNCH_MAX_Y)), BLOCK, 0};
+                       (unsigned)max_of(1, min_of(y, LAUNCH_MAX_Y)), 1, BLOCK, 0};
     return l;
 }
 
@@ -221,10 +221,10 @@ static inline int attention_rows(int64_t rows, int64_t graphs, int heads, int gr
     return rows / graphs >= 2 * block && 16 * (rows / block * heads) >= 15 * multiprocessors ? most : 1;
 }
 
-/* One block of `threads` for each head, in y, and block number of `size` rows (search.h). */
+/* One block of `threads` for each head, in z, and block number of `size` rows (search.h). */
 static inline struct launch launch_heads(int64_t rows, int64_t graphs, int heads, int size, int threads)
 {
-    struct launch l = {(unsigned)(rows / size + graphs), (unsigned)heads, (unsigned)threads, 0};
+    struct launch l = {(unsigned)(rows / size + graphs), 1, (unsigned)heads, (unsigned)threads, 0};
     return l;
 }
 
@@ -236,7 +236,7 @@ static inline struct launch launch_softmax(int64_t graphs, int64_t pairs, int64_
 {
     int64_t queries = (int64_t)sqrt((double)graphs * (double)pairs) + 1;
     struct launch l = launch_blocks(blocks_of(queries, BLOCK / WARP), 1);
-    l.grid_y = (unsigned)heads;
+    l.grid_z = (unsigned)heads;
     return l;
 }
 

@@ -41,7 +41,7 @@ static cuda_status run(const struct call &call, struct launch l, void (*kernel)(
     if (context->loads)
         return load_kernel((const void *)kernel);
     cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(l.grid_x, l.grid_y);
+    config.gridDim = dim3(l.grid_x, l.grid_y, l.grid_z);
     config.blockDim = dim3(l.block);
     config.dynamicSmemBytes = l.shared;
     config.stream = context->stream;

@@ -12,15 +12,20 @@ static bool is_plain(unsigned options)
     return options == 0;
 }
 
-/* Dense attention: supports a bias, and also dropout, and no other option. */
+/* Dense attention: supports a bias, also weights of keys, and also dropout, and no other option. */
 static bool may_be_biased(unsigned options)
 {
     return !(options & ~(unsigned)OPTION_attention_bias);
 }
 
+static bool may_be_masked(unsigned options)
+{
+    return may_be_biased(options & ~(unsigned)OPTION_attention_mask);
+}
+
 static bool may_drop(unsigned options)
 {
-    return may_be_biased(options & ~(unsigned)OPTION_attention_dropout);
+    return may_be_masked(options & ~(unsigned)OPTION_attention_dropout);
 }
 
 /* Supports sparse attention with rows of edges, and no other option. */
@@ -35,7 +40,6 @@ static bool may_have_edges(unsigned options)
     }
 #define ROW(op, variant, type, run)         KERNEL(op, variant, type, run, NULL, NULL, NULL)
 #define ROW_SCRATCH(op, variant, type, run) KERNEL(op, variant, type, run, cuda_##run##_scratch, NULL, NULL)
-#define PLAIN(op, variant, type, run)       KERNEL(op, variant, type, run, NULL, NULL, is_plain)
 #define EDGES_SCRATCH(op, variant, type, run)                                                                \
     KERNEL(op, variant, type, run, cuda_##run##_scratch, NULL, may_have_edges)
 #define PLAIN_PREPARED(op, variant, type, run)                                                               \
@@ -60,7 +64,7 @@ static const struct kernel kernels[] = {
     KERNEL(attention, "flash", f32, attention, cuda_attention_scratch, NULL, may_drop),
     KERNEL(attention, "3xtf32", f32, attention_3xtf32, cuda_attention_scratch, NULL, may_be_biased),
     KERNEL(attention, "tf32", tf32, attention_tf32, cuda_attention_scratch, NULL, may_be_biased),
-    KERNEL(attention, "bf16", bf16, attention_bf16, cuda_attention_scratch, NULL, may_be_biased),
+    KERNEL(attention, "bf16", bf16, attention_bf16, cuda_attention_scratch, NULL, may_be_masked),
     KERNEL(attention_backward, "flash", f32, attention_backward, cuda_attention_backward_scratch, NULL,
            may_drop),
     KERNEL(attention_backward, "3xtf32", f32, attention_backward_3xtf32, cuda_attention_backward_scratch,
@@ -68,7 +72,7 @@ static const struct kernel kernels[] = {
     KERNEL(attention_backward, "tf32", tf32, attention_backward_tf32, cuda_attention_backward_scratch, NULL,
            may_be_biased),
     KERNEL(attention_backward, "bf16", bf16, attention_backward_bf16, cuda_attention_backward_scratch, NULL,
-           may_be_biased),
+           may_be_masked),
     ROW_SCRATCH(attention_scores, "cublas", f32, attention_scores),
     ROW_SCRATCH(attention_scores_backward, "cublas", f32, attention_scores_backward),
     ROW_SCRATCH(attention_softmax, "cuda", f32, attention_softmax),
@@ -91,6 +95,8 @@ static const struct kernel kernels[] = {
     BOTH(ROW, fill, "cuda", fill),
     BOTH(ROW, dropout, "cuda", dropout),
     BOTH(ROW, dropout_backward, "cuda", dropout_backward),
+    BOTH(ROW, scale_rows, "cuda", scale_rows),
+    BOTH(ROW, scale_rows_backward, "cuda", scale_rows_backward),
     BOTH(ROW, activate, "cuda", activate),
     BOTH(ROW, activate_backward, "cuda", activate_backward),
     ROW_SCRATCH(gatv2, "cuda", f32, gatv2),
@@ -102,12 +108,14 @@ static const struct kernel kernels[] = {
     ROW(edge_pool_backward, "cuda", f32, edge_pool_backward),
     ROW(edge_mean, "cuda", f32, edge_mean),
     ROW(edge_mean_backward, "cuda", f32, edge_mean_backward),
-    BOTH(PLAIN, gine, "cuda", gine),
-    BOTH(PLAIN, gine_backward, "cuda", gine_backward),
+    BOTH(ROW, gine, "cuda", gine),
+    BOTH(ROW, gine_backward, "cuda", gine_backward),
+    BOTH(ROW, edge_distance, "cuda", edge_distance),
+    BOTH(ROW, edge_distance_backward, "cuda", edge_distance_backward),
     BOTH(ROW, edge_add, "cuda", edge_add),
     BOTH(ROW, edge_add_backward, "cuda", edge_add_backward),
-    BOTH(PLAIN, gated_mean, "cuda", gated_mean),
-    BOTH(PLAIN, gated_mean_backward, "cuda", gated_mean_backward),
+    BOTH(ROW, gated_mean, "cuda", gated_mean),
+    BOTH(ROW, gated_mean_backward, "cuda", gated_mean_backward),
     BOTH(ROW_SCRATCH, mean_pool, "cuda", mean_pool),
     BOTH(ROW, mean_pool_backward, "cuda", mean_pool_backward),
     BOTH(ROW_SCRATCH, sum_pool, "cuda", sum_pool),

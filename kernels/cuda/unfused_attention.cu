@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(SIDE *SIDE) ragged_product(struct product p, c
         block_at((const int64_t *)p.graphs.at.data, p.graphs.at.ld, graph_count(p.graphs), TILE, blockIdx.x);
     if (rows.rows == 0)
         return;
-    int head = blockIdx.y, y = threadIdx.x / SIDE, x = threadIdx.x % SIDE;
+    int head = blockIdx.z, y = threadIdx.x / SIDE, x = threadIdx.x % SIDE;
     int64_t first_pair = first[rows.graph], n = rows.graph_rows, row = rows.first - rows.graph_first;
     struct part to = part_of(p.to, rows, head, p.dh, first_pair);
     struct part a = part_of(p.a, rows, head, p.dh, first_pair);

@@ -22,8 +22,8 @@ std::string emulator_kernel_name(const char *mangled)
 static void print_place(void)
 {
     const struct source_location &at = block_now.at;
-    fprintf(stderr, "%s, block (%u, %u), thread %d: ", emulator_kernel_name(block_now.kernel).c_str(),
-            block_now.index.x, block_now.index.y, block_now.thread);
+    fprintf(stderr, "%s, block (%u, %u, %u), thread %d: ", emulator_kernel_name(block_now.kernel).c_str(),
+            block_now.index.x, block_now.index.y, block_now.index.z, block_now.thread);
     if (at.file)
         fprintf(stderr, "%s:%d: ", at.file, at.line);
     if (at.calling_file)

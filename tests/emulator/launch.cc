@@ -40,8 +40,8 @@ static bool allowed(const cudaLaunchConfig_t *l)
 {
     uint64_t threads = (uint64_t)l->blockDim.x * l->blockDim.y * l->blockDim.z;
     return l->gridDim.x >= 1 && l->gridDim.x <= INT32_MAX && l->gridDim.y >= 1 && l->gridDim.y <= 65535 &&
-           l->gridDim.z == 1 && threads >= 1 && threads <= 1024 && l->blockDim.z <= 64 &&
-           l->dynamicSmemBytes == 0;
+           l->gridDim.z >= 1 && l->gridDim.z <= 65535 && threads >= 1 && threads <= 1024 &&
+           l->blockDim.z <= 64 && l->dynamicSmemBytes == 0;
 }
 
 static std::vector<int> warps_in(enum order order, int count)
@@ -101,7 +101,7 @@ static void run_grid(const ptx::kernel &k, dim3 grid, dim3 size, const std::vect
     std::vector<int> warps = warps_in(order, (threads + ptx::LANES - 1) / ptx::LANES);
     std::string name(k.name);
     grid.y = blocks_in_y(k, grid.y);
-    uint64_t blocks = (uint64_t)grid.x * grid.y;
+    uint64_t blocks = (uint64_t)grid.x * grid.y * grid.z;
     tell(k);
     block_now.kernel = name.c_str();
     block_now.grid = grid;
@@ -109,7 +109,8 @@ static void run_grid(const ptx::kernel &k, dim3 grid, dim3 size, const std::vect
     block_now.launched = block_now.time + 1;
     for (uint64_t i = 0; i < blocks; i++) {
         uint64_t number = block_in(order, i, blocks);
-        block_now.index = {(unsigned)(number % grid.x), (unsigned)(number / grid.x), 0};
+        block_now.index = {(unsigned)(number % grid.x), (unsigned)(number / grid.x % grid.y),
+                           (unsigned)(number / grid.x / grid.y)};
         ptx_block_run(k, parameters, threads, warps);
     }
 }

@@ -52,6 +52,7 @@ static const struct {
     {"%ntid.y", [](unsigned) { return block_now.size.y; }},
     {"%ctaid.x", [](unsigned) { return block_now.index.x; }},
     {"%ctaid.y", [](unsigned) { return block_now.index.y; }},
+    {"%ctaid.z", [](unsigned) { return block_now.index.z; }},
     {"%nctaid.x", [](unsigned) { return block_now.grid.x; }},
     {"%nctaid.y", [](unsigned) { return block_now.grid.y; }},
 };

@@ -246,9 +246,9 @@ static const struct planted planted[] = {
     PLANTED(copy_not_waited_for, false, "", "reads shared memory that a copy writes, not waited for"),
     PLANTED(copy_without_barrier, false, "", "shared memory that "),
     PLANTED(copy_over_what_is_read, false, "", "shared memory that "),
-    PLANTED(misaligned_copy, false, "block (1, 0), thread 4: ", "writes 16 bytes at a misaligned"),
-    PLANTED(copy_from_beyond, false, "block (2, 0), thread 63: ", "reads 4 bytes that are in no allocation"),
-    PLANTED(misaligned_row, false, "block (1, 0), thread 5: ", "reads 16 bytes at a misaligned"),
+    PLANTED(misaligned_copy, false, "block (1, 0, 0), thread 4: ", "writes 16 bytes at a misaligned"),
+    PLANTED(copy_from_beyond, false, "block (2, 0, 0), thread 63: ", "reads 4 bytes that are in no allocation"),
+    PLANTED(misaligned_row, false, "block (1, 0, 0), thread 5: ", "reads 16 bytes at a misaligned"),
     PLANTED(rows_without_barrier, false, "", "reads shared memory that "),
     PLANTED(product_in_a_branch, false, "", "that never arrive"),
 };

@@ -103,6 +103,8 @@ def layer_shapes(prefix: str, m: r.Model, d: int, ffn: int) -> Shapes:
         return shapes
     if m.attention in r.FEATURE_MAPS:
         shapes |= linear_attention_shapes(prefix + "attention.", m.heads, d)
+    elif m.attention == "exphormer":
+        shapes |= exphormer_shapes(prefix + "attention.", d)
     else:
         shapes |= dense(prefix + "attention.qkv.", d, 3 * d) | dense(prefix + "attention.out.", d, d)
     shapes |= gain(prefix + "norm_attention.", d) | two_dense(prefix + "ffn.", d, ffn)
@@ -162,25 +164,30 @@ def attention(kind: str) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
 GLOBALS = 2
 
 
-def exphormer() -> tuple[Shapes, Callable[[Parameters], Tensor]]:
-    """Two layers, of which the second reads the global nodes of the first. In each graph of n nodes the expander is
-    one permutation, i to i + 3 modulo n."""
+def expander_shapes(d: int) -> Shapes:
+    return {"expander.edges": (1 + 2 * GLOBALS, d), "expander.globals": (GLOBALS, d)}
+
+
+def exphormer_shapes(prefix: str, d: int) -> Shapes:
+    return {prefix + "qkv.weight": (3 * d, d), prefix + "edge.weight": (d, d)}
+
+
+def expanded() -> r.Expanded:
+    """In each graph of n nodes the expander is one permutation, i to i + 3 modulo n."""
     first = torch.tensor([0, *BATCH.sizes]).cumsum(0)[BATCH.graph_of]
     nodes, size = torch.arange(NODES), BATCH.graphs.diff()[BATCH.graph_of]
     to = first + (nodes - first + 3) % size
-    s = r.expand(ORDERED, torch.cat([nodes, to]), torch.cat([to, nodes]), GLOBALS)
+    return r.expand(ORDERED, torch.cat([nodes, to]), torch.cat([to, nodes]), GLOBALS)
+
+
+def exphormer() -> tuple[Shapes, Callable[[Parameters], Tensor]]:
+    """Two layers, of which the second reads the global nodes of the first."""
 
     def forward(p: Parameters) -> Tensor:
-        features = torch.cat([p["e"], p["expander.edges"]])
-        x, start = p["x"], p["expander.globals"].repeat_interleave(len(BATCH.sizes), dim=0)
-        for name in ("first.", "second."):
-            y = r.exphormer(p, name, torch.cat([x, start]), features, s, HEADS)
-            x, start = y[:NODES], y[NODES:]
-        return x
+        attend = r.expander_attention(p, p["e"], expanded(), len(BATCH.sizes), HEADS)
+        return attend("second.", attend("first.", p["x"]))
 
-    layer = {"qkv.weight": (3 * D, D), "edge.weight": (D, D)}
-    shapes = X | E | {"expander.edges": (1 + 2 * GLOBALS, D), "expander.globals": (GLOBALS, D)}
-    return shapes | {f"{name}.{key}": of for name in ("first", "second") for key, of in layer.items()}, forward
+    return X | E | expander_shapes(D) | exphormer_shapes("first.", D) | exphormer_shapes("second.", D), forward
 
 
 def linear_attention(kind: str) -> tuple[Shapes, Callable[[Parameters], Tensor]]:
@@ -397,6 +404,7 @@ MODELS = {
     "gps_dropout": preset("gps", dropout=0.2, attention_dropout=0.3),
     "sparse_dropout": preset("sparse_transformer", attention_dropout=0.3),
     "gps_performer": PERFORMER,
+    "gps_exphormer": replace(preset("gps", norm="batch"), attention="exphormer", mpnn="gatedgcn"),
     "graphormer": preset("graphormer", pool="token", dropout=0.1, attention_dropout=0.2, name="graphormer"),
 }
 
@@ -409,6 +417,8 @@ def model_parameters(m: r.Model) -> Parameters:
     if m.name == "graphormer":
         shapes |= {"degrees.weight": (2 * DEGREES, HIDDEN)} | bias_shapes(m.heads, EDGE_FEATURES, HOPS)
         shapes |= {"token.weight": (HIDDEN, 1)} | pre_norm_shapes(m.layers, HIDDEN, INNER)
+    if m.attention == "exphormer":
+        shapes |= expander_shapes(HIDDEN)
     for layer in range(1, m.layers + 1 if m.name == "gps" else 1):
         shapes |= layer_shapes(f"layer{layer}.", m, HIDDEN, INNER)
     shapes |= dense("head.", HIDDEN, CLASSES if m.task == "node" else 1)
@@ -417,7 +427,7 @@ def model_parameters(m: r.Model) -> Parameters:
         if "norm" in name:
             value = 1.0 if name.endswith("weight") else 0.0
             return torch.full((rows, cols), value, dtype=torch.float64, requires_grad=True)
-        if name.startswith(("bias.weight", "bias.types", "degrees")):
+        if name.startswith(("bias.weight", "bias.types", "degrees", "expander")):
             return parameter(name, rows, cols, 1 / sqrt(2 if name.startswith("degrees") else 1))
         weight = shapes.get(name.removesuffix("bias") + "weight", (rows, cols))
         fan_in = cols // HEADS if name.endswith("att") else weight[1] if name.endswith("bias") else cols
@@ -440,6 +450,7 @@ def make_model(case: str) -> None:
     edge_features = torch.tensor(r.uniform(SEED, "edge_features", EDGES, EDGE_FEATURES))
     batch = ORDERED if MODELS[case].mpnn in r.EDGE_STATE else BATCH
     pairs = edge_pairs([EDGE_FEATURES]) if case == "graphormer" else None
+    expander = expanded() if MODELS[case].attention == "exphormer" else None
     constants = {}
     for index in range(1, LAYER_COUNT + 1):
         if MODELS[case].attention in r.FEATURE_MAPS:
@@ -450,9 +461,8 @@ def make_model(case: str) -> None:
     losses = []
     for step in range(3):
         optimizer.zero_grad()
-        output = r.run_model(
-            parameters | constants, MODELS[case], features, batch, r.Masks(SEED, step), edge_features, pairs
-        )
+        p, masks = parameters | constants, r.Masks(SEED, step)
+        output = r.run_model(p, MODELS[case], features, batch, masks, edge_features, pairs, expander)
         loss = cross_entropy(output) if MODELS[case].task == "node" else mse(output)
         loss.backward()
         losses.append(loss.item())

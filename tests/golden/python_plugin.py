@@ -98,10 +98,11 @@ def empty_call():
     return min(timeit.repeat(lambda: empty(call), number=100, repeat=10)) / 100
 
 
-def kernel(op, variant, types=F32, flags=ALLOCATES, supports=lambda call: None):
-    """Of a function: it computes the op; `supports` says in words why it cannot. Python itself allocates."""
+def kernel(op, variant, types=F32, flags=ALLOCATES, supports=lambda call: None, options=""):
+    """Of a function: it computes the op, with these options ("mask,dropout"); `supports` says in words why it cannot.
+    Python itself allocates."""
     def add(function):
-        kernels.append(({"op": op, "variant": variant, "types": types, "flags": flags},
+        kernels.append(({"op": op, "variant": variant, "types": types, "flags": flags, "options": options},
                         called(function, empty_call()), called(supports)))
         return function
     return add
@@ -160,8 +161,9 @@ def make(file, library):
     values = {
         "sizes": " && ".join(f"sizeof(struct gtmark_{name}) == {ctypes.sizeof(struct)}" for name, struct in
                              (("matrix", View), ("attribute", Attribute), ("call", Call))),
-        "entries": ", ".join('{.op = %s, .variant = %s, .device = "cpu", .types = %d, .flags = %d}' %
-                             (text(e["op"]), text(e["variant"]), e["types"], e["flags"]) for e, *_ in kernels),
+        "entries": ", ".join('{.op = %s, .variant = %s, .device = "cpu", .types = %d, .flags = %d, .options = %s}' %
+                             (text(e["op"]), text(e["variant"]), e["types"], e["flags"],
+                              text(e["options"]) if e["options"] else "NULL") for e, *_ in kernels),
         "count": len(kernels), "libpython": text(f"{libdir}/{name}"), "home": text(sys.base_prefix),
         "code": text(f"import sys; sys.path[:] = {sys.path!r}; import python_plugin; "
                      f"python_plugin.start({source!r}, {os.path.abspath(file)!r}, address)")}

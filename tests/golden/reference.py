@@ -24,6 +24,7 @@ LIMIT_OUTPUT, LIMIT_GRADIENT = 1e-5, 1e-4  # for float32; ten times larger for a
 
 # Dropout of a matrix, whose site has this name, at these positions (None: in the order of its entries).
 Drop = Callable[..., Tensor]
+Attend = Callable[[str, Tensor], Tensor]  # by the parameters of this name
 
 
 def keep(site: str, x: Tensor, position: np.ndarray | None = None) -> Tensor:
@@ -280,6 +281,19 @@ def exphormer(
     score = torch.exp(score.sum(2, keepdim=True).clamp(-5, 5))
     total = sum_rows(v[s.sender] * score, s.receiver, len(x))
     return (total / (sum_rows(score, s.receiver, len(x)) + 1e-6)).flatten(1)
+
+
+def expander_attention(p: dict[str, Tensor], e: Tensor, s: Expanded, graphs: int, heads: int) -> Attend:
+    """For all layers of a model, each of which reads the global nodes of the one before it."""
+    features, rest = torch.cat([e, p["expander.edges"]]), p["expander.globals"].repeat_interleave(graphs, dim=0)
+
+    def attend(name: str, x: Tensor) -> Tensor:
+        nonlocal rest
+        y = exphormer(p, name, torch.cat([x, rest]), features, s, heads)
+        rest = y[len(x) :]
+        return y[: len(x)]
+
+    return attend
 
 
 HEAD_WIDTH, HEAD_FEATURES = 64, 266  # of linear attention; the latter is int(64 ln 64)
@@ -633,8 +647,9 @@ def layer(
     e: Tensor | None = None,
     place: Tensor | None = None,
     bias: Tensor | None = None,
+    attend: Attend | None = None,
 ) -> tuple[Tensor, Tensor | None]:
-    """New rows of the nodes, and the state of the edges, if the model has one."""
+    """New rows of the nodes, and the state of the edges, if the model has one. `attend`: instead of `attention`."""
     drop = masks.drop(m.dropout)
 
     def norm_of(place: str, x: Tensor) -> Tensor:
@@ -646,7 +661,10 @@ def layer(
         branches.append(norm_of("norm_local", local))
     if m.attention == "none":
         return branches[0], e
-    y = attention(p, name + "attention.", m.attention, x, s, m.heads, masks.drop(m.attention_dropout), bias)
+    if attend:
+        y = attend(name + "attention.", x)
+    else:
+        y = attention(p, name + "attention.", m.attention, x, s, m.heads, masks.drop(m.attention_dropout), bias)
     branches.append(norm_of("norm_attention", x + drop(name + "dropout_attention", y)))
     h = torch.stack(branches).sum(0)
     return norm_of("norm_out", h + mlp(p, name + "ffn.", h, m.act, drop)), e
@@ -661,8 +679,10 @@ def head_input(
     edge_features: Tensor | None = None,
     encoding: dict[str, Tensor] | None = None,
     pairs: tuple[Tensor, Tensor | None] | None = None,
+    expanded: Expanded | None = None,
 ) -> Tensor:
-    """The head's input for each graph or node, depending on the task. `pairs`: as of pair_inputs, with a bias."""
+    """The head's input for each graph or node, depending on the task. `pairs`: as of pair_inputs, with a bias;
+    `expanded`: with the attention of Exphormer."""
     x, encoding = embed(p, "input.", features, s, m.eps), encoding or {}
     if "degrees.weight" in p:
         degree = [torch.bincount(ends, minlength=len(x)) for ends in (s.receiver, s.sender)]
@@ -675,11 +695,12 @@ def head_input(
     bias = pair_bias(p, "bias.", *pairs) if pairs else None
     if "token.weight" in p:
         x, s = add_tokens(p, x, s), with_tokens(s)
+    attend = expander_attention(p, e, expanded, len(s.sizes), m.heads) if expanded else None
     if m.name == "graphormer":
         x = graphormer(p, m, x, s, bias, masks)
     else:
         for index in range(1, m.layers + 1):
-            x, e = layer(p, f"layer{index}.", m, x, s, masks, e, place, bias)
+            x, e = layer(p, f"layer{index}.", m, x, s, masks, e, place, bias, attend)
     return pool(m.pool, x, s) if m.task == "graph" else x
 
 
@@ -691,9 +712,10 @@ def run_model(
     masks: Masks = Masks(0, 0),
     edge_features: Tensor | None = None,
     pairs: tuple[Tensor, Tensor | None] | None = None,
+    expanded: Expanded | None = None,
 ) -> Tensor:
     """One row per graph or node."""
-    return linear(p, "head.", head_input(p, m, features, s, masks, edge_features, pairs=pairs))
+    return linear(p, "head.", head_input(p, m, features, s, masks, edge_features, None, pairs, expanded))
 
 
 # --- random numbers (kernels/rng.h, kernels/ref/uniform.c)

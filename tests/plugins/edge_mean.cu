@@ -62,8 +62,8 @@ static const char *run(const struct gtmark_call *call)
     return status == cudaSuccess ? NULL : cudaGetErrorString(status);
 }
 
-/* op, variant, device, types, flags, run, scratch, supports, setup, teardown */
+/* op, variant, device, types, flags, run, scratch, supports, setup, teardown, options */
 static const struct gtmark_entry entries[] = {
-    {"edge_mean", "mine", "cuda", GTMARK_F32, 0, run, NULL, NULL, NULL, NULL},
+    {"edge_mean", "mine", "cuda", GTMARK_F32, 0, run, NULL, NULL, NULL, NULL, NULL},
 };
 GTMARK_PLUGIN(entries);

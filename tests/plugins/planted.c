@@ -37,7 +37,8 @@ enum {
     REPORT,   /* reports an error */
     VERSION,  /* is of another version */
     SIZE,     /* has other structs */
-    OP        /* computes what is no op */
+    OP,       /* computes what is no op */
+    OPTION    /* names an option of another op */
 };
 
 struct job {
@@ -170,6 +171,7 @@ static const struct gtmark_entry entries[] = {{.op = FAULT == OP ? "edge_man" : 
                                                .variant = "mine",
                                                .device = "cpu",
                                                .types = GTMARK_F32,
+                                               .options = FAULT == OPTION ? "dropout" : NULL,
                                                .run = mean,
                                                .scratch = mean_scratch},
                                               {.op = "edge_mean_backward",
