@@ -156,33 +156,30 @@ bool plugin_is_row(const struct kernel *k)
     return k->run == run_entry || k->run == run_function;
 }
 
-/* Whether it is one of the words, which commas separate. */
-static bool is_among(const char *words, const char *word, size_t length)
+/* The options of the op that these words name, which commas separate; all there can be if one names none. */
+static unsigned options_named(enum op op, const char *words)
 {
+    const struct op_info *info = op_info(op);
+    unsigned options = 0;
     for (size_t size; words; words = words[size] ? words + size + 1 : NULL) {
+        unsigned option = 0;
         size = strcspn(words, ",");
-        if (size == length && memcmp(words, word, length) == 0)
-            return true;
+        for (int form = 1; form < info->form_count; form *= 2) {
+            const char *name = strchr(info->forms[form], '+') + 1;
+            if (strlen(name) == size && memcmp(name, words, size) == 0)
+                option = (unsigned)form;
+        }
+        if (!option)
+            return ~0u;
+        options |= option;
     }
-    return false;
+    return options;
 }
 
-/* The option with this number (kernels/ops.h). */
-static const char *option_name(enum op op, int number)
-{
-    return strchr(op_info(op)->forms[1 << number], '+') + 1;
-}
-
-/* Whether the arguments have an option that the entry does not name. */
 static bool has_unnamed_option(const struct plugin_row *row, const void *args)
 {
-    unsigned options = op_options(row->kernel.op, args);
-    for (int i = 0; options >> i; i++) {
-        const char *name = option_name(row->kernel.op, i);
-        if (options >> i & 1 && !is_among(row->entry->options, name, strlen(name)))
-            return true;
-    }
-    return false;
+    enum op op = row->kernel.op;
+    return op_options(op, args) & ~options_named(op, row->entry->options);
 }
 
 static int64_t scratch_of_entry(const void *args)
@@ -299,20 +296,6 @@ bool plugin_on_device(const struct kernel *k)
            strcmp(((const struct plugin_row *)(const void *)k)->entry->device, "cpu") != 0;
 }
 
-/* Whether each word is an option of the op. */
-static bool are_options(enum op op, const char *words)
-{
-    for (size_t size; words; words = words[size] ? words + size + 1 : NULL) {
-        bool is = false;
-        size = strcspn(words, ",");
-        for (int i = 0; 1 << i < op_info(op)->form_count; i++)
-            is = is || is_among(option_name(op, i), words, size);
-        if (!is)
-            return false;
-    }
-    return true;
-}
-
 /* What is wrong with an entry; null: nothing. */
 static const char *wrong_entry(const struct gtmark_entry *e)
 {
@@ -327,7 +310,7 @@ static const char *wrong_entry(const struct gtmark_entry *e)
            : op == OP_function && strcmp(e->device, "cpu") != 0     ? "a function runs on the host"
            : e->flags & ~(GTMARK_ALLOCATES | GTMARK_STARTS_THREADS) ? "flags has a bit without a meaning"
            : !e->run                                                ? "run is missing"
-           : !are_options(op, e->options)                   ? "options has a word that is no option of the op"
+           : options_named(op, e->options) == ~0u           ? "options has a word that is no option of the op"
            : op != OP_function && (e->setup || e->teardown) ? "setup and teardown are those of a function"
                                                             : NULL;
 }

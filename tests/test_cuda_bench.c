@@ -67,6 +67,13 @@ TEST(test_ragged_batches)
     expect_rows(*state, SMALL "--device cuda --nodes 12 --batch 3 --norm batch,graph", 2);
 }
 
+TEST(test_padded_batches)
+{
+    if (!gpus())
+        skip();
+    expect_rows(*state, SMALL "--device cuda --nodes 12 --batch 3 --batching padded --bias spd:3", 1);
+}
+
 /* With --no-cuda-graph the samples themselves are launched. */
 TEST(test_launched)
 {
