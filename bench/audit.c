@@ -22,6 +22,7 @@
 #include "bench/base/suggest.h"
 #include "bench/cli/axes.h"
 #include "bench/cli/tool.h"
+#include "bench/machine/machine.h"
 #include "bench/sweep/against.h"
 #include "kernels/plugin_rows.h"
 
@@ -297,6 +298,8 @@ static int audit_files(void *options, int count, char **files, struct message *e
     const struct asked *o = options;
     if (o->own ? count > 0 : count != 1)
         return refuse(error, "needs a library, or --own; usage: audit [FLAGS] LIBRARY.so");
+    if (!machine_isa_exists(error))
+        return EXIT_USAGE;
     struct shared *shared =
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)

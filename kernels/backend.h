@@ -140,6 +140,7 @@ struct backend {
     const struct backend *base;
     const struct device *device; /* null: the host */
     int head_most;               /* maximum columns of a head for `attention`; 0: no limit */
+    const unsigned char *needs;  /* instructions that the processor must have (kernels/cpu); null: none */
 };
 
 /* Scalar loops in float (F32) and double (F64), the definition of every op. */
@@ -163,7 +164,8 @@ extern const struct backend backend_oracle;
 /* OpenMP, CBLAS and SIMD, compiled for the best instruction set that this processor supports. */
 const struct backend *backend_cpu(void);
 
-/* The tables of all instruction sets that this processor supports, best first, terminated by null. */
+/* The tables of all instruction sets that this processor and its system support, best first, terminated by
+ * null; from the one on that GTMARK_ISA names, if it is among them. */
 const struct backend *const *backend_cpu_all(void);
 
 /*

@@ -4,56 +4,66 @@
  * GTMARK_ISA=base or avx2 in the environment excludes the larger sets. ISA_AVX2 and ISA_AVX512: which are
  * compiled.
  */
-#include "kernels/backend.h"
-
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct backend cpu_base_backend;
+#include "kernels/backend.h"
+#include "kernels/cpu/instructions.h"
+
+extern const struct backend cpu_base_backend, cpu_avx2_backend, cpu_avx512_backend;
+
+bool instructions_suffice(const unsigned char *needs, uint32_t (*read)(uint32_t leaf, int reg))
+{
+#define PLACE(name, leaf, reg, bit) {leaf, reg, bit},
+    static const struct {
+        uint32_t leaf;
+        int reg, bit;
+    } places[] = {INSTRUCTIONS(PLACE)};
+    size_t i = 0, count = sizeof places / sizeof *places;
+    while (i < count && (!needs[i] || (read(places[i].leaf, places[i].reg) >> places[i].bit & 1)))
+        i++;
+    return i == count;
+}
 
 #if ISA_X86
-extern const struct backend cpu_avx2_backend, cpu_avx512_backend;
+#include <cpuid.h>
 
-/* Whether GTMARK_ISA names this instruction set. */
-static bool limited_to(const char *isa)
+static uint32_t read_register(uint32_t leaf, int reg)
 {
-    const char *limit = getenv("GTMARK_ISA");
-    return limit && strcmp(limit, isa) == 0;
+    uint32_t r[4] = {0};
+    if (leaf != INSTRUCTIONS_SAVED)
+        __get_cpuid_count(leaf, 0, &r[0], &r[1], &r[2], &r[3]);
+    else if (read_register(1, 2) & bit_OSXSAVE)
+        __asm__("xgetbv" : "=a"(r[0]), "=d"(r[3]) : "c"(0));
+    return r[reg];
 }
-
-static bool has_avx2(void)
+#else
+static uint32_t read_register(uint32_t leaf, int reg)
 {
-    return !limited_to("base") && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-           __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-}
-
-static bool has_avx512(void)
-{
-    return has_avx2() && !limited_to("avx2") && __builtin_cpu_supports("avx512f") &&
-           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    return (void)leaf, (void)reg, 0;
 }
 #endif
 
 const struct backend *const *backend_cpu_all(void)
 {
-#if ISA_X86
     static const struct backend *const all[] = {
-#if ISA_AVX512
+#if ISA_X86 && ISA_AVX512
         &cpu_avx512_backend,
 #endif
-#if ISA_AVX2
+#if ISA_X86 && ISA_AVX2
         &cpu_avx2_backend,
 #endif
         &cpu_base_backend,
         NULL
     };
-    return all + (ISA_AVX512 && !has_avx512()) + (ISA_AVX2 && !has_avx2());
-#else
-    static const struct backend *const all[] = {&cpu_base_backend, NULL};
-    return all;
-#endif
+    const struct backend *const *best = all, *const * named;
+    const char *limit = getenv("GTMARK_ISA");
+    while (best[1] && !instructions_suffice((*best)->needs, read_register))
+        best++;
+    for (named = best; limit && *named && strcmp((*named)->name + strlen("cpu-"), limit) != 0;)
+        named++;
+    return *named ? named : best;
 }
 
 const struct backend *backend_cpu(void)

@@ -45,6 +45,20 @@ with_strings()
         analysis/*/*.c bench/*.c bench/*/*.c tests/*.c | grep -v '^kernels/\(mpi\|cuda\)/'
 }
 
+# allowed COMPILER LEVEL: the instructions that it may then use, beside plain x86-64's. A processor with AVX512F has
+# EVEX512.
+allowed()
+{
+    { echo | $1 -march=x86-64 -dM -E -; echo | $1 "-march=$2" -dM -E -; } | sort | uniq -u |
+        sed -n 's/^#define __\([A-Z0-9_]*[A-Z0-9]\)__ 1$/\1/p' | grep -v '^EVEX512$'
+}
+case $(${CC:-gcc} -dumpmachine) in
+x86_64*)
+    check 'all that -march adds to x86-64 is looked for in the processor' "$({ echo '#include "kernels/cpu/instructions.h"' &&
+        echo '#define N(name, ...) name' && echo 'INSTRUCTIONS(N)'; } | ${CC:-gcc} -I. -E -P - | tail -n 1 |
+        tr ' ' '\n' | sort -u)" "$(allowed "${CC:-gcc}" x86-64-v4 | sort)" ;;
+esac
+
 arm=aarch64-linux-gnu-gcc
 macros="-fsyntax-only -include $work/c23.h $without"
 if echo '#include <omp.h>' | $arm -fopenmp -fsyntax-only -x c - 2>/dev/null; then

@@ -144,6 +144,8 @@ bool options_parse(const struct bench *b, const struct ranks *world, int argc, c
         .output = {.charts = true},
         .model_nodes = b->model_nodes,
         .programs = {!b->kernels && !b->steps, !b->kernels, b->kernels}};
+    if (!machine_isa_exists(error))
+        return false;
     for (enum axis a = 0; a < AXES; a++)
         if (!axis_parse(a, bench_values(b, a), &o->axes[a], error))
             return false;

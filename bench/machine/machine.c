@@ -128,6 +128,17 @@ bool machine_blas_is_outdated(const char *core, const char *backend, struct mess
                core, instruction_sets[ours].name, instruction_sets[ours].best);
 }
 
+bool machine_isa_exists(struct message *error)
+{
+    const char *asked = getenv("GTMARK_ISA");
+    char sets[64] = "";
+    for (const struct backend *const *b = backend_cpu_all(); *b; b++)
+        snprintf(sets + strlen(sets), sizeof sets - strlen(sets), "%s%s", *sets ? ", " : "",
+                 (*b)->name + strlen("cpu-"));
+    return !asked || !*asked || strcmp(backend_cpu()->name + strlen("cpu-"), asked) == 0 ||
+           complain(error, "GTMARK_ISA=%.40s: this build and processor have %s", asked, sets);
+}
+
 struct value *machine_context(struct value *devices, uint64_t seed)
 {
     struct utsname u;

@@ -36,6 +36,9 @@ struct value *machine_context(struct value *devices, uint64_t seed);
  */
 bool machine_blas_is_outdated(const char *core, const char *backend, struct message *note);
 
+/* Whether this build and the processor have the instruction set that GTMARK_ISA names, if it is set. */
+bool machine_isa_exists(struct message *error);
+
 void machine_version(const char *program, FILE *out);
 
 /* What the control groups of the process allow it (cgroups(7)): its own and all those above it, of version 1

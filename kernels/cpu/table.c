@@ -3,6 +3,7 @@
  */
 #include "kernels/converted.h"
 #include "kernels/cpu/cpu.h"
+#include "kernels/cpu/instructions.h"
 
 #define TEXT_OF(name) #name
 #define TEXT(name)    TEXT_OF(name)
@@ -122,10 +123,13 @@ static const struct kernel kernels[] = {
     ROW(uniform_index, "simd", f32, uniform_index),
 };
 
+static const unsigned char needs[] = {INSTRUCTIONS(INSTRUCTIONS_NEED)};
+
 const struct backend CPU(backend) = {
     .name = "cpu-" TEXT(ISA),
     .doc = "OpenMP and SIMD, compiled for " TEXT(ISA),
     .kernels = kernels,
     .count = sizeof kernels / sizeof *kernels,
     .base = &backend_ref,
+    .needs = needs,
 };
