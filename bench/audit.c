@@ -380,6 +380,6 @@ int main(int argc, char **argv)
         .status = "0 all checks pass, 1 one fails, 2 the command line or the library is wrong.\n",
     };
     struct asked o = {.patience = 10, .budget = 10, .axis = "nodes", .values = "100-6400*4"};
-    waiting_shorten(argv);
+    threads_prepare(argv);
     return tool_main(&syntax, &o.tool, audit_files, argc, argv);
 }

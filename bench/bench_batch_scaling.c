@@ -11,6 +11,6 @@ int main(int argc, char **argv)
         .values = "1,2,4,8,16,32,64,128",
         .gpu_values = "1,8,32,128,512,2048",
     };
-    waiting_shorten(argv);
+    threads_prepare(argv);
     return bench_main(&bench, argc, argv);
 }

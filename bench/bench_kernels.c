@@ -12,6 +12,6 @@ int main(int argc, char **argv)
         .budget = 40,
         .kernels = true,
     };
-    waiting_shorten(argv);
+    threads_prepare(argv);
     return bench_main(&bench, argc, argv);
 }

@@ -10,6 +10,6 @@ int main(int argc, char **argv)
         .axis = AXIS_LAYERS,
         .values = "2,4,6,8,12,16",
     };
-    waiting_shorten(argv);
+    threads_prepare(argv);
     return bench_main(&bench, argc, argv);
 }

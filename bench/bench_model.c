@@ -11,6 +11,6 @@ int main(int argc, char **argv)
         .values = "500",
         .whole = true,
     };
-    waiting_shorten(argv);
+    threads_prepare(argv);
     return bench_main(&bench, argc, argv);
 }

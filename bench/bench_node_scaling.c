@@ -11,6 +11,6 @@ int main(int argc, char **argv)
         .values = "100,500,1000,2000,5000",
         .gpu_values = "100,1k,5k,20k,50k",
     };
-    waiting_shorten(argv);
+    threads_prepare(argv);
     return bench_main(&bench, argc, argv);
 }

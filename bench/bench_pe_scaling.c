@@ -20,6 +20,6 @@ int main(int argc, char **argv)
         .model_nodes = 2000,
         .steps = true,
     };
-    waiting_shorten(argv);
+    threads_prepare(argv);
     return bench_main(&bench, argc, argv);
 }

@@ -12,6 +12,6 @@ int main(int argc, char **argv)
         .values = "zinc,pattern,cifar10,malnet,peptides-func,pcqm4m-small",
         .budget = 120,
     };
-    waiting_shorten(argv);
+    threads_prepare(argv);
     return bench_main(&bench, argc, argv);
 }

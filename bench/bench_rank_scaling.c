@@ -11,6 +11,6 @@ int main(int argc, char **argv)
         .values = "1",
         .also = {[AXIS_BATCH] = "64", [AXIS_NODES] = "32", [AXIS_THREADS] = "1"},
     };
-    waiting_shorten(argv);
+    threads_prepare(argv);
     return bench_main(&bench, argc, argv);
 }

@@ -1,4 +1,5 @@
-/* Cache sizes from a synthetic tree like /sys/devices/system/cpu. */
+/* Cache sizes and kinds of processors from synthetic trees like /sys/devices/system/cpu and /sys. */
+#include "bench/base/kinds.h"
 #include "bench/machine/caches.h"
 #include "tests/test.h"
 
@@ -90,4 +91,56 @@ TEST_BETWEEN(test_missing, make_root, remove_root)
     plant(*state, NULL, 0);
     assert_int_equal(caches_find(*state, 1).l2, 0);
     assert_int_equal(caches_find(*state, 1).llc, 0);
+}
+
+/* A machine of these lists of Intel's, or of these capacities from processor 0 on; null: none. */
+static void plant_kinds(const char *root, const char *core, const char *atom, const int *capacity, int count)
+{
+    char command[512];
+    snprintf(command, sizeof command, "rm -rf %s/devices && mkdir -p %s/devices/system/cpu", root, root);
+    run(command);
+    const char *const lists[][2] = {{"core", core}, {"atom", atom}};
+    for (int i = 0; i < 2 && lists[i][1]; i++) {
+        snprintf(command, sizeof command, "mkdir %s/devices/cpu_%s && echo %s >%s/devices/cpu_%s/cpus", root,
+                 lists[i][0], lists[i][1], root, lists[i][0]);
+        run(command);
+    }
+    for (int i = 0; i < count; i++) {
+        snprintf(command, sizeof command,
+                 "mkdir %s/devices/system/cpu/cpu%d && echo %d >%s/devices/system/cpu/cpu%d/cpu_capacity",
+                 root, i, capacity[i], root, i);
+        run(command);
+    }
+}
+
+/* Of these processors those are kept, which are of this kind. */
+static void expect_kept(const char *root, const char *of, const char *kept, const char *kind)
+{
+    cpu_set_t set, wanted;
+    char name[KIND_NAME];
+    kinds_list(of, &set);
+    kinds_list(kept, &wanted);
+    assert_int_equal(kinds_fastest(root, &set, name), strcmp(of, kept) == 0);
+    assert_true(CPU_EQUAL(&set, &wanted));
+    assert_string_equal(name, kind);
+}
+
+TEST_BETWEEN(test_kinds, make_root, remove_root)
+{
+    static const int big_little[] = {446, 446, 871, 871, 1024}, alike[] = {1024, 1024};
+    plant_kinds(*state, "0-3", "4-11", NULL, 0);
+    expect_kept(*state, "0-11", "0-3", "cpu_core");
+    expect_kept(*state, "2-5,8", "2-3", "cpu_core");
+    expect_kept(*state, "1", "1", "cpu_core");
+    expect_kept(*state, "4-7", "4-7", "cpu_atom");
+    plant_kinds(*state, "0-1", NULL, NULL, 0);
+    expect_kept(*state, "0-1", "0-1", "");
+    plant_kinds(*state, NULL, NULL, big_little, 5);
+    expect_kept(*state, "0-4", "4", "cpu_capacity 1024");
+    expect_kept(*state, "0-3", "2-3", "cpu_capacity 871");
+    expect_kept(*state, "0-1", "0-1", "cpu_capacity 446");
+    plant_kinds(*state, NULL, NULL, alike, 2);
+    expect_kept(*state, "0-1", "0-1", "");
+    plant_kinds(*state, NULL, NULL, NULL, 0);
+    expect_kept(*state, "0-1023", "0-1023", "");
 }

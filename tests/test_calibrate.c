@@ -353,6 +353,13 @@ TEST(test_file_is_valid_where_conditions_agree)
     assert_int_equal(calibration_load(p.file, &other, list), 0);
     other = held, strcpy(other.isa, "other");
     assert_int_equal(calibration_load(p.file, &other, list), 0);
+    other = held, other.clock = INT64_C(3000000000);
+    assert_int_equal(calibration_load(p.file, &other, list), 0);
+    assert_true(calibration_save(p.file, &other, 1, &message));
+    assert_int_equal(calibration_load(p.file, &other, list), 1);
+    assert_int_equal(list[0].clock, other.clock);
+    assert_int_equal(calibration_load(p.file, &held, list), 1);
+    assert_int_equal(list[0].clock, 0);
     other = held, other.cpu[0]++;
     assert_int_equal(calibration_load(p.file, &other, list), 0);
     other = held, other.threads++;

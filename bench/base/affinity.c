@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "analysis/statistics/allocate.h"
+#include "bench/base/kinds.h"
 
 void affinity_granted(cpu_set_t *granted)
 {
@@ -24,6 +25,14 @@ void affinity_granted(cpu_set_t *granted)
         CPU_SET(0, granted);
     for (size_t cpu = CPU_SETSIZE; CPU_COUNT(granted) > omp_get_num_procs();)
         CPU_CLR(--cpu, granted); /* GOMP_CPU_AFFINITY may name processors that there are not */
+}
+
+int affinity_first(const cpu_set_t *set)
+{
+    int first = 0;
+    while (!CPU_ISSET((size_t)first, set))
+        first++;
+    return first;
 }
 
 struct team affinity_team(int threads)
@@ -92,8 +101,19 @@ void waiting_policy(char *text, size_t size)
     snprintf(text, size, "%s%s%s", value ? name : none, value ? "=" : "", value ? value : "");
 }
 
-void waiting_shorten(char *const *argv)
+/* No call of OpenMP: libomp would take note of all processors. */
+static void keep_fastest(void)
 {
+    cpu_set_t set;
+    char kind[KIND_NAME];
+    bool chosen = getenv("OMP_PROC_BIND") || getenv("OMP_PLACES") || getenv("GOMP_CPU_AFFINITY");
+    if (!chosen && sched_getaffinity(0, sizeof set, &set) == 0 && !kinds_fastest("/sys", &set, kind))
+        sched_setaffinity(0, sizeof set, &set);
+}
+
+void threads_prepare(char *const *argv)
+{
+    keep_fastest();
     char self[PATH_MAX] = ""; /* not /proc/self/exe itself: `ps` would show "exe" */
     const char *preloaded = getenv("LD_PRELOAD");
     if (!IS_LIBGOMP || getenv(own) || getenv(standard) || (preloaded && strstr(preloaded, "vgpreload")) ||

@@ -10,6 +10,9 @@
  * places, and the first is on its own before the program begins; else it is the affinity of the process. */
 void affinity_granted(cpu_set_t *granted);
 
+/* The first of a set, which is not empty. */
+int affinity_first(const cpu_set_t *set);
+
 /* Threads that OpenMP runs if asked for so many, and the processors on which they may run. */
 struct team {
     int threads, processors;
@@ -22,14 +25,17 @@ bool affinity_spread(int threads, cpu_set_t *granted);
 
 void affinity_restore(int threads, const cpu_set_t *granted);
 
-/* --- how OpenMP's threads wait for work: they spin for a while, then sleep */
+/* --- before threads start, and how OpenMP's wait for work: they spin for a while, then sleep */
 
 /*
- * Starts the program again with GOMP_SPINCOUNT=3000, since libgomp reads it before main. Returns where that
- * or OMP_WAIT_POLICY is set, so the second time too; if built with clang, whose OpenMP has KMP_BLOCKTIME;
- * under valgrind, which would not follow; and if the program cannot be started.
+ * For the beginning of main. Of processors of several kinds (kinds.h) the process keeps the fastest, unless
+ * OMP_PROC_BIND, OMP_PLACES or GOMP_CPU_AFFINITY is set.
+ *
+ * Then starts the program again with GOMP_SPINCOUNT=3000, since libgomp reads it before main. Returns where
+ * that or OMP_WAIT_POLICY is set, so the second time too; if built with clang, whose OpenMP has
+ * KMP_BLOCKTIME; under valgrind, which would not follow; and if the program cannot be started.
  */
-void waiting_shorten(char *const *argv);
+void threads_prepare(char *const *argv);
 
 /* What decides it: "GOMP_SPINCOUNT=3000", "OMP_WAIT_POLICY=passive", "default of libgomp". */
 void waiting_policy(char *text, size_t size);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bench/base/affinity.h"
+#include "bench/base/kinds.h"
 #include "kernels/arithmetic.h"
 
 enum { PATH_SIZE = 512, LINE_SIZE = 4096, INDICES = 16 };
@@ -43,17 +44,10 @@ static int64_t size_of(const char *text)
 /* How many processors of a list such as "0-3,8" are in the set. */
 static int count_shared(const char *list, const cpu_set_t *granted)
 {
-    int count = 0;
-    for (const char *at = list; *at >= '0' && *at <= '9';) {
-        char *end;
-        long first = strtol(at, &end, 10), last = first;
-        if (*end == '-')
-            last = strtol(end + 1, &end, 10);
-        for (long cpu = first; cpu <= last && cpu < CPU_SETSIZE; cpu++)
-            count += CPU_ISSET((size_t)cpu, granted) != 0;
-        at = *end == ',' ? end + 1 : end;
-    }
-    return count;
+    cpu_set_t sharing;
+    kinds_list(list, &sharing);
+    CPU_AND(&sharing, &sharing, granted);
+    return CPU_COUNT(&sharing);
 }
 
 static bool read_cache(const char *root, int cpu, int index, const cpu_set_t *granted, struct cache *cache)
@@ -85,9 +79,7 @@ struct caches caches_find(const char *root, int threads)
     cpu_set_t granted;
     struct cache second = {0}, last = {0}, cache;
     affinity_granted(&granted);
-    int first = 0;
-    while (!CPU_ISSET((size_t)first, &granted))
-        first++;
+    int first = affinity_first(&granted);
     const char *from = root ? root : "/sys/devices/system/cpu";
     for (int i = 0; i < INDICES && read_cache(from, first, i, &granted, &cache); i++) {
         if (cache.level == 2)

@@ -7,37 +7,69 @@
 #include <unistd.h>
 
 #include "analysis/tables/units.h"
+#include "bench/base/affinity.h"
+#include "bench/base/kinds.h"
 #include "bench/base/members.h"
 #include "bench/base/paths.h"
 #include "bench/machine/caches.h"
+#include "bench/machine/machine.h"
 
-void calibration_cpu(char *text, size_t size)
+static const char *const parts[][2] = {{"cpu family", "family "}, {"model", "model "},
+                                       {"model name", ""},        {"stepping", "stepping "},
+                                       {"CPU part", "part "},     {"CPU implementer", "implementer "}};
+
+/* The parts that /proc/cpuinfo has of processor `cpu`, of the first for -1. False if there are none. */
+static bool read_parts(int cpu, char *text, size_t size)
 {
-    static const char *const parts[][2] = {{"cpu family", "family "}, {"model", "model "},
-                                           {"model name", ""},        {"stepping", "stepping "},
-                                           {"CPU part", "part "},     {"CPU implementer", "implementer "}};
     char line[512];
     size_t used = 0;
-    snprintf(text, size, "unknown");
+    bool of_it = cpu < 0;
     FILE *in = fopen("/proc/cpuinfo", "r");
-    while (in && fgets(line, sizeof line, in) && *line != '\n') { /* the first processor */
+    while (in && fgets(line, sizeof line, in) && !(used && *line == '\n')) {
         char *colon = strchr(line, ':');
         if (!colon)
             continue;
         line[strcspn(line, "\t:")] = '\0';
-        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (cpu >= 0 && strcmp(line, "processor") == 0)
+            of_it = atoi(colon + 1) == cpu;
+        for (size_t i = 0; of_it && i < sizeof parts / sizeof *parts; i++)
             if (strcmp(line, parts[i][0]) == 0 && used < size)
                 used += (size_t)snprintf(text + used, size - used, "%s%s%.*s", used ? ", " : "", parts[i][1],
                                          (int)strcspn(colon + 2, "\n"), colon + 2);
     }
     if (in)
         fclose(in);
+    return used;
+}
+
+static int64_t clock_limit(int cpu)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_max_freq", cpu);
+    int64_t limit = machine_bytes(path, "");
+    return limit > 0 ? limit / 1024 * 1000 : 0; /* in kHz */
+}
+
+void calibration_cpu(char *text, size_t size)
+{
+    char kind[KIND_NAME];
+    cpu_set_t granted;
+    affinity_granted(&granted);
+    if (!read_parts(affinity_first(&granted), text, size) && !read_parts(-1, text, size))
+        snprintf(text, size, "unknown");
+    bool one = kinds_fastest("/sys", &granted, kind);
+    size_t used = strlen(text);
+    if (*kind)
+        snprintf(text + used, size - used, ", %s", one ? kind : "several kinds");
 }
 
 struct calibration calibration_conditions(const struct peak *peak, int threads)
 {
     struct calibration c = {.threads = threads,
                             .memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE)};
+    cpu_set_t granted;
+    affinity_granted(&granted);
+    c.clock = clock_limit(affinity_first(&granted));
     calibration_cpu(c.cpu, sizeof c.cpu);
     snprintf(c.isa, sizeof c.isa, "%s", peak->isa);
     if (getloadavg(&c.load, 1) != 1)
@@ -49,7 +81,7 @@ struct calibration calibration_conditions(const struct peak *peak, int threads)
 static bool same_conditions(const struct calibration *a, const struct calibration *b)
 {
     return strcmp(a->cpu, b->cpu) == 0 && strcmp(a->isa, b->isa) == 0 && a->threads == b->threads &&
-           a->memory == b->memory;
+           a->memory == b->memory && a->clock == b->clock;
 }
 
 struct probe calibration_state(const struct calibration *c)
@@ -82,6 +114,7 @@ static const struct member members[] = {{MEMBER(calibration, TEXT, cpu)},
                                         {MEMBER(calibration, TEXT, isa)},
                                         {MEMBER(calibration, INT, threads)},
                                         {MEMBER(calibration, COUNT, memory)},
+                                        {MEMBER(calibration, COUNT, clock), .may_lack = true},
                                         {MEMBER(calibration, REAL, load)},
                                         {MEMBER(calibration, TEXT, time)},
                                         {MEMBER(calibration, RATE, peak)},

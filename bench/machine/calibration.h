@@ -64,9 +64,10 @@ enum {
 };
 
 struct calibration {
-    char cpu[256], isa[16]; /* valid if these four agree */
+    char cpu[256], isa[16]; /* valid if these five agree */
     int threads;
     int64_t memory;      /* bytes of the machine */
+    int64_t clock;       /* Hz, the most that the system allows (cpufreq); 0: it does not say */
     double load;         /* load average when it was measured */
     char time[UTC_TEXT]; /* when it was measured: UTC, ISO 8601 */
     double peak; /* GFLOP/s of all threads: multiply-adds in float, fused if the instruction set has them */
@@ -80,8 +81,9 @@ struct calibration {
     bool replaced;   /* by a later one of this run: only rows that were printed before refer to it */
 };
 
-/* The processor's name and generation, since virtual machines omit the generation from the name: "family 26,
- * model 2, AMD EPYC, stepping 1". On ARM there are only implementer and part. */
+/* Name and generation of the first processor granted, since virtual machines omit the generation from the
+ * name: "family 26, model 2, AMD EPYC, stepping 1". On ARM there are only implementer and part. If the
+ * machine has several kinds (kinds.h), also of which those granted are. */
 void calibration_cpu(char *text, size_t size);
 
 /* The present conditions, without rates. */
