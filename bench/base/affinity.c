@@ -1,10 +1,10 @@
 #include "bench/base/affinity.h"
 
-#include <limits.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "analysis/statistics/allocate.h"
@@ -114,10 +114,10 @@ static void keep_fastest(void)
 void threads_prepare(char *const *argv)
 {
     keep_fastest();
-    char self[PATH_MAX] = ""; /* not /proc/self/exe itself: `ps` would show "exe" */
+    const char *self = (const char *)getauxval(AT_EXECFN); /* not /proc/self/exe, which a sandbox may lack */
     const char *preloaded = getenv("LD_PRELOAD");
     if (!IS_LIBGOMP || getenv(own) || getenv(standard) || (preloaded && strstr(preloaded, "vgpreload")) ||
-        readlink("/proc/self/exe", self, sizeof self - 1) < 0)
+        !self)
         return;
     cpu_set_t granted; /* a bound thread is on one processor, which the program would inherit */
     affinity_granted(&granted);

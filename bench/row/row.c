@@ -44,7 +44,9 @@ static void judge_check(struct measurement *m)
 
 static void write_noise(struct row *row, const struct noise *n)
 {
-    row_put_real(row, &row->noise.load, n->load);
+    row->noise.load = n->load;
+    if (isnan(n->load))
+        row_put_reason(row, &row->noise.load, "the kernel does not say (/proc/loadavg)");
     row->noise.lost = n->lost;
     row->noise.largest_gap = n->largest_gap;
     row->noise.frequency = n->frequency > 0 ? n->frequency : NAN;

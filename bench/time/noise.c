@@ -16,6 +16,7 @@
 
 #include "bench/base/affinity.h"
 #include "bench/base/clock.h"
+#include "kernels/arithmetic.h"
 
 enum { PATH_SIZE = 512 };
 #define LOOK 4e-3 /* seconds, long enough for our own threads to go to sleep */
@@ -149,12 +150,14 @@ static void spin(double seconds, double *lost, double *largest)
 
 struct noise noise_probe(int threads, double seconds)
 {
-    struct noise n = {.cores = (int)sysconf(_SC_NPROCESSORS_ONLN), .threads = threads};
+    cpu_set_t granted;
+    affinity_granted(&granted); /* a sandbox may say that there are fewer */
+    struct noise n = {.cores = (int)max_of(sysconf(_SC_NPROCESSORS_ONLN), CPU_COUNT(&granted)),
+                      .threads = threads};
     sample_load(&n, seconds / 2);
     double lost = 0, largest = 0;
     int64_t switches = 0;
     int spun = 0;
-    cpu_set_t granted;
     bool bound = affinity_spread(threads, &granted);
 #pragma omp parallel num_threads(threads) reduction(+ : lost, switches, spun) reduction(max : largest)
     {
