@@ -144,6 +144,9 @@ TEST(test_reads_files)
     plant(root, "/sys/devices/system/cpu/cpu3/cpufreq/scaling_cur_freq", "<unknown>\n");
     noise_read_frequency(root, 3, &n);
     assert_true(isnan(n.frequency));
+    plant(root, "/proc/loadavg", "0.00 0.00 0.00 0/0 0\n");
+    noise_read_load(root, &n);
+    assert_true(isnan(n.load) && n.runnable == -1);
     snprintf(command, sizeof command, "rm -r %s", root);
     assert_int_equal(system(command), 0);
 }

@@ -22,7 +22,7 @@ row()
         grep -oE '"(noise.load|step.memory.resident|step.flops.executed|step.time.lost)":"[^"]*"'
     tr '\n' ' ' <"$work/errors" | sed 's/  */ /g; s/ \(warning\|note\):/\n\1:/g' >"$work/lines"
     sort "$work/lines" | uniq -d
-    grep -E ' on 1 cores| nan' "$work/lines"
+    grep ' nan' "$work/lines"
     rm -f "$work/result.jsonl"
 }
 
@@ -42,7 +42,8 @@ mount -t tmpfs none "$1" && mkdir "$1/real" && mount --rbind /proc "$1/real" && 
     mount -t tmpfs none /proc || exit
 printf 'processor\t: 0\nmodel name\t: unknown\n\n' >/proc/cpuinfo
 grep -E '^Mem(Total|Free|Available)' "$1/real/meminfo" >/proc/meminfo
-printf 'cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\n' >/proc/stat
+echo "$load" >/proc/loadavg
+printf 'cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\nintr 0\n' >/proc/stat
 mkdir /proc/self
 for name in exe status fd; do ln -s "$1/real/self/$name" /proc/self; done
 mount -o remount,ro /proc || exit
@@ -82,11 +83,15 @@ if ! alone gvisor "$work/mount" true 2>/dev/null; then
     done
     tap_end
 fi
+export load='0.00 0.00 0.00 0/0 0'
 check 'a sandbox that says little' "$(row alone gvisor "$work/mount" "$work/refuse" 38)" "$ok
 \"noise.load\":\"the kernel does not say (/proc/loadavg)\"
 \"step.memory.resident\":\"the kernel does not say, or cannot reset its high-water mark (/proc/self)\"
 \"step.flops.executed\":\"no hardware counters: Function not implemented\"
 \"step.time.lost\":\"the kernel does not say how long threads wait (/proc/self/schedstat)\""
+# Of a load that it has not, with as many cores as the row has threads, nothing is told.
+load='0.00 0.00 0.00 2/9 9'
+check 'a sandbox that says one processor' "$(row alone gvisor "$work/mount" >"$work/row"; head -n 1 "$work/row"; grep ' cores' "$work/lines")" "$ok"
 
 processors=$(taskset -cp $$ 2>/dev/null | sed 's/.*: //')
 first=${processors%%[-,]*} last=${processors##*[-,]}

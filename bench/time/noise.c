@@ -70,7 +70,7 @@ void noise_read_load(const char *root, struct noise *n)
     double load;
     int running;
     int got = fscanf(in, "%lf %*f %*f %d/", &load, &running);
-    if (got >= 1)
+    if (got == 1 || (got == 2 && running >= 1)) /* a sandbox may say that nothing runs, not even this */
         n->load = load;
     if (got == 2 && running >= 1)
         n->runnable = running - 1; /* without this thread */
