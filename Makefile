@@ -295,7 +295,7 @@ $(open_plugins) $(open_plugins:$(BUILD)/%=$(BUILD)/installed/%): $(filter $(OBJ)
 $(open_plugins) $(open_plugins:$(BUILD)/%=$(BUILD)/installed/%): exports := -Wl,--dynamic-list=$(BUILD)/exports
 $(BUILD)/tests/%: $(OBJ)/tests/%.o $(helpers) $(BUILD)/libgtmark.a ; $(link)
 $(BUILD)/tests/test_kept_ceilings: wrap := -Wl,--wrap=calibrate
-$(BUILD)/tests/test_calibrate: wrap := -Wl,--wrap=clock_now
+$(BUILD)/tests/test_calibrate $(BUILD)/tests/test_bench: wrap := -Wl,--wrap=clock_now
 $(BUILD)/tests/test_sections: wrap := -Wl,--wrap=clock_now,--wrap=plugin_listen
 comma := ,
 $(BUILD)/tests/test_fields: wrap := $(addprefix -Wl$(comma)--wrap=,calibrate probe_take \

@@ -12,6 +12,20 @@
 #include "tests/sweeps.h"
 #include "tests/test.h"
 
+/* A clock that goes on by `pass` at every look, and shows multiples of `step`; with pass 0 the real one. */
+static struct {
+    double pass, step;
+    int64_t looks;
+} simulated;
+double __real_clock_now(void);
+double __wrap_clock_now(void)
+{
+    if (simulated.pass == 0)
+        return __real_clock_now();
+    double now = (double)++simulated.looks * simulated.pass;
+    return simulated.step > 0 ? floor(now / simulated.step) * simulated.step : now;
+}
+
 static const struct bench bench = {.name = "bench_test", .axis = AXIS_NODES, .values = "100,200"};
 
 /* Numbers without a unit are seconds. */
@@ -162,6 +176,50 @@ TEST(test_warm_up_by_time)
     struct samples s = sample_tape(((struct program_fixture *)*state)->recording.tape, &rule);
     assert_true(s.warmup >= 1);
     samples_free(&s);
+}
+
+/* Looks at the clock in a run, after the first. */
+static int looks_of(const struct tape *t)
+{
+    int looks = 1;
+    for (int e = 1; e < tape_entry_count(t); e++)
+        looks += tape_entry(t, e)->phase != tape_entry(t, e - 1)->phase;
+    return looks;
+}
+
+/* Where the clock is coarse, samples are as long as 1000 of its ticks, and the mean of their runs. */
+TEST(test_coarse_clock)
+{
+    static const struct {
+        double pass, step, tick;
+        int batch; /* given */
+    } clocks[] = {{7e-6, 10e-6, 10e-6, 0},
+                  {41e-9, 42e-9, 42e-9, 0},
+                  {7e-6, 0, 0.7e-6, 0}, /* finer than a look */
+                  {7e-6, 10e-6, 10e-6, 3}};
+    struct tape *t = ((struct program_fixture *)*state)->recording.tape;
+    for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
+        double run = looks_of(t) * clocks[i].pass;
+        int batch = clocks[i].batch ? clocks[i].batch : 1;
+        while (!clocks[i].batch && batch * run < 1000 * clocks[i].tick)
+            batch *= 2;
+        simulated.pass = clocks[i].pass;
+        simulated.step = clocks[i].step;
+        struct sampling rule = {.warmup = 1, .runs = 2, .batch = clocks[i].batch};
+        struct samples s = sample_tape(t, &rule);
+        simulated.pass = 0;
+        assert_int_equal(s.batch, batch);
+        assert_int_equal(s.warmup, clocks[i].batch ? 1 : batch);
+        assert_int_equal(s.n, 2);
+        for (int k = 0; k < s.n; k++) {
+            double sum = 0;
+            for (int p = 0; p < PHASES; p++)
+                sum += s.phase[p][k];
+            assert_true(fabs(s.seconds[k] - run) <= 1.01 * clocks[i].tick / batch);
+            assert_true(fabs(sum - s.seconds[k]) < 1e-9 * run);
+        }
+        samples_free(&s);
+    }
 }
 
 static float loss_after_one_run(const struct recording *r)

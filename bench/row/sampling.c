@@ -36,6 +36,7 @@ void sampling_turn(const struct job *job, const struct turn_plan *plan, enum pro
 {
     const struct device_choice *d = &job->options->device;
     struct sampling rule = sampling_rule(job, plan, kind, deadline);
+    rule.batch = samples->batch;
     rule.nvml = d->nvml;
     rule.look = look_seconds;
     rule.watch = r->loss;
@@ -66,7 +67,7 @@ void sampling_warn(const struct samples *s, const struct states *states, const s
     if (reported.is_reported[0])
         slow = slow_start_find(seconds, n);
     if (reported.others == 0) /* what was used is known of all turns together */
-        noise_warn_usage(subject, &s->used, s->n, s->elapsed);
+        noise_warn_usage(subject, &s->used, samples_runs(s), s->elapsed);
     noise_warn_samples(subject, &drift, &slow);
     noise_warn_throttle(subject, &s->seen);
     free(seconds);

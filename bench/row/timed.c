@@ -86,7 +86,8 @@ static void set_times(struct row *row, enum program_kind kind, const struct samp
     row_set_times(row, groups[kind], &turns, r);
     set_lost(row, &to->time, s);
     to->time.warmup = s->warmup;
-    to->time.cpu = s->used.cpu / (double)(s->n + s->seen.discarded);
+    to->time.batch = s->batch;
+    to->time.cpu = s->used.cpu / (double)samples_runs(s);
     to->noise.minor_faults = s->used.minor_faults;
     to->noise.major_faults = s->used.major_faults;
     to->noise.voluntary = s->used.voluntary;
@@ -260,7 +261,8 @@ void timed_load(struct samples *s, const struct row *from, size_t program)
         s->seconds[i] = times->samples.reals[i];
         s->clock[i] = NAN;
     }
-    s->used.cpu = times->cpu * (double)n;
+    s->batch = times->batch == COUNT_ABSENT ? 1 : (int)times->batch;
+    s->used.cpu = times->cpu * (double)samples_runs(s);
     s->lost = allocate(count, sizeof *s->lost);
     for (size_t i = 0; i < count; i++)
         s->lost[i] = times->lost; /* the median of all of them */

@@ -20,7 +20,9 @@ struct run {
     bool graph;             /* replays one graph, whose phases are not known */
     struct stopwatch watch; /* mark 0 is the start, mark n the end of the n-th phase */
     int borders, all;       /* ends of phases so far, and in a whole run */
-    double phase[PHASES];   /* seconds in the last run; NAN if it was one graph */
+    int batch;              /* runs of a sample */
+    double enough;          /* seconds that a sample must take for the clock */
+    double phase[PHASES];   /* seconds of a run in the last sample; NAN if it was one graph */
 };
 
 /* Whether a phase ends with this entry. */
@@ -34,8 +36,11 @@ static struct run run_open(const struct tape *t)
     int borders = 0;
     for (int e = 0; e < tape_entry_count(t); e++)
         borders += is_border(t, e);
-    return (struct run){
-        .tape = t, .graph = tape_captured(t), .watch = stopwatch_open(t, borders + 1), .all = borders};
+    return (struct run){.tape = t,
+                        .graph = tape_captured(t),
+                        .watch = stopwatch_open(t, borders + 1),
+                        .all = borders,
+                        .batch = 1};
 }
 
 static void at_border(void *context, int entry)
@@ -48,20 +53,23 @@ static void at_border(void *context, int entry)
 static void divide(struct run *r)
 {
     int border = 0;
-    for (int p = 0; p < PHASES; p++)
-        r->phase[p] = r->graph ? NAN : 0;
     for (int e = 0; e < tape_entry_count(r->tape) && !r->graph; e++)
         if (is_border(r->tape, e)) {
-            r->phase[tape_entry(r->tape, e)->phase] += r->watch.at[border + 1] - r->watch.at[border];
+            r->phase[tape_entry(r->tape, e)->phase] +=
+                (r->watch.at[border + 1] - r->watch.at[border]) / r->batch;
             border++;
         }
 }
 
-static void launch_run(struct tape *t, struct run *r)
+/* `follows`: it begins when the one before ended, on the host. */
+static void launch_run(struct tape *t, struct run *r, bool follows)
 {
     r->borders = 0;
     tape_ready(t);
-    stopwatch_mark(&r->watch, 0);
+    if (follows)
+        r->watch.at[0] = r->watch.at[r->all];
+    else
+        stopwatch_mark(&r->watch, 0);
     if (r->graph) {
         tape_run(t);
         stopwatch_mark(&r->watch, ++r->borders);
@@ -94,10 +102,16 @@ static double scalar(const struct tape *t, struct mat m)
     return value;
 }
 
+/* Seconds of a run, the mean of a batch. */
 static double run_watched(struct tape *t, struct run *r, const struct sampling *rule, struct samples *s)
 {
-    launch_run(t, r);
-    double seconds = resolve_run(r);
+    double seconds = 0;
+    for (int p = 0; p < PHASES; p++)
+        r->phase[p] = r->graph ? NAN : 0;
+    for (int i = 0; i < r->batch; i++) {
+        launch_run(t, r, i > 0);
+        seconds += resolve_run(r) / r->batch;
+    }
     if (s->n + s->warmup + s->seen.discarded == 0 && !isnan(seconds))
         s->first = scalar(t, rule->watch);
     return seconds;
@@ -145,12 +159,47 @@ void samples_allocate(struct samples *s, size_t capacity)
         s->phase[p] = all + (size_t)(p + 2) * capacity;
 }
 
-/* Takes no sample if the run was cancelled. */
+/*
+ * The step of a clock that stands still between two looks. Another is finer than a look takes, which is then
+ * what limits it: a tenth of that, so that of 1000 ticks a look is a hundredth.
+ */
+static double clock_tick(void)
+{
+    enum { STEPS = 200 };
+    bool stands = false;
+    double least = INFINITY, before = clock_now();
+    for (int steps = 0; steps < STEPS;) {
+        double now = clock_now();
+        stands = stands || now == before;
+        if (now > before) {
+            least = fmin(least, now - before);
+            steps++;
+        }
+        before = now;
+    }
+    return stands ? least : least / 10;
+}
+
+/* How long a sample must be, and the runs in it if that is known. Ranks would have to agree; a device has its
+ * own clock. */
+static void choose_batch(struct run *r, const struct sampling *rule)
+{
+    bool own = !r->watch.events && !tape_config(r->tape)->part.ranks;
+    r->enough = own && !rule->batch ? SAMPLE_TICKS * clock_tick() : 0;
+    r->batch = own && rule->batch ? rule->batch : 1;
+}
+
+/* Takes no sample if the run was cancelled, or too short. */
 static void take_sample(struct tape *t, struct run *r, const struct sampling *rule, struct samples *s)
 {
     double seconds = run_watched(t, r, rule, s);
     if (isnan(seconds))
         return;
+    if (s->n == 0 && seconds * r->batch < r->enough) {
+        s->warmup += r->batch;
+        r->batch *= 2;
+        return;
+    }
     s->seconds[s->n] = seconds;
     for (int p = 0; p < PHASES; p++)
         s->phase[p][s->n] = r->phase[p];
@@ -203,6 +252,7 @@ struct samples sample_tape(struct tape *t, const struct sampling *rule)
     struct samples s = {0};
     samples_allocate(&s, (size_t)(rule->runs > 0 ? rule->runs : rule->most));
     struct run r = run_open(t);
+    choose_batch(&r, rule);
     struct cancel signals = tape_cancel_when(t, (struct cancel){sampling_cancelled, rule});
     double start = clock_now();
     warm_up(t, &r, rule, &s);
@@ -210,6 +260,7 @@ struct samples sample_tape(struct tape *t, const struct sampling *rule)
     double lost = take_block(t, &r, rule, &s);
     struct probe after = sampling_probe(rule);
     samples_close_turn(&s, &before, &after, lost);
+    s.batch = r.batch;
     s.spent = clock_now() - start;
     stopwatch_close(&r.watch);
     tape_cancel_when(t, signals);
@@ -225,7 +276,8 @@ void eager_measure(struct tape *t, double seconds, struct row_program *to, doubl
     tape_wait(t);
     for (; n < EAGER_MAX && (n < EAGER_MIN || clock_now() - begin < seconds); n++) {
         double start = clock_now();
-        launch_run(t, &r);
+        memset(r.phase, 0, sizeof r.phase);
+        launch_run(t, &r, false);
         host[n] = clock_now() - start;
         run[n] = resolve_run(&r);
         for (int p = 0; p < PHASES; p++)
@@ -237,6 +289,11 @@ void eager_measure(struct tape *t, double seconds, struct row_program *to, doubl
     to->eager.median = s.median;
     to->eager.min = s.min;
     to->eager.host = summarize(host, (size_t)n).median;
+}
+
+int64_t samples_runs(const struct samples *s)
+{
+    return (int64_t)(s->n + s->seen.discarded + 1) * s->batch - 1;
 }
 
 struct turns samples_turns(const struct samples *s)

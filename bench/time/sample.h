@@ -16,10 +16,13 @@
 #include "bench/time/watch.h"
 #include "models/tape/tape.h"
 
+enum { SAMPLE_TICKS = 1000 };
+
 struct sampling {
     int warmup; /* runs; -1: for warm_seconds, at least one */
     double warm_seconds;
     int runs, most;          /* samples: exactly; or 0, and at most */
+    int batch;               /* runs of a sample, on the host; 0: as many as take SAMPLE_TICKS of the clock */
     double budget;           /* seconds for the samples */
     double deadline;         /* by the clock: no run begins later; 0: none */
     bool probed;             /* whether the machine is probed, with `threads` threads */
@@ -34,6 +37,7 @@ struct sampling {
 
 struct samples {
     int n, warmup;
+    int batch;             /* runs of each sample, whose mean it is */
     double *seconds;       /* n */
     double *phase[PHASES]; /* n each: seconds of a sample in the phase; NAN in a graph or an older file */
     double *clock;         /* n, of a GPU that is watched: Hz, when the sample was accepted; NAN: unknown */
@@ -61,6 +65,9 @@ struct probe sampling_probe(const struct sampling *rule);
 /* Makes the first s->n samples one turn, of which others took this share; none without samples. */
 void samples_close_turn(struct samples *s, const struct probe *before, const struct probe *after,
                         double lost);
+
+/* Runs while they were taken: of discarded samples too, and of those that were too short for the clock. */
+int64_t samples_runs(const struct samples *s);
 
 /* The turns of some samples, as statistics take them. */
 struct turns samples_turns(const struct samples *s);
