@@ -10,6 +10,14 @@
 #include <locale.h>
 #include <stdbool.h>
 
+#ifndef __GLIBC__ /* there the modes are part of the environment, and no traps are set by a function */
+typedef fenv_t femode_t;
+#define fegetmode     fegetenv
+#define fesetmode     fesetenv
+#define fegetexcept() 0
+#define FE_DFL_MODE   FE_DFL_ENV
+#endif
+
 enum { GUEST_NAME = 64 };
 
 struct guest_note {

@@ -47,9 +47,11 @@ static const char *owner_of(const char *name, bool of_program)
     static const char here;
     Dl_info program, owner;
     const void *found = dlsym(RTLD_DEFAULT, name);
+#ifdef __GLIBC__
     if (!found) /* `step` and others, which the C library has for old programs, and for names without a
                    version */
         found = dlvsym(RTLD_DEFAULT, name, "GLIBC_2.2.5");
+#endif
     bool known = found && dladdr(found, &owner) && dladdr(&here, &program);
     return known && (!of_program || owner.dli_fbase == program.dli_fbase) ? owner.dli_fname : NULL;
 }

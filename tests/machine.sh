@@ -43,6 +43,7 @@ archer|archer|tests|clang libclang-rt-dev libomp-dev|clang compiler-rt libomp-de
 fuzzer|libFuzzer|tests|libclang-rt-dev|compiler-rt|compiler-rt|no fuzzing of command lines and of result files
 clangformat|clang-format|tests|clang-format|clang-tools-extra|clang|no `make style`
 aarch64|gcc for aarch64|tests|gcc-aarch64-linux-gnu libc6-dev-arm64-cross||aarch64-linux-gnu-gcc|nothing is compiled for aarch64
+musl|gcc for musl|tests|musl-tools|musl-gcc|musl|nothing is compiled for musl
 jsonschema|jsonschema|tests|python3-jsonschema|python3-jsonschema|python-jsonschema|result files are not validated by a second program
 valgrind|valgrind|optional|valgrind|valgrind|valgrind|executed instructions cannot be counted with valgrind
 END
@@ -241,6 +242,11 @@ find_clangformat()
 find_aarch64()
 {
     (CC=aarch64-linux-gnu-gcc FLAGS=-fopenmp find_openmp) && found=$(aarch64-linux-gnu-gcc --version | head -n 1)
+}
+
+find_musl()
+{
+    (CC=musl-gcc FLAGS= && try 'int main(void) { return 0; }' c) && found=musl-gcc
 }
 
 find_jsonschema()

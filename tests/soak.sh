@@ -8,7 +8,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 build=${GTMARK_BUILD:-build} emulated=${GTMARK_EMULATED:-}
 
-all="tests kills ${emulated:+emulator gpu generations} fuzzers gates absent recipes-1 recipes-2 mutants-1 mutants-2 mutants-3 mutants-4"
+all="tests kills ${emulated:+emulator gpu generations} fuzzers gates absent musl recipes-1 recipes-2 mutants-1 mutants-2 mutants-3 mutants-4"
 sources=$({ git rev-parse HEAD && git diff HEAD; } | cksum | cut -d ' ' -f 1)
 passed=build/soak/$sources
 mkdir -p "$passed" || exit 1
@@ -36,6 +36,7 @@ programs()
     fuzzers) echo tests/test_fuzz.sh ;;
     gates) echo tests/gates.sh ;;
     absent) echo tests/absent.sh ;;
+    musl) echo tests/musl.sh ;;
     recipes-*) echo "GTMARK_PART=${1#*-}/2 tests/recipes.sh" ;;
     mutants-*) echo "GTMARK_PART=${1#*-}/4 tests/mutants.sh" ;;
     esac

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Does it compile elsewhere? Without all packages that it can do without (tests/absent.sh: without each); with a C library
-# whose string functions are macros (C23; glibc 2.43); and for aarch64.
+# whose string functions are macros (C23; glibc 2.43); for musl (tests/musl.sh: built and run); and for aarch64.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
@@ -44,6 +44,15 @@ with_strings()
     grep -lE '\<(memchr|strr?chr|strpbrk|strstr|bsearch)\(' kernels/*.c kernels/*/*.c graphs/*.c models/*/*.c \
         analysis/*/*.c bench/*.c bench/*/*.c tests/*.c | grep -v '^kernels/\(mpi\|cuda\)/'
 }
+
+# What asks the C library and the system for more than C and POSIX have.
+if echo '#include <malloc.h>' | musl-gcc -fsyntax-only -x c - 2>/dev/null; then
+    check 'for musl' "$(printf '%s\n' kernels/*.c graphs/order.c bench/*.c bench/base/*.c bench/flops/counters.c bench/machine/*.c \
+        bench/sweep/harness.c bench/time/*.c | grep -v '^bench/base/build.c' | compile musl-gcc "-fsyntax-only -UISA_X86 -DISA_X86=1 \
+        $without -idirafter /usr/include -idirafter /usr/include/$(${CC:-gcc} -dumpmachine)")" ''
+else
+    echo "ok $((checked += 1)) # SKIP for musl: no musl-gcc (make setup tests)"
+fi
 
 # allowed COMPILER LEVEL: the instructions that it may then use, beside plain x86-64's. A processor with AVX512F has
 # EVEX512.

@@ -23,8 +23,8 @@ void affinity_granted(cpu_set_t *granted)
     }
     if (CPU_COUNT(granted) == 0 && sched_getaffinity(0, sizeof *granted, granted) != 0)
         CPU_SET(0, granted);
-    for (size_t cpu = CPU_SETSIZE; CPU_COUNT(granted) > omp_get_num_procs();)
-        CPU_CLR(--cpu, granted); /* GOMP_CPU_AFFINITY may name processors that there are not */
+    for (size_t cpu = CPU_SETSIZE - 1; CPU_COUNT(granted) > omp_get_num_procs(); cpu--)
+        CPU_CLR(cpu, granted); /* GOMP_CPU_AFFINITY may name processors that there are not */
 }
 
 int affinity_first(const cpu_set_t *set)

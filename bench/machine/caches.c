@@ -87,10 +87,12 @@ struct caches caches_find(const char *root, int threads)
         if (cache.level > 2 && cache.level > last.level)
             last = cache;
     }
+#ifdef _SC_LEVEL2_CACHE_SIZE
     if (!root && !second.size && !last.size) {
         second = (struct cache){2, sysconf(_SC_LEVEL2_CACHE_SIZE), 1};
         last = (struct cache){3, sysconf(_SC_LEVEL3_CACHE_SIZE), CPU_COUNT(&granted)};
     }
+#endif
     struct caches found = {total_size(&second, CPU_COUNT(&granted), threads),
                            total_size(&last, CPU_COUNT(&granted), threads)};
     if (found.l2 < 0)

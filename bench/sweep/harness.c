@@ -295,12 +295,15 @@ static int bench_run(const struct bench *b, const struct ranks *world, FILE *out
  * for every sum, half of whose time it would take to map the pages again. */
 static void keep_heap(bool of_rank)
 {
+    (void)of_rank;
+#ifdef M_TOP_PAD /* of glibc */
     enum { MARGIN = 16 << 20, OF_SUMS = 256 << 20 };
     mallopt(M_TOP_PAD, MARGIN);
     if (of_rank) {
         mallopt(M_MMAP_THRESHOLD, OF_SUMS);
         mallopt(M_TRIM_THRESHOLD, OF_SUMS);
     }
+#endif
 }
 
 static int bench_ranks(const struct bench *b, FILE *out, int argc, char **argv)

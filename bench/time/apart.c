@@ -137,7 +137,9 @@ const char *memory_measure(struct tape *t, struct row_program *to)
         to->memory.libraries = c->backend->device->taken(c->context) - tape_planned(t)->arena;
         return "device memory has no high-water mark";
     }
+#ifdef __GLIBC__
     malloc_trim(0); /* memory that kernels or libraries freed must not count */
+#endif
     bool reset = madvise(tape_arena(t), (size_t)tape_planned(t)->arena, MADV_DONTNEED) == 0 && reset_peak();
     int64_t before = machine_bytes("/proc/self/status", "VmRSS");
     tape_init(t);
