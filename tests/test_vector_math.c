@@ -175,6 +175,22 @@ TEST(test_log)
     assert_true(isnan(vm_log(NAN)) && isnan(vm_log(INFINITY)));
 }
 
+TEST(test_log1p_exp)
+{
+    double worst = 0;
+    float at = 0;
+    for (int i = 0; i < POINTS; i++) {
+        float x = point(i, i % 2 ? -102.9 : -5, 0);
+        double y = log1p(exp((double)x)), unit = fmax(ulp(y), 0x1p-149),
+               error = fabs(vm_log1p_exp(x) - y) / unit;
+        if (is_worse(error, worst))
+            worst = error, at = x;
+    }
+    expect_below("log(1 + exp) (ulp)", worst, at, 3.2);
+    assert_true(vm_log1p_exp(-110) == 0 && vm_log1p_exp(-INFINITY) == 0);
+    assert_true(isnan(vm_log1p_exp(NAN)) && isnan(vm_log1p_exp(-NAN)));
+}
+
 TEST(test_logistic)
 {
     double worst = 0;

@@ -13,9 +13,15 @@ INLINE void apply(int act, int64_t n, float *restrict y, const float *restrict x
 INLINE void apply_backward(int act, int64_t n, float *restrict dx, bool acc, const float *restrict dy,
                            const float *restrict x)
 {
+    if (acc) {
 #pragma omp simd
-    for (int64_t k = 0; k < n; k++)
-        dx[k] = (acc ? dx[k] : 0) + activation_backward(act, x[k], dy[k]);
+        for (int64_t k = 0; k < n; k++)
+            dx[k] += activation_backward(act, x[k], dy[k]);
+    } else {
+#pragma omp simd
+        for (int64_t k = 0; k < n; k++)
+            dx[k] = activation_backward(act, x[k], dy[k]);
+    }
 }
 
 /* Calls f with the activation as a constant, for which its loop is compiled. */

@@ -1,11 +1,10 @@
 /*
  * Cross-entropy of sigmoid(y) against labels 0 or 1, over the n = N M entries, and its backward.
  *
- *   loss = sum (max(y, 0) - label y + log1p(exp(-|y|))) / n
+ *   loss = sum (max(z, 0) + log(1 + exp(-|z|))) / n, z = label ? -y : y
  *   dy (+)= dloss (1 / (1 + exp(-y)) - label) / n
  *
- * expf, not vm_exp, which is 0 where the loss of a right label is not yet. Losses are summed in double, a row
- * or more at a time, and partial sums are added in order.
+ * Losses are summed in double, a row or more at a time, and partial sums are added in order.
  */
 #include "kernels/cpu/elementwise.h"
 #include "kernels/cpu/vector_math.h"
@@ -27,8 +26,11 @@ static const int64_t *labels_of(struct mat label, int64_t i)
 static double row_loss(int64_t m, const float *y, const int64_t *label)
 {
     double sum = 0;
-    for (int64_t k = 0; k < m; k++)
-        sum += (double)((label[k] ? 0 : y[k]) + (y[k] < 0 ? -y[k] : 0) + log1pf(expf(-fabsf(y[k]))));
+#pragma omp simd reduction(+ : sum)
+    for (int64_t k = 0; k < m; k++) {
+        float z = (int32_t)label[k] ? -y[k] : y[k];
+        sum += (double)((z > 0 ? z : 0) + vm_log1p_exp(-fabsf(z)));
+    }
     return sum;
 }
 
@@ -68,6 +70,6 @@ void CPU(binary_cross_entropy_backward)(const void *args)
         float *restrict dy = row_of(a->dy, i);
 #pragma omp simd
         for (int64_t k = 0; k < a->y.cols; k++)
-            dy[k] = (acc ? dy[k] : 0) + (vm_logistic(y[k]) - (float)label[k]) * share;
+            dy[k] = (acc ? dy[k] : 0) + (vm_logistic(y[k]) - (float)(int32_t)label[k]) * share;
     }
 }

@@ -11,7 +11,6 @@
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/vector_math.h"
 
-#include <math.h>
 #include <omp.h>
 
 enum { RUN = GEMM_COLS, LANES = GEMM_LANES, GRAIN = 1 << 12 };
@@ -27,16 +26,19 @@ static void log_sum_exp(int64_t m, const float *y, int64_t ld, float *lse)
     float top[LANES], halves[LANES] = {0};
     for (int l = 0; l < LANES; l++)
         top[l] = y[l];
-    for (int64_t k = 1; k < m; k++)
+    for (int64_t k = 1; k < m; k++) {
+#pragma omp simd
         for (int l = 0; l < LANES; l++)
             top[l] = y[k * ld + l] > top[l] ? y[k * ld + l] : top[l];
+    }
     for (int64_t k = 0; k < m; k++) {
 #pragma omp simd
         for (int l = 0; l < LANES; l++)
             halves[l] += vm_half_exp(y[k * ld + l] - top[l]);
     }
+#pragma omp simd
     for (int l = 0; l < LANES; l++)
-        lse[l] = top[l] + logf(halves[l] + halves[l]);
+        lse[l] = top[l] + vm_log(halves[l] + halves[l]);
 }
 
 static double run_loss(const struct cross_entropy_args *a, int64_t first, float *packed)

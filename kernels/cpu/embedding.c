@@ -4,32 +4,56 @@
  *
  *   y_i = sum over t of table_index(i, t)    dtable_r (+)= sum of dy_i over all (i, t) with index(i, t) = r
  *
- * The backward divides the columns among the threads, so that each entry is a sum in the order of the rows
- * whatever their number. If the table has few rows, their sums have many terms: runs of rows are then summed
+ * The backward divides the columns into strips for the threads, so that each entry is a sum in the order of
+ * the rows whatever their number. If the table has few rows, a strip's sums are formed in scratch, where its
+ * rows follow each other and stay in the nearest cache; and as they have many terms, runs of rows are summed
  * on their own, and added in order, which keeps the error small.
  */
 #include "kernels/cpu/elementwise.h"
+#include "kernels/cpu/vectors.h"
 
+#include <omp.h>
 #include <string.h>
 
-enum { ROWS = 64, LINE = 16 /* floats per cache line */, RUN = 2048 };
+enum { ROWS = 64, VECTORS = 4, STRIP = 32, LINE = 16 /* floats per cache line */, RUN = 2048, NEAR = 256 };
 
 static const int64_t *indices_of(struct mat index, int64_t i)
 {
     return (const int64_t *)index.data + i * index.ld;
 }
 
+/* Columns k .. k + vectors * LANES - 1 of row i; `vectors` is a constant. */
+INLINE void sum_vectors(const struct embedding_args *a, const int64_t *index, int64_t i, int64_t k,
+                        int vectors)
+{
+    vec sum[VECTORS];
+    UNROLL
+    for (int v = 0; v < vectors; v++)
+        sum[v] = load(row_of(a->table, index[0]) + k + v * LANES);
+    for (int64_t t = 1; t < a->index.cols; t++) {
+        const float *from = row_of(a->table, index[t]) + k;
+        UNROLL
+        for (int v = 0; v < vectors; v++)
+            sum[v] += load(from + v * LANES);
+    }
+    UNROLL
+    for (int v = 0; v < vectors; v++)
+        store(row_of(a->y, i) + k + v * LANES, sum[v]);
+}
+
 static void sum_row(const struct embedding_args *a, int64_t i)
 {
     const int64_t *index = indices_of(a->index, i);
-    int64_t d = a->y.cols;
-    float *restrict y = row_of(a->y, i);
-    memcpy(y, row_of(a->table, index[0]), (size_t)d * sizeof *y);
-    for (int64_t t = 1; t < a->index.cols; t++) {
-        const float *restrict from = row_of(a->table, index[t]);
-#pragma omp simd
-        for (int64_t k = 0; k < d; k++)
-            y[k] += from[k];
+    int64_t d = a->y.cols, k = 0;
+    for (; k + VECTORS * LANES <= d; k += VECTORS * LANES)
+        sum_vectors(a, index, i, k, VECTORS);
+    for (; k + LANES <= d; k += LANES)
+        sum_vectors(a, index, i, k, 1);
+    for (; k < d; k++) {
+        float sum = row_of(a->table, index[0])[k];
+        for (int64_t t = 1; t < a->index.cols; t++)
+            sum += row_of(a->table, index[t])[k];
+        row_of(a->y, i)[k] = sum;
     }
 }
 
@@ -50,15 +74,16 @@ static int64_t run_rows(const struct embedding_backward_args *a)
     return run < a->dy.rows ? run : a->dy.rows;
 }
 
-static void clear(struct mat m)
+/* Whether sums are of a strip's copy in scratch, which then stays in the nearest cache, or is that of a run.
+ */
+static bool has_part(const struct embedding_backward_args *a)
 {
-    for (int64_t r = 0; r < m.rows; r++)
-        memset(row_of(m, r), 0, (size_t)m.cols * sizeof(float));
+    return run_rows(a) < a->dy.rows || a->dtable.rows <= NEAR;
 }
 
-/* to += the sums of rows first .. end - 1. */
-static void scatter(const struct embedding_backward_args *a, struct mat to, struct mat dy, int64_t first,
-                    int64_t end)
+/* to += the sums of these columns of rows first .. end - 1; `cols` is best a constant. */
+INLINE void scatter(const struct embedding_backward_args *a, struct mat to, struct mat dy, int64_t first,
+                    int64_t end, int64_t cols)
 {
     for (int64_t i = first; i < end; i++) {
         const int64_t *index = indices_of(a->index, i);
@@ -66,28 +91,42 @@ static void scatter(const struct embedding_backward_args *a, struct mat to, stru
         for (int64_t t = 0; t < a->index.cols; t++) {
             float *restrict row = row_of(to, index[t]);
 #pragma omp simd
-            for (int64_t k = 0; k < to.cols; k++)
+            for (int64_t k = 0; k < cols; k++)
                 row[k] += from[k];
         }
     }
 }
 
-/* These columns of dtable, with those of its copy in scratch. */
-static void sum_columns(const struct embedding_backward_args *a, int64_t k, int64_t cols)
+static void clear(struct mat m)
 {
-    int64_t run = run_rows(a), n = a->dy.rows, d = a->dtable.cols;
-    struct mat to = mat_cols(a->dtable, k, cols), dy = mat_cols(a->dy, k, cols), part = to;
+    for (int64_t r = 0; r < m.rows; r++)
+        memset(row_of(m, r), 0, (size_t)m.cols * sizeof(float));
+}
+
+/* These columns of dtable, at most STRIP. */
+static void sum_columns(const struct embedding_backward_args *a, int64_t k, int64_t cols, float *scratch)
+{
+    int64_t run = run_rows(a), n = a->dy.rows;
+    struct mat to = mat_cols(a->dtable, k, cols), dy = mat_cols(a->dy, k, cols);
+    struct mat part = has_part(a) ? (struct mat){scratch, to.rows, cols, STRIP, .dtype = F32} : to;
     if (!to.acc)
         clear(to);
-    if (run < n)
-        part = mat_cols((struct mat){a->call.scratch, to.rows, d, d, .dtype = F32}, k, cols);
     for (int64_t first = 0; first < n; first += run) {
-        if (run < n)
+        int64_t end = min_of(n, first + run);
+        if (has_part(a))
             clear(part);
-        scatter(a, part, dy, first, min_of(n, first + run));
-        for (int64_t r = 0; r < to.rows && run < n; r++)
+        if (cols == STRIP)
+            scatter(a, part, dy, first, end, STRIP);
+        else
+            scatter(a, part, dy, first, end, cols);
+        for (int64_t r = 0; r < to.rows && has_part(a); r++)
             add_accumulators(cols, row_of(to, r), true, row_of(part, r), 1, 0);
     }
+}
+
+static int64_t part_bytes(const struct embedding_backward_args *a)
+{
+    return has_part(a) ? float_bytes(a->dtable.rows * STRIP) : 0;
 }
 
 void CPU(embedding_backward)(const void *args)
@@ -95,14 +134,16 @@ void CPU(embedding_backward)(const void *args)
     const struct embedding_backward_args *a = args;
     int64_t d = a->dtable.cols;
     int threads = threads_for(&a->call, mat_size(a->dy) * a->index.cols, GRAIN);
-    int64_t strip = round_up(blocks_of(d, threads), LINE);
+    int64_t strip = min_of(STRIP, round_up(blocks_of(d, threads), LINE));
 #pragma omp parallel for schedule(static) num_threads(threads)
-    for (int64_t k = 0; k < d; k += strip)
-        sum_columns(a, k, min_of(strip, d - k));
+    for (int64_t k = 0; k < d; k += strip) {
+        char *part = (char *)a->call.scratch + omp_get_thread_num() * part_bytes(a);
+        sum_columns(a, k, min_of(strip, d - k), (float *)(void *)part);
+    }
 }
 
 int64_t CPU(embedding_backward_scratch)(const void *args)
 {
     const struct embedding_backward_args *a = args;
-    return run_rows(a) < a->dy.rows ? float_bytes(mat_size(a->dtable)) : 0;
+    return a->call.threads * part_bytes(a);
 }

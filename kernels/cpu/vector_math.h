@@ -12,6 +12,7 @@
 #ifndef GTMARK_KERNELS_CPU_VECTOR_MATH_H
 #define GTMARK_KERNELS_CPU_VECTOR_MATH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #ifdef __AVX512F__
 #include <immintrin.h>
@@ -158,6 +159,23 @@ static inline float vm_log(float x)
     float high = (0x1.226e48p-3f - 0x1.0ce07ap-3f * r) + (0x1.07d0f2p-3f - 0x1.41ee12p-4f * r) * r2;
     float tail = (low + high * r4) * (r * r2) - 0.5f * r2 + n * -0x1.05c610p-29f;
     return n * VM_LN2 + (r + tail) + (x - x);
+}
+
+/*
+ * log(1 + e^x) for x up to 0, within 3.2 units in the last place, also of subnormal results; below -102.9 it
+ * may be 0.
+ *
+ * Below -71 t = e^x is e^(x + 16) e^-16, whose sum is exact and whose product is the first to underflow;
+ * log(1 + t) = t - t^2 q(t), fitted to 3e-8 relative on [0, 1].
+ */
+static inline float vm_log1p_exp(float x)
+{
+    bool small = x < -71.0f;
+    float t = vm_exp(small ? x + 16.0f : x) * (small ? 0x1.e355bcp-24f : 1.0f);
+    float t2 = t * t;
+    float low = (0x1.ffff14p-2f - 0x1.5535dap-2f * t) + (0x1.fd1320p-3f - 0x1.88444ep-3f * t) * t2;
+    float high = (0x1.19ad84p-3f - 0x1.446bf0p-4f * t) + (0x1.ec98fap-6f - 0x1.5f96b8p-8f * t) * t2;
+    return t - t2 * (low + high * (t2 * t2));
 }
 
 /*
