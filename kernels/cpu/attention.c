@@ -34,7 +34,12 @@
 
 #define SAFE 43.0f /* 2^43 can be summed over any number of keys, and 2^-43 is not denormal */
 
-enum { QUERIES = 48, KEYS = 256 };
+enum {
+    QUERIES = 48,
+    KEYS = 256,
+    BIASED = 24, /* queries of a task with a bias */
+    GROUP = 16,  /* heads of it, at most: a cache line */
+};
 
 struct head_layout {
     const struct attention_args *a;
@@ -49,16 +54,41 @@ struct head_layout {
     int64_t *pairs;          /* with dropout or a bias: the pairs of the graphs before each */
     struct task_queue *queues;
     char *workspaces; /* per thread, `per_thread` bytes apart */
-    int64_t per_thread;
+    int64_t per_thread, per_head;
+    int64_t queries, group; /* of a task: rows, and heads */
+};
+
+/* Scratch of a thread, beside the states of a task's heads: weights of a block of keys. */
+struct workspace {
+    float weights[QUERIES * KEYS], of_keys[KEYS];
+    char states[]; /* `per_head` bytes apart */
 };
 
 /*
- * Scratch of a thread, the state of a query block: weights of a block of keys; for each row the sum so far,
- * in lanes, the maximum that is subtracted from the scores, and y so far, dh wide.
+ * The state of a query block in a head: for each row the sum so far, in lanes, the maximum that is subtracted
+ * from the scores, and y so far, dh wide; and the bias of a block of keys.
  */
-struct workspace {
-    float weights[QUERIES * KEYS], sums[QUERIES * LANES], top[QUERIES], of_keys[KEYS], y[];
+struct state {
+    float sums[QUERIES * LANES], top[QUERIES], y[];
 };
+
+/* Queries in one head. */
+struct tile {
+    struct block b;
+    int64_t h;
+    bool online; /* maxima are subtracted */
+    struct state *state;
+    float *bias;
+};
+
+/* In the head `h` after its own. */
+static struct tile head_of(const struct head_layout *s, struct tile t, int h)
+{
+    t.h += h;
+    t.state = (void *)((char *)t.state + h * s->per_head);
+    t.bias = t.state->y + s->queries * s->dh;
+    return t;
+}
 
 /*
  * Offset of the packed keys (dh x n) and values (n x dh) of graph g and head h; each graph has padding for
@@ -118,43 +148,44 @@ static bool safe(const struct head_layout *s, struct block b, int64_t h)
 }
 
 /* Updates the row's maximum with more scores. */
-static void raise_top(const struct head_layout *s, struct workspace *work, int64_t i, int64_t keys,
-                      bool first)
+static void raise_top(const struct head_layout *s, struct state *state, int64_t i, int64_t keys,
+                      const float *scores, bool first)
 {
-    float top = pair_bias_top(vm_largest(keys, work->weights + i * KEYS));
-    if (!first && top > work->top[i]) {
-        float correction = exp2f(work->top[i] - top);
-        gemm_scale(LANES, work->sums + i * LANES, correction);
-        gemm_scale(s->dh, work->y + i * s->dh, correction);
+    float top = pair_bias_top(vm_largest(keys, scores));
+    if (!first && top > state->top[i]) {
+        float correction = exp2f(state->top[i] - top);
+        gemm_scale(LANES, state->sums + i * LANES, correction);
+        gemm_scale(s->dh, state->y + i * s->dh, correction);
     }
-    if (first || top > work->top[i])
-        work->top[i] = top;
+    if (first || top > state->top[i])
+        state->top[i] = top;
 }
 
 /* Replaces the scores of keys first .. by their weights; `begin`: they are the first of the graph. */
-static void weigh(const struct head_layout *s, struct workspace *work, int64_t rows, int64_t first,
-                  int64_t keys, bool online, bool begin)
+static void weigh(const struct head_layout *s, struct workspace *work, struct tile t, int64_t first,
+                  int64_t keys, bool begin)
 {
     key_weights_read(s->a->m, first, keys, work->of_keys);
-    for (int64_t i = 0; i < rows && online; i++) {
-        if (mat_present(s->a->m))
-            key_weights_hide(keys, work->weights + i * KEYS, work->of_keys);
-        raise_top(s, work, i, keys, begin);
+    for (int64_t i = 0; i < t.b.rows; i++) {
+        float *scores = work->weights + i * KEYS;
+        if (t.online && mat_present(s->a->m))
+            key_weights_hide(keys, scores, work->of_keys);
+        if (t.online)
+            raise_top(s, t.state, i, keys, scores, begin);
+        *(vec *)(t.state->sums + i * LANES) +=
+            key_weights_apply(keys, scores, t.state->top[i], work->of_keys);
     }
-    for (int64_t i = 0; i < rows; i++)
-        *(vec *)(work->sums + i * LANES) +=
-            key_weights_apply(keys, work->weights + i * KEYS, work->top[i], work->of_keys);
 }
 
-static void end_row(const struct head_layout *s, const struct workspace *work, int64_t i, int64_t row,
-                    int64_t h)
+static void end_row(const struct head_layout *s, struct tile t, int64_t i)
 {
-    float sum = vm_sum(*(const vm_vec *)(work->sums + i * LANES));
-    float *y = row_of(s->a->y, row) + h * s->dh, factor = 1 / vm_larger(FLT_MIN, sum);
+    int64_t row = t.b.first + i;
+    float sum = vm_sum(*(const vm_vec *)(t.state->sums + i * LANES));
+    float *y = row_of(s->a->y, row) + t.h * s->dh, factor = 1 / vm_larger(FLT_MIN, sum);
     for (int64_t c = 0; c < s->dh; c++)
-        y[c] = work->y[i * s->dh + c] * factor;
+        y[c] = t.state->y[i * s->dh + c] * factor;
     if (mat_present(s->a->lse))
-        doubles_of(s->a->lse, row)[h] = ((double)work->top[i] + log2f(sum)) * M_LN2;
+        doubles_of(s->a->lse, row)[t.h] = ((double)t.state->top[i] + log2f(sum)) * M_LN2;
 }
 
 /* The pair of the first query of a block and the key j of their graph. */
@@ -165,37 +196,38 @@ static int64_t pair_at(const struct head_layout *s, struct block b, int64_t j)
 }
 
 /* Dropout of the weights of a block of queries against the keys j .. j + keys - 1 of their graph. */
-static void drop(const struct head_layout *s, struct block b, int64_t h, int64_t j, int64_t keys,
-                 struct workspace *work)
+static void drop(const struct head_layout *s, struct tile t, int64_t j, int64_t keys, struct workspace *work)
 {
-    int64_t n = graph_size(s->key_rows, b.graph), first = h * s->a->graphs.pairs + pair_at(s, b, j);
-    for (int64_t i = 0; i < b.rows; i++)
+    int64_t n = graph_size(s->key_rows, t.b.graph);
+    int64_t first = t.h * s->a->graphs.pairs + pair_at(s, t.b, j);
+    for (int64_t i = 0; i < t.b.rows; i++)
         mask_in_place(*s->mask, first + i * n, keys, work->weights + i * KEYS);
 }
 
-/* The bias of the same pairs, added to their scores. */
-static void add_bias(const struct head_layout *s, struct block b, int64_t h, int64_t j, int64_t keys,
-                     struct workspace *work)
+/* The bias of the same pairs, of so many heads. */
+static void get_bias(const struct head_layout *s, struct tile t, int heads, int64_t j, int64_t keys)
 {
-    int64_t n = graph_size(s->key_rows, b.graph), first = pair_at(s, b, j);
-    for (int64_t i = 0; i < b.rows; i++)
-        pair_bias_add(keys, work->weights + i * KEYS, row_of(s->a->bias, first + i * n) + h, s->a->bias.ld);
+    struct mat bias = s->a->bias;
+    int64_t n = graph_size(s->key_rows, t.b.graph), first = pair_at(s, t.b, j);
+    for (int64_t i = 0; i < t.b.rows; i++)
+        pair_bias_get(keys, heads, t.bias + i * KEYS, s->per_head / (int64_t)sizeof(float),
+                      row_of(bias, first + i * n) + t.h, bias.ld);
 }
 
 /* The state before the first keys. */
-static void begin_rows(const struct head_layout *s, struct workspace *work, struct block b, int64_t h,
-                       bool online)
+static void begin_rows(const struct head_layout *s, struct tile t)
 {
-    memset(work->sums, 0, (size_t)(round_up(b.rows, GEMM_ROWS) * LANES) * sizeof(float));
-    memset(work->top, 0, sizeof work->top);
-    for (int64_t i = 0; i < b.rows && s->folds; i++) {
-        const float *from = row_of(s->a->from, b.first + i) + h * s->dh;
-        struct softmax_base lse = softmax_base_of(doubles_of(s->a->from_lse, b.first + i)[h]);
-        float sum = lse.high < -FLT_MAX ? 0 : exp2f(online ? lse.rest : lse.high);
-        work->top[i] = online ? pair_bias_top(lse.high) : 0;
-        work->sums[i * LANES] = sum;
+    struct state *state = t.state;
+    memset(state->sums, 0, (size_t)(round_up(t.b.rows, GEMM_ROWS) * LANES) * sizeof(float));
+    memset(state->top, 0, sizeof state->top);
+    for (int64_t i = 0; i < t.b.rows && s->folds; i++) {
+        const float *from = row_of(s->a->from, t.b.first + i) + t.h * s->dh;
+        struct softmax_base lse = softmax_base_of(doubles_of(s->a->from_lse, t.b.first + i)[t.h]);
+        float sum = lse.high < -FLT_MAX ? 0 : exp2f(t.online ? lse.rest : lse.high);
+        state->top[i] = t.online ? pair_bias_top(lse.high) : 0;
+        state->sums[i * LANES] = sum;
         for (int64_t c = 0; c < s->dh; c++)
-            work->y[i * s->dh + c] = from[c] * sum;
+            state->y[i * s->dh + c] = from[c] * sum;
     }
 }
 
@@ -210,53 +242,100 @@ static void keep_rows(const struct head_layout *s, struct block b, int64_t h)
     }
 }
 
-static void attend(const struct head_layout *s, int64_t task, struct workspace *work)
+/* Adds keys j .. of the graph to the state. */
+static void attend_keys(const struct head_layout *s, struct tile t, int64_t j, int64_t keys,
+                        struct workspace *work)
 {
     const struct attention_args *a = s->a;
-    bool biased = mat_present(a->bias);
-    struct head_block its = biased ? (struct head_block){task / a->heads, task % a->heads}
-                                   : head_block_at(a->graphs, QUERIES, a->heads, task);
-    struct block b = block_at(a->graphs, QUERIES, its.number);
-    int64_t h = its.head;
-    int64_t n = b.rows > 0 ? graph_size(s->key_rows, b.graph) : 0, at = packed_at(s, b.graph, h);
-    if (n == 0) {
-        keep_rows(s, b, h);
-        return;
-    }
-    struct gemm_in q = gemm_in(row_of(a->q, b.first) + h * s->dh, a->q.ld);
-    bool online = biased || !safe(s, b, h), stored = online || mat_present(s->a->m);
-    struct gemm_end end = {.kind = stored ? GEMM_STORE : GEMM_WEIGHTS, .sums = work->sums};
-    begin_rows(s, work, b, h, online);
+    bool biased = mat_present(a->bias), stored = t.online || mat_present(a->m);
+    struct gemm_in q = gemm_in(row_of(a->q, t.b.first) + t.h * s->dh, a->q.ld);
+    struct gemm_end end = {.kind = stored   ? GEMM_STORE
+                                   : biased ? GEMM_BIASED
+                                            : GEMM_WEIGHTS,
+                           .sums = t.state->sums,
+                           .shift = t.state->top,
+                           .p = t.bias};
+    int64_t at = packed_at(s, t.b.graph, t.h);
+    gemm_fused(t.b.rows, keys, s->dh, q, s->keys + at + j * s->dh, work->weights, KEYS, end);
+    for (int64_t i = 0; i < t.b.rows && stored && biased; i++)
+        pair_bias_add(keys, work->weights + i * KEYS, t.bias + i * KEYS);
+    if (stored)
+        weigh(s, work, t, graph_first(s->key_rows, t.b.graph) + j, keys, j == 0 && !s->folds);
+    if (s->mask)
+        drop(s, t, j, keys, work);
+    gemm_packed(t.b.rows, s->dh, keys, gemm_in(work->weights, KEYS), s->values + at + j * s->width,
+                t.state->y, s->dh, j > 0 || s->folds);
+}
+
+/* All keys, in so many heads from t.h on. */
+static void attend(const struct head_layout *s, struct tile t, int heads, struct workspace *work)
+{
+    int64_t n = graph_size(s->key_rows, t.b.graph);
+    for (int h = 0; h < heads; h++)
+        begin_rows(s, head_of(s, t, h));
     for (int64_t j = 0; j < n; j += KEYS) {
         int64_t keys = min_of(KEYS, n - j);
-        gemm_fused(b.rows, keys, s->dh, q, s->keys + at + j * s->dh, work->weights, KEYS, end);
-        if (biased)
-            add_bias(s, b, h, j, keys, work);
-        if (stored)
-            weigh(s, work, b.rows, graph_first(s->key_rows, b.graph) + j, keys, online, j == 0 && !s->folds);
-        if (s->mask)
-            drop(s, b, h, j, keys, work);
-        gemm_packed(b.rows, s->dh, keys, gemm_in(work->weights, KEYS), s->values + at + j * s->width, work->y,
-                    s->dh, j > 0 || s->folds);
+        if (mat_present(s->a->bias))
+            get_bias(s, head_of(s, t, 0), heads, j, keys);
+        for (int h = 0; h < heads; h++)
+            attend_keys(s, head_of(s, t, h), j, keys, work);
     }
-    for (int64_t i = 0; i < b.rows; i++)
-        end_row(s, work, i, b.first + i, h);
+}
+
+/* Whether no row's sum of weights shows that some were too large, or all too small. */
+static bool sums_fit(struct tile t)
+{
+    bool fit = true;
+    for (int64_t i = 0; i < t.b.rows; i++)
+        fit &= fabsf(log2f(vm_sum(*(const vm_vec *)(t.state->sums + i * LANES)))) <= SAFE;
+    return fit;
+}
+
+static void run_task(const struct head_layout *s, int64_t task, struct workspace *work)
+{
+    const struct attention_args *a = s->a;
+    int64_t groups = blocks_of(a->heads, s->group);
+    bool biased = mat_present(a->bias);
+    struct head_block its = biased ? (struct head_block){task / groups, task % groups * s->group}
+                                   : head_block_at(a->graphs, s->queries, a->heads, task);
+    struct tile t = {block_at(a->graphs, s->queries, its.number), its.head, false, (void *)work->states,
+                     NULL};
+    int heads = (int)min_of(s->group, a->heads - t.h);
+    if (t.b.rows == 0 || graph_size(s->key_rows, t.b.graph) == 0) {
+        for (int h = 0; h < heads; h++)
+            keep_rows(s, t.b, t.h + h);
+        return;
+    }
+    t.online = biased ? mat_present(a->m) : !safe(s, t.b, t.h);
+    attend(s, t, heads, work);
+    for (int h = 0; h < heads; h++) {
+        struct tile its_head = head_of(s, t, h);
+        if (biased && !t.online && !sums_fit(its_head)) {
+            its_head.online = true;
+            attend(s, its_head, 1, work);
+        }
+        for (int64_t i = 0; i < t.b.rows; i++)
+            end_row(s, its_head, i);
+    }
 }
 
 /* Lays out the scratch buffer; `bytes` is its size. */
 static struct head_layout heads_of(const struct attention_args *a, int64_t *bytes)
 {
     int64_t dh = a->q.cols / a->heads, packed = float_bytes(packed_size(a));
+    bool biased = mat_present(a->bias);
     struct head_layout s = {.a = a, .dh = dh, .width = round_up(dh, LANES)};
     s.folds = mat_present(a->from);
     s.key_rows = s.folds ? a->keys : a->graphs;
     s.scale = VM_LOG2E * (float)(1 / sqrt((double)dh));
     s.blocks = block_count(a->graphs, a->k.rows, KEYS);
+    s.queries = biased ? BIASED : QUERIES;
+    s.group = biased ? min_of(GROUP, a->heads) : 1;
+    s.per_head = (int64_t)sizeof(struct state) + float_bytes(s.queries * dh + biased * s.queries * KEYS);
     int64_t lengths = float_bytes(s.blocks * a->heads);
     char *at = a->call.scratch;
-    int64_t pairs =
-        mat_present(a->schedule) || mat_present(a->bias) ? round_up(graph_count(a->graphs) * 8, 64) : 0;
-    s.per_thread = (int64_t)sizeof(struct workspace) + float_bytes(QUERIES * dh) + THREAD_GAP;
+    int64_t pairs = mat_present(a->schedule) || biased ? round_up(graph_count(a->graphs) * 8, 64) : 0;
+    s.per_thread = (int64_t)sizeof(struct workspace) + s.group * s.per_head + THREAD_GAP;
     int64_t queues = a->call.threads * (int64_t)sizeof(struct task_queue);
     *bytes = 2 * packed + lengths + pairs + queues + a->call.threads * s.per_thread;
     if (at) {
@@ -273,7 +352,7 @@ static struct head_layout heads_of(const struct attention_args *a, int64_t *byte
 static void run(const struct head_layout *s)
 {
     const struct attention_args *a = s->a;
-    int64_t tasks = block_count(a->graphs, a->q.rows, QUERIES) * a->heads;
+    int64_t tasks = block_count(a->graphs, a->q.rows, s->queries) * blocks_of(a->heads, s->group);
     int64_t packs = block_first(s->key_rows, KEYS, graph_count(s->key_rows)) * a->heads;
     int threads = threads_for(&a->call, a->graphs.pairs * a->q.cols, 1 << 15);
 #pragma omp parallel num_threads(threads)
@@ -284,7 +363,7 @@ static void run(const struct head_layout *s)
         for (int64_t i = 0; i < packs; i++)
             pack(s, i);
         for (struct task t = {0}; task_next(s->queues, tasks, &t);)
-            attend(s, t.number, work);
+            run_task(s, t.number, work);
     }
 }
 

@@ -60,27 +60,29 @@ struct head_layout {
 struct workspace {
     float *kt, *vt, *k; /* packed for q k', dy v' and ds k */
     float *dk, *dv;     /* KEYS x width */
-    float *ds;          /* QUERIES x LD */
+    float *ds, *bias;   /* QUERIES x LD; the latter if there is one */
     float *q, *dy, *p;  /* of all heads: packed for ds' q and p' dy; QUERIES x LD */
 };
 
 /* Floats of a head of its own. */
-static int64_t own_size(int64_t width)
+static int64_t own_size(const struct head_layout *s)
 {
-    return 5 * KEYS * width + QUERIES * LD;
+    return 5 * KEYS * s->width + (1 + mat_present(s->a->bias)) * QUERIES * LD;
 }
 
-/* Lays out a thread's scratch for `heads` heads, and returns its size in floats. */
-static int64_t lay_out(int64_t width, int heads, float *at, struct workspace r[GROUP])
+/* Lays out a thread's scratch for the heads of a task, and returns its size in floats. */
+static int64_t lay_out(const struct head_layout *s, float *at, struct workspace r[GROUP])
 {
-    int64_t size = 0, own = own_size(width), shared = heads * own;
-    for (int h = 0; h < heads; h++) {
-        float **parts[] = {&r[h].kt, &r[h].vt, &r[h].k,  &r[h].dk, &r[h].dv,
-                           &r[h].ds, &r[h].q,  &r[h].dy, &r[h].p};
+    int64_t size = 0, own = own_size(s), shared = s->group * own, keys = KEYS * s->width;
+    int64_t queries = QUERIES * s->width, tile = QUERIES * LD;
+    for (int h = 0; h < s->group; h++) {
+        float **parts[] = {&r[h].kt, &r[h].vt,   &r[h].k, &r[h].dk, &r[h].dv,
+                           &r[h].ds, &r[h].bias, &r[h].q, &r[h].dy, &r[h].p};
+        int64_t sizes[] = {keys, keys, keys, keys, keys, tile, 0, queries, queries, tile};
         size = h * own;
-        for (int i = 0; i < 9; i++) {
+        for (int i = 0; i < 10; i++) {
             *parts[i] = at ? at + size : NULL;
-            size = i == 5 ? shared : size + (i < 5 ? KEYS * width : i < 8 ? QUERIES * width : QUERIES * LD);
+            size = i == 6 ? shared : size + sizes[i];
         }
     }
     return size;
@@ -103,7 +105,7 @@ static struct head_layout heads_of(const struct attention_backward_args *a, int6
     int64_t most = a->k.rows / (biased ? KEYS / 2 : KEYS);
     s.parts = (int)max_of(1, min_of(blocks_of(TASKS, graph_count(a->graphs) * groups_of(&s)), most));
     struct workspace unused[GROUP];
-    s.per_thread = lay_out(s.width, s.group, NULL, unused) + THREAD_GAP / (int64_t)sizeof(float);
+    s.per_thread = lay_out(&s, NULL, unused) + THREAD_GAP / (int64_t)sizeof(float);
     s.rows = n + GEMM_ROWS;
     int64_t sizes[] = {s.rows * a->heads, s.rows * a->heads, s.rows * a->heads,
                        s.parts > 1 ? s.parts * mat_size(a->q) : 0, s.per_thread * a->call.threads};
@@ -186,22 +188,23 @@ static int64_t pair_at(const struct head_layout *s, struct tile b)
     return s->pairs[b.g] + query * graph_size(s->key_rows, b.g) + key;
 }
 
-static void add_bias(const struct head_layout *s, const struct workspace *r, struct tile b)
+/* Of so many heads, so that each line is read once, and written once. */
+static void get_bias(const struct head_layout *s, const struct workspace *r, struct tile b, int heads)
 {
     struct mat bias = s->a->bias;
     int64_t n = graph_size(s->key_rows, b.g), first = pair_at(s, b);
     for (int64_t i = 0; i < b.rows; i++)
-        pair_bias_add(b.keys, r->p + i * LD, row_of(bias, first + i * n) + b.h, bias.ld);
+        pair_bias_get(b.keys, heads, r->bias + i * LD, own_size(s), row_of(bias, first + i * n) + b.h,
+                      bias.ld);
 }
 
-/* Of so many heads, so that each line is written once. */
 static void put_dbias(const struct head_layout *s, const struct workspace *r, struct tile b, int heads)
 {
     struct mat to = s->a->dbias;
     int64_t n = graph_size(s->key_rows, b.g), first = pair_at(s, b);
     for (int64_t i = 0; i < b.rows; i++)
         pair_bias_put(b.keys, heads, row_of(to, first + i * n) + b.h, to.ld, to.acc, r->ds + i * LD,
-                      own_size(s->width));
+                      own_size(s));
 }
 
 /* The same of all rows. */
@@ -228,14 +231,18 @@ static void queries(const struct head_layout *s, const struct workspace *r, stru
     struct gemm_in q = rows_in(a->q, first, column), dy = rows_in(a->dy, first, column);
     int64_t at = b.h * s->rows + first;
     bool begin = first == graph_first(a->graphs, b.g);
-    bool stored = mat_present(a->m) || mat_present(a->bias) || any_far(rows, s->lse + at);
-    struct gemm_end p = {.kind = stored ? GEMM_STORE : GEMM_PROBABILITIES, .shift = s->lse + at};
+    bool biased = mat_present(a->bias), stored = mat_present(a->m) || any_far(rows, s->lse + at);
+    struct gemm_end p = {.kind = stored   ? GEMM_STORE
+                                 : biased ? GEMM_BIASED
+                                          : GEMM_PROBABILITIES,
+                         .shift = s->lse + at,
+                         .p = r->bias};
     struct gemm_end ds = {
         .kind = s->mask ? GEMM_STORE : GEMM_GRADIENTS, .shift = s->delta + at, .p = s->mask ? NULL : r->p};
     gemm_fused(rows, keys, s->dh, q, r->kt, r->p, LD, p);
-    if (mat_present(a->bias))
-        add_bias(s, r, b);
     for (int64_t i = 0; i < rows && stored; i++) {
+        if (biased)
+            pair_bias_add(keys, r->p + i * LD, r->bias + i * LD);
         key_weights_apply(keys, r->p + i * LD, s->lse[at + i], b.weight);
         if (is_far(s->lse[at + i]))
             gemm_scale(keys, r->p + i * LD, exp2f(-s->rest[at + i]));
@@ -290,6 +297,8 @@ static void keys_block(const struct head_layout *s, const struct workspace *r, i
         pack(s, r + k - h, k, first, keys, begin == end);
     for (int64_t i = begin; i < end; i += QUERIES) {
         struct tile b = {g, h, i, min_of(QUERIES, end - i), first, keys, weight};
+        if (mat_present(a->bias))
+            get_bias(s, r, b, (int)(end_h - h));
         for (; b.h < end_h; b.h++)
             queries(s, r + b.h - h, b, dq);
         b.h = h;
@@ -308,7 +317,7 @@ static void part(const struct head_layout *s, int64_t task, float *work)
     int64_t p = task % s->parts, groups = groups_of(s), g = task / s->parts / groups;
     int64_t h = task / s->parts % groups * s->group, end_h = min_of(h + s->group, a->heads);
     struct workspace r[GROUP];
-    lay_out(s->width, s->group, work, r);
+    lay_out(s, work, r);
     struct mat dq = a->dq;
     if (s->parts > 1) {
         dq = a->q;

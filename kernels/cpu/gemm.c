@@ -95,6 +95,17 @@ INLINE vm_ints lanes_below(int count)
     return *(const vm_ints *)(ones + LANES - count);
 }
 
+/* The smaller one; NaN if x is. */
+INLINE vec at_most(vec x, float most)
+{
+#ifdef __AVX512F__
+    return (vec)_mm512_min_ps(_mm512_set1_ps(most), (__m512)x);
+#else
+    vm_ints high = x > most;
+    return (vec)(((vm_ints)x & ~high) | ((vm_ints)((vec){0} + most) & high));
+#endif
+}
+
 /* Stores the whole tile; nonexistent columns have weight 0. */
 INLINE void tile_end(int vectors, int height, enum gemm_kind kind, vec sum[MR][GEMM_VECTORS],
                      struct tile_out o)
@@ -107,20 +118,24 @@ INLINE void tile_end(int vectors, int height, enum gemm_kind kind, vec sum[MR][G
         for (int v = 0; v < vectors; v++) {
             int64_t at = i * o.ldc + v * LANES;
             vec x = sum[i][v];
+            if (kind == GEMM_BIASED)
+                x += *(const vec *)(o.end.p + at) * VM_LOG2E;
             if (kind != GEMM_WEIGHTS)
                 x -= o.end.shift[i];
             if (kind == GEMM_PROBABILITIES)
                 x = (vec)((vm_ints)x & ~(x > 0));
+            if (kind == GEMM_BIASED)
+                x = at_most(x, 60.0f);
             if (kind == GEMM_GRADIENTS)
                 x *= *(const vec *)(o.end.p + at);
             else
                 x = kind == GEMM_WEIGHTS ? vm_exp2_normal(x) : vm_exp2(x);
-            if (kind == GEMM_WEIGHTS && v == vectors - 1)
+            if ((kind == GEMM_WEIGHTS || kind == GEMM_BIASED) && v == vectors - 1)
                 x = (vec)((vm_ints)x & exist);
             total += x;
             *(vec *)(o.c + at) = x;
         }
-        if (kind == GEMM_WEIGHTS)
+        if (kind == GEMM_WEIGHTS || (kind == GEMM_BIASED && o.end.sums))
             *(vec *)(o.end.sums + i * LANES) += total;
     }
 }
@@ -206,9 +221,9 @@ INLINE void panel(int vectors, int unrolled, enum gemm_kind kind, int64_t m, int
             tile(vectors, MR, unrolled, kind, BY_COLUMNS, k, a, b, o);
         if (o.end.shift)
             o.end.shift += MR;
-        if (kind == GEMM_WEIGHTS)
+        if (o.end.sums)
             o.end.sums += MR * LANES;
-        if (kind == GEMM_GRADIENTS)
+        if (kind == GEMM_GRADIENTS || kind == GEMM_BIASED)
             o.end.p += MR * o.ldc;
     }
 }
@@ -269,6 +284,12 @@ NOINLINE void panel_gradients(int64_t m, int64_t k, struct gemm_in a, int64_t st
     panel_of_depth(GEMM_GRADIENTS, m, k, a, step, b, o);
 }
 
+NOINLINE void panel_biased(int64_t m, int64_t k, struct gemm_in a, int64_t step, const float *b,
+                           struct tile_out o)
+{
+    panel_of_depth(GEMM_BIASED, m, k, a, step, b, o);
+}
+
 static void panel_of_kind(int64_t m, int64_t k, struct gemm_in a, int64_t step, const float *b,
                           struct tile_out o)
 {
@@ -284,6 +305,9 @@ static void panel_of_kind(int64_t m, int64_t k, struct gemm_in a, int64_t step, 
         break;
     case GEMM_GRADIENTS:
         panel_gradients(m, k, a, step, b, o);
+        break;
+    case GEMM_BIASED:
+        panel_biased(m, k, a, step, b, o);
         break;
     }
 }

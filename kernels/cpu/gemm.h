@@ -91,6 +91,7 @@ enum gemm_kind {
     GEMM_WEIGHTS,       /* 2^(A B) of |A B| <= 125, also added to the row's GEMM_LANES lanes of `sums` */
     GEMM_PROBABILITIES, /* 2^(A B - shift), but at most 1 */
     GEMM_GRADIENTS,     /* p (A B - shift), with p laid out like C */
+    GEMM_BIASED,        /* 2^(A B + p log2(e) - shift), but at most 2^60; added to `sums`, if given */
 };
 
 struct gemm_end {
