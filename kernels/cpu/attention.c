@@ -79,6 +79,7 @@ struct tile {
     bool online; /* maxima are subtracted */
     struct state *state;
     float *bias;
+    const float *ahead; /* the bias of the keys that follow: each head prefetches a part */
 };
 
 /* In the head `h` after its own. */
@@ -196,12 +197,12 @@ static int64_t pair_at(const struct head_layout *s, struct block b, int64_t j)
 }
 
 /* Dropout of the weights of a block of queries against the keys j .. j + keys - 1 of their graph. */
-static void drop(const struct head_layout *s, struct tile t, int64_t j, int64_t keys, struct workspace *work)
+static void drop(const struct head_layout *s, struct tile t, int64_t j, int64_t keys, float *weights)
 {
     int64_t n = graph_size(s->key_rows, t.b.graph);
     int64_t first = t.h * s->a->graphs.pairs + pair_at(s, t.b, j);
     for (int64_t i = 0; i < t.b.rows; i++)
-        mask_in_place(*s->mask, first + i * n, keys, work->weights + i * KEYS);
+        mask_in_place(*s->mask, first + i * n, keys, weights + i * KEYS);
 }
 
 /* The bias of the same pairs, of so many heads. */
@@ -254,17 +255,20 @@ static void attend_keys(const struct head_layout *s, struct tile t, int64_t j, i
                                             : GEMM_WEIGHTS,
                            .sums = t.state->sums,
                            .shift = t.state->top,
-                           .p = t.bias};
+                           .p = t.bias,
+                           .ahead = t.ahead,
+                           .apart = graph_size(s->key_rows, t.b.graph) * a->bias.ld};
     int64_t at = packed_at(s, t.b.graph, t.h);
-    gemm_fused(t.b.rows, keys, s->dh, q, s->keys + at + j * s->dh, work->weights, KEYS, end);
+    float *weights = biased && !stored ? t.bias : work->weights;
+    gemm_fused(t.b.rows, keys, s->dh, q, s->keys + at + j * s->dh, weights, KEYS, end);
     for (int64_t i = 0; i < t.b.rows && stored && biased; i++)
         pair_bias_add(keys, work->weights + i * KEYS, t.bias + i * KEYS);
     if (stored)
         weigh(s, work, t, graph_first(s->key_rows, t.b.graph) + j, keys, j == 0 && !s->folds);
     if (s->mask)
-        drop(s, t, j, keys, work);
-    gemm_packed(t.b.rows, s->dh, keys, gemm_in(work->weights, KEYS), s->values + at + j * s->width,
-                t.state->y, s->dh, j > 0 || s->folds);
+        drop(s, t, j, keys, weights);
+    gemm_packed(t.b.rows, s->dh, keys, gemm_in(weights, KEYS), s->values + at + j * s->width, t.state->y,
+                s->dh, j > 0 || s->folds);
 }
 
 /* All keys, in so many heads from t.h on. */
@@ -275,10 +279,16 @@ static void attend(const struct head_layout *s, struct tile t, int heads, struct
         begin_rows(s, head_of(s, t, h));
     for (int64_t j = 0; j < n; j += KEYS) {
         int64_t keys = min_of(KEYS, n - j);
-        if (mat_present(s->a->bias))
+        if (mat_present(s->a->bias)) {
             get_bias(s, head_of(s, t, 0), heads, j, keys);
-        for (int h = 0; h < heads; h++)
-            attend_keys(s, head_of(s, t, h), j, keys, work);
+            int64_t next = j + KEYS < n ? pair_at(s, t.b, j + KEYS) : pair_at(s, t.b, 0) + t.b.rows * n;
+            t.ahead = row_of(s->a->bias, next);
+        }
+        for (int h = 0; h < heads; h++) {
+            struct tile its = head_of(s, t, h);
+            its.ahead = t.ahead + h * keys;
+            attend_keys(s, its, j, keys, work);
+        }
     }
 }
 
@@ -298,8 +308,8 @@ static void run_task(const struct head_layout *s, int64_t task, struct workspace
     bool biased = mat_present(a->bias);
     struct head_block its = biased ? (struct head_block){task / groups, task % groups * s->group}
                                    : head_block_at(a->graphs, s->queries, a->heads, task);
-    struct tile t = {block_at(a->graphs, s->queries, its.number), its.head, false, (void *)work->states,
-                     NULL};
+    struct tile t = {
+        block_at(a->graphs, s->queries, its.number), its.head, false, (void *)work->states, NULL, NULL};
     int heads = (int)min_of(s->group, a->heads - t.h);
     if (t.b.rows == 0 || graph_size(s->key_rows, t.b.graph) == 0) {
         for (int h = 0; h < heads; h++)

@@ -36,6 +36,7 @@
 
 enum {
     QUERIES = 96,
+    BIASED = 24, /* the same with a bias */
     KEYS = 256,
     LD = KEYS + 16, /* of p and ds: not a power of two, since columns are read too */
     TASKS = 32,     /* target number; each has at least KEYS keys, with a bias half as many */
@@ -47,6 +48,7 @@ struct head_layout {
     struct offsets key_rows; /* rows of k and v of each graph */
     int64_t dh, width;       /* columns of a head, actual and as packed */
     int parts, group;        /* of keys; heads of a task */
+    int64_t queries;         /* at a time */
     int64_t rows;            /* of lse and delta: N, plus those that the last tile reads beyond */
     float scale, *lse, *rest, *delta, *dq_parts,
         *workspaces;    /* scratch: H x rows, parts of N x D; per thread */
@@ -60,14 +62,14 @@ struct head_layout {
 struct workspace {
     float *kt, *vt, *k; /* packed for q k', dy v' and ds k */
     float *dk, *dv;     /* KEYS x width */
-    float *ds, *bias;   /* QUERIES x LD; the latter if there is one */
+    float *ds;          /* QUERIES x LD; at first the bias, if there is one */
     float *q, *dy, *p;  /* of all heads: packed for ds' q and p' dy; QUERIES x LD */
 };
 
 /* Floats of a head of its own. */
 static int64_t own_size(const struct head_layout *s)
 {
-    return 5 * KEYS * s->width + (1 + mat_present(s->a->bias)) * QUERIES * LD;
+    return 5 * KEYS * s->width + QUERIES * LD;
 }
 
 /* Lays out a thread's scratch for the heads of a task, and returns its size in floats. */
@@ -76,13 +78,13 @@ static int64_t lay_out(const struct head_layout *s, float *at, struct workspace 
     int64_t size = 0, own = own_size(s), shared = s->group * own, keys = KEYS * s->width;
     int64_t queries = QUERIES * s->width, tile = QUERIES * LD;
     for (int h = 0; h < s->group; h++) {
-        float **parts[] = {&r[h].kt, &r[h].vt,   &r[h].k, &r[h].dk, &r[h].dv,
-                           &r[h].ds, &r[h].bias, &r[h].q, &r[h].dy, &r[h].p};
-        int64_t sizes[] = {keys, keys, keys, keys, keys, tile, 0, queries, queries, tile};
+        float **parts[] = {&r[h].kt, &r[h].vt, &r[h].k,  &r[h].dk, &r[h].dv,
+                           &r[h].ds, &r[h].q,  &r[h].dy, &r[h].p};
+        int64_t sizes[] = {keys, keys, keys, keys, keys, tile, queries, queries, tile};
         size = h * own;
-        for (int i = 0; i < 10; i++) {
+        for (int i = 0; i < 9; i++) {
             *parts[i] = at ? at + size : NULL;
-            size = i == 6 ? shared : size + sizes[i];
+            size = i == 5 ? shared : size + sizes[i];
         }
     }
     return size;
@@ -101,6 +103,7 @@ static struct head_layout heads_of(const struct attention_backward_args *a, int6
     s.key_rows = mat_present(a->keys.at) ? a->keys : a->graphs;
     s.scale = (float)(1 / sqrt((double)dh));
     bool biased = mat_present(a->bias);
+    s.queries = biased ? BIASED : QUERIES;
     s.group = biased ? (int)min_of(GROUP, a->heads) : 1;
     int64_t most = a->k.rows / (biased ? KEYS / 2 : KEYS);
     s.parts = (int)max_of(1, min_of(blocks_of(TASKS, graph_count(a->graphs) * groups_of(&s)), most));
@@ -178,7 +181,8 @@ static void drop_row(struct mask m, int64_t first, int64_t n, float *restrict x,
 /* Queries first .. against the keys from `key` on, of graph g. */
 struct tile {
     int64_t g, h, first, rows, key, keys;
-    const float *weight; /* of the keys */
+    const float *weight;            /* of the keys */
+    const float *ahead, *ahead_too; /* what the tile prefetches: of the next bias, of its own dbias */
 };
 
 /* Its first pair. */
@@ -194,8 +198,7 @@ static void get_bias(const struct head_layout *s, const struct workspace *r, str
     struct mat bias = s->a->bias;
     int64_t n = graph_size(s->key_rows, b.g), first = pair_at(s, b);
     for (int64_t i = 0; i < b.rows; i++)
-        pair_bias_get(b.keys, heads, r->bias + i * LD, own_size(s), row_of(bias, first + i * n) + b.h,
-                      bias.ld);
+        pair_bias_get(b.keys, heads, r->ds + i * LD, own_size(s), row_of(bias, first + i * n) + b.h, bias.ld);
 }
 
 static void put_dbias(const struct head_layout *s, const struct workspace *r, struct tile b, int heads)
@@ -236,13 +239,17 @@ static void queries(const struct head_layout *s, const struct workspace *r, stru
                                  : biased ? GEMM_BIASED
                                           : GEMM_PROBABILITIES,
                          .shift = s->lse + at,
-                         .p = r->bias};
+                         .p = r->ds,
+                         .ahead = b.ahead};
     struct gemm_end ds = {
         .kind = s->mask ? GEMM_STORE : GEMM_GRADIENTS, .shift = s->delta + at, .p = s->mask ? NULL : r->p};
+    p.apart = graph_size(s->key_rows, b.g) * a->bias.ld;
+    ds.apart = graph_size(s->key_rows, b.g) * a->dbias.ld;
+    ds.ahead = b.ahead_too;
     gemm_fused(rows, keys, s->dh, q, r->kt, r->p, LD, p);
     for (int64_t i = 0; i < rows && stored; i++) {
         if (biased)
-            pair_bias_add(keys, r->p + i * LD, r->bias + i * LD);
+            pair_bias_add(keys, r->p + i * LD, r->ds + i * LD);
         key_weights_apply(keys, r->p + i * LD, s->lse[at + i], b.weight);
         if (is_far(s->lse[at + i]))
             gemm_scale(keys, r->p + i * LD, exp2f(-s->rest[at + i]));
@@ -295,11 +302,17 @@ static void keys_block(const struct head_layout *s, const struct workspace *r, i
     key_weights_read(a->m, first, keys, weight);
     for (int64_t k = h; k < end_h; k++)
         pack(s, r + k - h, k, first, keys, begin == end);
-    for (int64_t i = begin; i < end; i += QUERIES) {
-        struct tile b = {g, h, i, min_of(QUERIES, end - i), first, keys, weight};
-        if (mat_present(a->bias))
+    for (int64_t i = begin; i < end; i += s->queries) {
+        struct tile b = {g, h, i, min_of(s->queries, end - i), first, keys, weight, NULL, NULL};
+        if (mat_present(a->bias)) {
             get_bias(s, r, b, (int)(end_h - h));
-        for (; b.h < end_h; b.h++)
+            b.ahead =
+                row_of(a->bias, pair_at(s, b) + (i + s->queries < end
+                                                     ? s->queries * graph_size(s->key_rows, g)
+                                                     : KEYS - (i - begin) * graph_size(s->key_rows, g)));
+            b.ahead_too = row_of(a->dbias, pair_at(s, b));
+        }
+        for (; b.h < end_h; b.h++, b.ahead += keys, b.ahead_too += keys)
             queries(s, r + b.h - h, b, dq);
         b.h = h;
         if (mat_present(a->dbias))

@@ -113,7 +113,7 @@ INLINE void tile_end(int vectors, int height, enum gemm_kind kind, vec sum[MR][G
     vm_ints exist = lanes_below(o.cols - (vectors - 1) * LANES);
     UNROLL
     for (int i = 0; i < height; i++) {
-        vec total = {0};
+        vec total;
         UNROLL
         for (int v = 0; v < vectors; v++) {
             int64_t at = i * o.ldc + v * LANES;
@@ -123,20 +123,26 @@ INLINE void tile_end(int vectors, int height, enum gemm_kind kind, vec sum[MR][G
             if (kind != GEMM_WEIGHTS)
                 x -= o.end.shift[i];
             if (kind == GEMM_PROBABILITIES)
-                x = (vec)((vm_ints)x & ~(x > 0));
-            if (kind == GEMM_BIASED)
-                x = at_most(x, 60.0f);
+                x = at_most(x, 0);
+            if (kind == GEMM_BIASED && LANES < 16) /* with AVX-512, powers are infinite rather than wrong */
+                x = at_most(x, 60);
             if (kind == GEMM_GRADIENTS)
                 x *= *(const vec *)(o.end.p + at);
             else
                 x = kind == GEMM_WEIGHTS ? vm_exp2_normal(x) : vm_exp2(x);
-            if ((kind == GEMM_WEIGHTS || kind == GEMM_BIASED) && v == vectors - 1)
+            if (kind == GEMM_WEIGHTS && v == vectors - 1)
                 x = (vec)((vm_ints)x & exist);
-            total += x;
+            if (v > 0)
+                total += x;
+            else
+                total = x;
             *(vec *)(o.c + at) = x;
         }
         if (kind == GEMM_WEIGHTS || (kind == GEMM_BIASED && o.end.sums))
             *(vec *)(o.end.sums + i * LANES) += total;
+        UNROLL
+        for (int v = 0; v < vectors && (kind == GEMM_BIASED || kind == GEMM_GRADIENTS) && o.end.ahead; v++)
+            __builtin_prefetch(o.end.ahead + i * o.end.apart + v * LANES, 0, 2);
     }
 }
 
@@ -225,6 +231,8 @@ INLINE void panel(int vectors, int unrolled, enum gemm_kind kind, int64_t m, int
             o.end.sums += MR * LANES;
         if (kind == GEMM_GRADIENTS || kind == GEMM_BIASED)
             o.end.p += MR * o.ldc;
+        if (o.end.ahead)
+            o.end.ahead += MR * o.end.apart;
     }
 }
 
@@ -327,6 +335,8 @@ static void product(int64_t m, int64_t n, int64_t k, int64_t depth, struct gemm_
         }
         if (o.end.p)
             o.end.p += NR;
+        if (o.end.ahead)
+            o.end.ahead += NR;
     }
 }
 

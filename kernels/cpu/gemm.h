@@ -91,13 +91,16 @@ enum gemm_kind {
     GEMM_WEIGHTS,       /* 2^(A B) of |A B| <= 125, also added to the row's GEMM_LANES lanes of `sums` */
     GEMM_PROBABILITIES, /* 2^(A B - shift), but at most 1 */
     GEMM_GRADIENTS,     /* p (A B - shift), with p laid out like C */
-    GEMM_BIASED,        /* 2^(A B + p log2(e) - shift), but at most 2^60; added to `sums`, if given */
+    GEMM_BIASED, /* 2^(A B + p log2(e) - shift), infinite or 2^60 if it is more; also added to `sums`, if
+                    given */
 };
 
 struct gemm_end {
     enum gemm_kind kind;
     const float *shift, *p;
     float *sums;
+    const float *ahead; /* unless null, prefetched: of rows `apart`, as much as is computed */
+    int64_t apart;
 };
 
 /*

@@ -9,6 +9,7 @@
 #include "kernels/cpu/vectors.h"
 
 #include <float.h>
+#include <math.h>
 
 /* Lanes of x, then y: every other one; and those of their halves in turn, which undoes that. */
 #if VM_LANES == 4
@@ -74,9 +75,9 @@ INLINE void pair_bias_get_by(bool whole, int64_t n, int heads, float *restrict t
         for (int i = 0; i < heads; i++)
             store(to + i * apart + j, x[i]);
     }
-    for (; j < n; j++)
+    for (; j < round_up(n, LANES); j++)
         for (int h = 0; h < heads; h++)
-            to[h * apart + j] = bias[j * ld + h];
+            to[h * apart + j] = j < n ? bias[j * ld + h] : -INFINITY;
 }
 
 INLINE void pair_bias_put_by(bool whole, int64_t n, int heads, float *restrict to, int64_t ld, bool acc,
@@ -121,7 +122,8 @@ INLINE void pair_bias_put_by(bool whole, int64_t n, int heads, float *restrict t
         by(false, n, heads, __VA_ARGS__);                                                                    \
     }
 
-/* The bias of n pairs in these heads, a head's `apart` from that of the next. */
+/* The bias of n pairs in these heads, a head's `apart` from that of the next, and -inf up to whole vectors.
+ */
 static inline void pair_bias_get(int64_t n, int heads, float *restrict to, int64_t apart,
                                  const float *restrict bias, int64_t ld)
 {

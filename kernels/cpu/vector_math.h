@@ -187,8 +187,8 @@ static inline float vm_log1p_exp(float x)
 static inline __attribute__((always_inline)) vm_vec vm_exp2_normal(vm_vec x)
 {
 #ifdef __AVX512F__
-    vm_vec n = (vm_vec)_mm512_roundscale_ps((__m512)x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    vm_vec r = x - n;
+    vm_vec r = (vm_vec)_mm512_reduce_ps((__m512)x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    vm_vec n = x - r;
 #else
     const float magic = 0x1.8p23f;
     vm_vec shifted = x + magic, r = x - (shifted - magic);
@@ -205,8 +205,13 @@ static inline __attribute__((always_inline)) vm_vec vm_exp2_normal(vm_vec x)
 /* The same for all x below 127.5; below 2^-125 it is 0. */
 static inline __attribute__((always_inline)) vm_vec vm_exp2(vm_vec x)
 {
+#ifdef __AVX512F__
+    __mmask16 large = _mm512_cmp_ps_mask((__m512)x, _mm512_set1_ps(-125.0f), _CMP_NLT_UQ);
+    return (vm_vec)_mm512_maskz_mov_ps(large, (__m512)vm_exp2_normal(x));
+#else
     vm_ints small = x < -125.0f;
     return (vm_vec)((vm_ints)vm_exp2_normal(x) & ~small);
+#endif
 }
 
 /*
