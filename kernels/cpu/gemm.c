@@ -140,9 +140,11 @@ INLINE void tile_end(int vectors, int height, enum gemm_kind kind, vec sum[MR][G
         }
         if (kind == GEMM_WEIGHTS || (kind == GEMM_BIASED && o.end.sums))
             *(vec *)(o.end.sums + i * LANES) += total;
-        UNROLL
-        for (int v = 0; v < vectors && (kind == GEMM_BIASED || kind == GEMM_GRADIENTS) && o.end.ahead; v++)
-            __builtin_prefetch(o.end.ahead + i * o.end.apart + v * LANES, 0, 2);
+        if ((kind == GEMM_BIASED || kind == GEMM_GRADIENTS) && o.end.ahead) {
+            UNROLL
+            for (int v = 0; v < vectors; v += 16 / LANES)
+                __builtin_prefetch(o.end.ahead + i * o.end.apart + v * LANES, 0, 2);
+        }
     }
 }
 
