@@ -1,6 +1,7 @@
-/* Cache sizes and kinds of processors from synthetic trees like /sys/devices/system/cpu and /sys. */
+/* Cache sizes, kinds and names of processors from synthetic trees like /sys and /proc. */
 #include "bench/base/kinds.h"
 #include "bench/machine/caches.h"
+#include "bench/machine/processor.h"
 #include "tests/test.h"
 
 #include <sched.h>
@@ -143,4 +144,53 @@ TEST_BETWEEN(test_kinds, make_root, remove_root)
     expect_kept(*state, "0-1", "0-1", "");
     plant_kinds(*state, NULL, NULL, NULL, 0);
     expect_kept(*state, "0-1023", "0-1023", "");
+}
+
+/* As boards of ARM describe them. */
+TEST_BETWEEN(test_arm, make_root, remove_root)
+{
+    const struct planted grace[] = {{"Data", "1", "64K", NONE},
+                                    {"Instruction", "1", "64K", NONE},
+                                    {"Unified", "2", "1024K", NONE},
+                                    {"Unified", "3", "116736K", ALL}};
+    const struct planted a64fx[] = {
+        {"Data", "1", "64K", NONE}, {"Instruction", "1", "64K", NONE}, {"Unified", "2", "8192K", ALL}};
+    plant(*state, grace, 4);
+    assert_int_equal(caches_find(*state, 1).l2, 1 << 20);
+    assert_int_equal(caches_find(*state, 1).llc, 114 << 20);
+    plant(*state, a64fx, 3);
+    assert_int_equal(caches_find(*state, 2).l2, 8 << 20);
+    assert_int_equal(caches_find(*state, 2).llc, 0);
+}
+
+/* The name where a file under the root has this text. */
+static void expect_name(const char *root, const char *path, const char *text, const char *name)
+{
+    char command[512], found[64];
+    snprintf(command, sizeof command, "mkdir -p $(dirname %s%s) && printf '%s' >%s%s", root, path, text, root,
+             path);
+    run(command);
+    processor_name(root, found, sizeof found);
+    assert_string_equal(found, name);
+}
+
+TEST_BETWEEN(test_names, make_root, remove_root)
+{
+    static const char cpuinfo[] = "/proc/cpuinfo",
+                      midr[] = "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1";
+    char name[64];
+    processor_name(*state, name, sizeof name);
+    assert_string_equal(name, "unknown");
+    expect_name(*state, cpuinfo, "processor\\t: 0\\nBogoMIPS\\t: 50.00\\n", "unknown");
+    expect_name(*state, cpuinfo, "model name\\t: Intel(R) Xeon(R)\\nflags\\t: fpu\\n", "Intel(R) Xeon(R)");
+    expect_name(*state, cpuinfo,
+                "processor\\t: 0\\nCPU implementer\\t: 0x41\\nCPU architecture: 8\\nCPU variant\\t: 0x0\\n"
+                "CPU part\\t: 0xd4f\\nCPU revision\\t: 0\\n",
+                "Neoverse V2");
+    expect_name(*state, cpuinfo, "CPU implementer\\t: 0x46\\nCPU part\\t: 0x001\\n", "Fujitsu A64FX");
+    expect_name(*state, cpuinfo, "CPU implementer\\t: 0x41\\nCPU part\\t: 0xfff\\n",
+                "ARM implementer 0x41, part 0xfff");
+    expect_name(*state, midr, "0x00000000413fd0c1\\n", "Neoverse N1");
+    expect_name(*state, midr, "0x00000000611f0230\\n", "Apple M1");
+    expect_name(*state, midr, "0x00000000c00fac30\\n", "AmpereOne");
 }

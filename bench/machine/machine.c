@@ -10,6 +10,7 @@
 #include "bench/base/affinity.h"
 #include "bench/base/build.h"
 #include "bench/machine/calibration.h"
+#include "bench/machine/processor.h"
 #include "kernels/arithmetic.h"
 #include "kernels/backend.h"
 #include "kernels/blas.h"
@@ -35,8 +36,7 @@ int machine_threads(double asked)
     return machine_cores();
 }
 
-/* The rest of the first line of `path` that begins with `key`, without blanks, colon or quotes around it. */
-static void read_field(const char *path, const char *key, char *value, size_t size)
+void machine_field(const char *path, const char *key, char *value, size_t size)
 {
     char line[512];
     snprintf(value, size, "unknown");
@@ -56,7 +56,7 @@ static void read_field(const char *path, const char *key, char *value, size_t si
 int64_t machine_bytes(const char *path, const char *key)
 {
     char text[64];
-    read_field(path, key, text, sizeof text);
+    machine_field(path, key, text, sizeof text);
     return *text >= '0' && *text <= '9' ? 1024 * atoll(text) : -1;
 }
 
@@ -80,9 +80,9 @@ static struct value *host(void)
     uname(&u);
     char cpu[256], processor[256], governor[64], system[128], waiting[64];
     calibration_cpu(processor, sizeof processor);
-    read_field("/proc/cpuinfo", "model name", cpu, sizeof cpu);
-    read_field("/etc/os-release", "PRETTY_NAME", system, sizeof system);
-    read_field("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "", governor, sizeof governor);
+    processor_name("", cpu, sizeof cpu);
+    machine_field("/etc/os-release", "PRETTY_NAME", system, sizeof system);
+    machine_field("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "", governor, sizeof governor);
     waiting_policy(waiting, sizeof waiting);
     struct value *host = value_new_object();
     value_set_text(host, "name", u.nodename);
