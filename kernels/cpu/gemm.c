@@ -14,7 +14,11 @@
 typedef vm_vec vec;
 typedef vm_four vec4;
 
+#if defined(__aarch64__) && !defined(__clang__) /* gcc would load ahead, and spill sums for it */
+#define NOINLINE static __attribute__((noinline, optimize("no-schedule-insns")))
+#else
 #define NOINLINE static __attribute__((noinline))
+#endif
 #ifdef ROLLED /* by the Makefile, for sanitizers */
 #define UNROLL
 #elif defined __clang__

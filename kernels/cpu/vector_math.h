@@ -16,6 +16,8 @@
 #include <stdint.h>
 #ifdef __AVX512F__
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 #include "kernels/cpu/unaligned.h"
@@ -35,6 +37,20 @@
 UNALIGNED_VECTOR(vm_vec, float, 4 * VM_LANES);
 UNALIGNED_VECTOR(vm_four, float, 16);
 UNALIGNED_VECTOR(vm_ints, int32_t, 4 * VM_LANES);
+
+/*
+ * A constant in all lanes. A multiply-add of NEON overwrites its addend: a load, of which there are few,
+ * costs less than a copy, and leaves the registers to a tile's sums.
+ */
+#ifdef __aarch64__
+#define VM_ALL(x)                                                                                            \
+    ({                                                                                                       \
+        static const vm_vec all = {(x), (x), (x), (x)};                                                      \
+        *(const volatile vm_vec *)&all;                                                                      \
+    })
+#else
+#define VM_ALL(x) (x)
+#endif
 
 static inline uint32_t vm_bits(float x)
 {
@@ -182,19 +198,23 @@ static inline float vm_log1p_exp(float x)
  * 2^x for x from -125 to 127.5, within 2.2 units in the last place. For values in registers.
  *
  * x = n + r with |r| <= 1/2; 2^r = 1 + r q(r), fitted to 1e-7 relative. Uses Horner's rule, which takes fewer
- * operations: those of a register tile's many vectors overlap. AVX-512 has instructions for n and 2^n.
+ * operations: those of a register tile's many vectors overlap. AVX-512 has instructions for n and 2^n, NEON
+ * for n.
  */
 static inline __attribute__((always_inline)) vm_vec vm_exp2_normal(vm_vec x)
 {
 #ifdef __AVX512F__
     vm_vec r = (vm_vec)_mm512_reduce_ps((__m512)x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
     vm_vec n = x - r;
+#elif defined(__aarch64__)
+    vm_vec r = x - (vm_vec)vrndnq_f32((float32x4_t)x);
+    vm_ints shifted = (vm_ints)vcvtnq_s32_f32((float32x4_t)x);
 #else
     const float magic = 0x1.8p23f;
     vm_vec shifted = x + magic, r = x - (shifted - magic);
 #endif
-    vm_vec q = ((0x1.5be7cep-10f * r + 0x1.3ce940p-7f) * r + 0x1.c6b6c0p-5f) * r + 0x1.ebf9c0p-3f;
-    vm_vec power = (q * r + 0x1.62e42ap-1f) * r + 1.0f;
+    vm_vec q = (VM_ALL(0x1.5be7cep-10f) * r + VM_ALL(0x1.3ce940p-7f)) * r + VM_ALL(0x1.c6b6c0p-5f);
+    vm_vec power = ((q * r + VM_ALL(0x1.ebf9c0p-3f)) * r + VM_ALL(0x1.62e42ap-1f)) * r + VM_ALL(1.0f);
 #ifdef __AVX512F__
     return (vm_vec)_mm512_scalef_ps((__m512)power, (__m512)n);
 #else
@@ -209,7 +229,7 @@ static inline __attribute__((always_inline)) vm_vec vm_exp2(vm_vec x)
     __mmask16 large = _mm512_cmp_ps_mask((__m512)x, _mm512_set1_ps(-125.0f), _CMP_NLT_UQ);
     return (vm_vec)_mm512_maskz_mov_ps(large, (__m512)vm_exp2_normal(x));
 #else
-    vm_ints small = x < -125.0f;
+    vm_ints small = x < VM_ALL(-125.0f);
     return (vm_vec)((vm_ints)vm_exp2_normal(x) & ~small);
 #endif
 }
