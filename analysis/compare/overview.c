@@ -10,7 +10,7 @@ enum {
     LABEL_WIDTH = 20,
     NARROWEST = 4,
     WIDEST = 22,
-    CELL_TEXT = 2 * UNITS_TEXT,
+    CELL_TEXT = 2 * UNITS_TEXT + 4,
     VERSIONS_TEXT = 128,
     DIGITS = 7
 };
