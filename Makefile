@@ -48,12 +48,14 @@ clear = $(if $(terminal),printf '\033[K' >&2,:)
 # `clean` and `setup` change what the other goals start from: they run first, the others in a second make.
 ifneq ($(filter clean setup,$(MAKECMDGOALS)),)
 goals := $(filter-out clean setup,$(MAKECMDGOALS))
+for_tests := $(filter test tests tests-small test-aarch64 soak mutants style,$(goals))
 .PHONY: $(MAKECMDGOALS) in-order
 $(MAKECMDGOALS): in-order ; @:
 in-order:
 	$(if $(filter clean,$(MAKECMDGOALS)),rm -rf build)
 	$(if $(filter setup,$(MAKECMDGOALS)),@CC='$(CC)' BLAS='$(BLAS)' MPI='$(MPI)' METIS='$(METIS)' \
-	    tests/machine.sh setup $(if $(filter test tests tests-small soak mutants style,$(goals)),tests))
+	    tests/machine.sh setup $(if $(for_tests),tests))
+	$(if $(filter setup,$(MAKECMDGOALS)),$(if $(for_tests),@tests/sysroot.sh aarch64 || :))
 	$(if $(filter setup,$(MAKECMDGOALS)),@rm -f build/probed build/*/probed)
 	$(if $(goals),@$(MAKE) $(goals))
 else ifneq ($(MAKECMDGOALS),help)
@@ -87,7 +89,7 @@ endif
 $(BUILD)/config.mk $(BUILD)/cuda.mk: $(BUILD)/probed ;
 $(BUILD)/probed: tests/machine.sh tests/machine_cuda.sh $(look_again)
 	@mkdir -p $(@D)
-	@CC='$(CC)' FLAGS='$(flags) $(LDFLAGS)' BLAS='$(BLAS)' MPI='$(MPI)' METIS='$(METIS)' REQUEST='$(request)' \
+	@CC='$(CC)' EMULATOR='$(EMULATOR)' FLAGS='$(flags) $(LDFLAGS)' BLAS='$(BLAS)' MPI='$(MPI)' METIS='$(METIS)' REQUEST='$(request)' \
 	    CUDA='$(CUDA)' CUDA_ARCH='$(CUDA_ARCH)' CUDA_REQUEST='$(asked_of_cuda)' \
 	    $(if $(filter probe,$(MAKECMDGOALS))$(V),,QUIET=1) tests/machine.sh probe $(BUILD)/config.mk $(if $(filter probe,$(MAKECMDGOALS)),,>&2)
 	@touch $@
@@ -267,7 +269,7 @@ $(pmpi):
 	$(Q)$(CC) $(flags) $(way) $^ $(filter-out -I%,$(MPI_FLAGS)) $(LDFLAGS) -o $@
 
 # lld links a test in half of the time, with sanitizers in a third; older versions of valgrind cannot read its programs.
-lld       := $(if $(shell command -v ld.lld),-fuse-ld=lld)
+lld       := $(if $(EMULATOR),,$(if $(shell command -v ld.lld),-fuse-ld=lld))
 linker    := $(if $(san),$(lld))
 $(BUILD)/tests/%: linker := $(lld)
 # Programs: each takes from the library what it calls.
@@ -280,9 +282,13 @@ look_in   := -Wl,--disable-new-dtags,-rpath,
 cuda_here := $(if $(cuda),'$(look_in)$(CURDIR)/build/cuda')
 mpi_here  := $(if $(mpi),'$(look_in)$(CURDIR)/$(BUILD)/mpi')
 links     := $(version) $(BUILD)/libgtmark.a -Wl,--as-needed $(LDFLAGS) $(CMOCKA) $(filter-out -I%,$(PACKAGES)) -ldl -lm
+# A program for another processor is a script, so that whatever starts it runs it under the emulator.
+hash   := \#
+emulate = $(if $(EMULATOR),@mv $@ $@.elf && printf '$(hash)!/bin/sh\nexec $(EMULATOR) -0 "$$0" "$$0.elf" "$$@"\n' >$@ && chmod +x $@)
 define link
 @mkdir -p $(@D) && $(call say,linking,$@)
 $(Q)$(CC) $(flags) $(linker) $(filter-out $(version),$(filter %.o,$^)) $(fuzzer) $(wrap) $(exports) $(links) $(store) $(cuda_here) $(mpi_here) -o $@
+$(emulate)
 endef
 
 $(BUILD)/libgtmark.a: $(objects)
@@ -392,7 +398,7 @@ $(emulator_tests): $(BUILD)/emulated/tests/%: build/cuda/obj/tests/emulator/%.cu
 
 # The kernels for the CPU as ThreadSanitizer watches them (tests/races): those of the baseline, in place of the library's.
 ifneq ($(ARCHER),)
-races     := $(if $(san),,$(BUILD)/tests/test_races)
+races     := $(if $(san)$(EMULATOR),,$(BUILD)/tests/test_races)
 endif
 races_obj := $(patsubst %,$(OBJ)/races/%.o,tests/races/races.c $(wildcard kernels/cpu/*.c))
 $(races_obj): $(OBJ)/races/%.o: % $(BUILD)/config.mk Makefile
@@ -485,6 +491,11 @@ test: $(if $(CLANG),tests-small,tests)
 	    GTMARK_BUILD=build/clang-san GTMARK_SMALL=1 $(checks:%=build/clang-san/%),\
 	    --skipped 'the tests under sanitizers: no clang with OpenMP and sanitizers (make setup test)')
 endif
+##   test-aarch64 the tests on aarch64, cross-compiled and under qemu, with their small shapes; test-riscv64 the same for
+##                riscv64, where this system has its packages, and without a promise
+.PHONY: test-aarch64 test-riscv64
+test-aarch64 test-riscv64:
+	@CC='$(CC)' tests/foreign.sh $(@:test-%=%)
 ##   emulated     what tests/gpu.sh --emulated runs
 .PHONY: emulated
 emulated: $(emulated) $(emulated_set)

@@ -20,6 +20,6 @@ fake gcc "$compile"
 fake clang "$compile"
 fake aarch64-linux-gnu-gcc "$compile"
 fake mpicc 'echo gcc -lmpi'
-for name in readelf clang-format pkg-config python3 valgrind gnuplot mpirun; do
+for name in aarch64-linux-gnu-g++ qemu-aarch64-static readelf clang-format pkg-config python3 valgrind gnuplot mpirun; do
     fake $name 'exit 0'
 done

@@ -15,7 +15,7 @@
 # notices if they were written for other settings.
 set -u
 : "${CC:=gcc}" "${FLAGS:=-fopenmp}" "${BLAS:=openblas}" "${CUDA:=1}" "${MPI:=mpicc}" "${METIS:=1}"
-: "${CUDA_ARCH:=}" "${REQUEST:=}" "${CUDA_REQUEST:=}"
+: "${EMULATOR:=}" "${CUDA_ARCH:=}" "${REQUEST:=}" "${CUDA_REQUEST:=}"
 . "${0%/*}/machine_cuda.sh"
 
 # key|name|required, optional or for tests|packages of Debian|of Fedora|of Arch|the consequence if it is missing
@@ -42,7 +42,7 @@ clang|clang|tests|clang libclang-rt-dev libomp-dev|clang compiler-rt libomp-deve
 archer|archer|tests|clang libclang-rt-dev libomp-dev|clang compiler-rt libomp-devel|clang openmp|no search for data races in the kernels
 fuzzer|libFuzzer|tests|libclang-rt-dev|compiler-rt|compiler-rt|no fuzzing of command lines and of result files
 clangformat|clang-format|tests|clang-format|clang-tools-extra|clang|no `make style`
-aarch64|gcc for aarch64|tests|gcc-aarch64-linux-gnu libc6-dev-arm64-cross||aarch64-linux-gnu-gcc|nothing is compiled for aarch64
+aarch64|g++ and qemu for aarch64|tests|g++-aarch64-linux-gnu qemu-user-static||aarch64-linux-gnu-gcc qemu-user-static|nothing is compiled for aarch64, or run there
 musl|gcc for musl|tests|musl-tools|musl-gcc|musl|nothing is compiled for musl
 jsonschema|jsonschema|tests|python3-jsonschema|python3-jsonschema|python-jsonschema|result files are not validated by a second program
 valgrind|valgrind|optional|valgrind|valgrind|valgrind|executed instructions cannot be counted with valgrind
@@ -84,7 +84,7 @@ opens()
     try '#include <dlfcn.h>\nint main(int n, char **v) {
 for (int i = 2; i < n; i++) if (!dlopen(v[i], RTLD_LAZY | RTLD_GLOBAL)) return 1;
 return !dlsym(RTLD_DEFAULT, v[1]); }' c -D_GNU_SOURCE -ldl &&
-        OPENBLAS_NUM_THREADS=1 ASAN_OPTIONS=detect_leaks=0 "$work/program" "$1" $libraries 2>/dev/null &&
+        OPENBLAS_NUM_THREADS=1 ASAN_OPTIONS=detect_leaks=0 $EMULATOR "$work/program" "$1" $libraries 2>/dev/null &&
         blas_libraries="$blas_libraries $libraries"
 }
 
@@ -241,7 +241,8 @@ find_clangformat()
 
 find_aarch64()
 {
-    (CC=aarch64-linux-gnu-gcc FLAGS=-fopenmp find_openmp) && found=$(aarch64-linux-gnu-gcc --version | head -n 1)
+    (CC=aarch64-linux-gnu-gcc FLAGS=-fopenmp find_openmp) && aarch64-linux-gnu-g++ --version >/dev/null 2>&1 &&
+        qemu-aarch64-static --version >/dev/null 2>&1 && found=$(aarch64-linux-gnu-gcc --version | head -n 1)
 }
 
 find_musl()

@@ -39,6 +39,16 @@ static void copy_program(const char *from, const char *to)
     assert_true(moved == 0 && close(in) == 0 && close(out) == 0);
 }
 
+/* A program for another processor is a script that runs what is beside it (EMULATOR in the Makefile). */
+static void copy_emulated(const char *from, const char *to)
+{
+    char elf[2][PATH_MAX + 4];
+    snprintf(elf[0], sizeof elf[0], "%s.elf", from);
+    snprintf(elf[1], sizeof elf[1], "%s.elf", to);
+    if (access(elf[0], R_OK) == 0)
+        copy_program(elf[0], elf[1]);
+}
+
 static void house_build(struct house *h, const char *program)
 {
     char from[PATH_MAX], path[PATH_MAX];
@@ -59,6 +69,7 @@ static void house_build(struct house *h, const char *program)
     snprintf(h->program, sizeof h->program, "%s/build/%s", h->root, basename(program));
     program_path(from, program);
     copy_program(from, h->program);
+    copy_emulated(from, h->program);
 }
 
 static FTS *walk(const struct house *h)

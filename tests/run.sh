@@ -44,7 +44,7 @@ run()
     # LeakSanitizer cannot always stop OpenMP's threads, or fails in the storage of threads of loaded libraries, and then
     # says nothing about the program. Without that storage it takes what the dynamic linker keeps there for leaks.
     for leaks in '' '' use_tls=0:suppressions=tests/leaks.txt; do
-        LSAN_OPTIONS=$leaks timeout "$([ "${GTMARK_SOAK:-}" ] && echo 2h || echo 10m)" "$1" >"$output" 2>&1
+        LSAN_OPTIONS=$leaks timeout "$([ "${GTMARK_SOAK:-}${GTMARK_FOREIGN:-}" ] && echo 2h || echo 10m)" "$1" >"$output" 2>&1
         status=$?
         grep -aq 'LeakSanitizer has encountered a fatal error' "$output" || break
     done

@@ -8,7 +8,8 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 build=${GTMARK_BUILD:-build} emulated=${GTMARK_EMULATED:-}
 
-all="tests kills ${emulated:+emulator gpu generations} fuzzers gates absent musl recipes-1 recipes-2 mutants-1 mutants-2 mutants-3 mutants-4"
+foreign=$(command -v qemu-aarch64-static >/dev/null && echo aarch64)
+all="tests kills ${emulated:+emulator gpu generations} $foreign fuzzers gates absent musl recipes-1 recipes-2 mutants-1 mutants-2 mutants-3 mutants-4"
 sources=$({ git rev-parse HEAD && git diff HEAD; } | cksum | cut -d ' ' -f 1)
 passed=build/soak/$sources
 mkdir -p "$passed" || exit 1
@@ -56,7 +57,10 @@ for part; do
     echo "soak: $part"
     start=$(date +%s)
     # shellcheck disable=SC2046 # words
-    tests/run.sh GTMARK_BUILD="$build" GTMARK_SOAK=1 $(programs "$part") && echo $(($(date +%s) - start)) >"$passed/$part"
+    case $part in
+    aarch64) tests/foreign.sh aarch64 ;;
+    *) tests/run.sh GTMARK_BUILD="$build" GTMARK_SOAK=1 $(programs "$part") ;;
+    esac && echo $(($(date +%s) - start)) >"$passed/$part"
 done
 
 failed=0
