@@ -47,7 +47,11 @@ static void *alloc_arena(const struct tape *t, int64_t bytes)
         return device_of(t)->allocate(t->config.context, bytes);
     }
     void *arena = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return arena == MAP_FAILED ? NULL : arena;
+    if (arena == MAP_FAILED)
+        return NULL;
+    /* So that rows taken out of order wait for memory, and not for address translation too. */
+    madvise(arena, (size_t)bytes, MADV_HUGEPAGE);
+    return arena;
 }
 
 void tape_release(struct tape *t)
