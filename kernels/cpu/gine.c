@@ -25,9 +25,17 @@ static inline void add_messages(const struct gine_args *a, struct edge_piece p, 
     for (int64_t n = p.first; n < p.end; n++) {
         const float *restrict x = row_of(a->x, col[n]), *restrict e = row_of(a->e, n);
         float w = weighted ? edge_weight(a->g, n) : 1;
-        edge_fetch_row(a->x, col[min_of(n + edges_ahead(d), last)]);
-#pragma omp simd
-        for (int64_t k = 0; k < d; k++) {
+        int64_t k = 0, ahead = min_of(n + edges_ahead(2 * d), last);
+        edge_fetch_row(a->x, col[ahead]);
+        edge_fetch_row(a->e, ahead);
+        for (; k + LANES <= d; k += LANES) {
+            vec z = load(x + k) + load(e + k);
+            z = (vec)((vm_ints)z & ~(z <= 0));
+            if (weighted)
+                z = w * z;
+            store(sum + k, load(sum + k) + z);
+        }
+        for (; k < d; k++) {
             float z = x[k] + e[k] <= 0 ? 0 : x[k] + e[k];
             sum[k] += weighted ? w * z : z;
         }
@@ -66,34 +74,52 @@ int64_t CPU(gine_scratch)(const void *args)
     return float_bytes(edge_sums_size(a->adj.row, a->adj.col, a->x.cols));
 }
 
+/* The columns of one edge, which adds to `sum` and sets de; returns the sum of f z. */
+INLINE float edge_gradient(const struct gine_backward_args *a, const float *restrict x,
+                           const float *restrict e, const float *restrict dy, float w, bool weighted,
+                           float *restrict sum, float *restrict de)
+{
+    int64_t d = a->dy.cols, k = 0;
+    vec lanes = {0};
+    float rest = 0;
+    for (; k + LANES <= d; k += LANES) {
+        vec z = load(x + k) + load(e + k), f = (vec)((vm_ints)load(dy + k) & (z > 0));
+        if (weighted) {
+            lanes += f * z;
+            f = w * f;
+        }
+        store(sum + k, load(sum + k) + f);
+        store(de + k, (a->de.acc ? load(de + k) : (vec){0}) + f);
+    }
+    for (; k < d; k++) {
+        float z = x[k] + e[k], f = z > 0 ? dy[k] : 0;
+        rest += f * z;
+        f = weighted ? w * f : f;
+        sum[k] += f;
+        de[k] = (a->de.acc ? de[k] : 0) + f;
+    }
+    return weighted ? vm_sum(lanes) + rest : 0;
+}
+
 static inline void add_gradients(const struct gine_backward_args *a, struct edge_piece p, float *const sums[],
                                  bool weighted)
 {
     const int32_t *receiver = a->adj.out_col.data, *number = a->adj.out_edge.data;
     int64_t d = a->dy.cols, last = a->adj.out_col.rows - 1;
-    const float *restrict x = row_of(a->x, p.row);
-    float *restrict sum = sums[0];
-    bool acc = a->de.acc;
+    const float *x = row_of(a->x, p.row);
     for (int64_t n = p.first; n < p.end; n++) {
-        const float *restrict e = row_of(a->e, number[n]), *restrict dy = row_of(a->dy, receiver[n]);
-        float *restrict de = row_of(a->de, number[n]);
-        float w = weighted ? edge_weight(a->g, number[n]) : 1, along = 0;
-        int64_t ahead = min_of(n + edges_ahead(2 * d), last);
+        int64_t at = number[n], ahead = min_of(n + edges_ahead(3 * d), last);
+        float w = weighted ? edge_weight(a->g, at) : 1;
         edge_fetch_row(a->e, number[ahead]);
         edge_fetch_row(a->dy, receiver[ahead]);
-#pragma omp simd reduction(+ : along)
-        for (int64_t k = 0; k < d; k++) {
-            float z = x[k] + e[k], f = z > 0 ? dy[k] : 0;
-            along += weighted ? f * z : 0;
-            f = weighted ? w * f : f;
-            sum[k] += f;
-            de[k] = (acc ? de[k] : 0) + f;
-        }
+        edge_fetch_row(a->de, number[ahead]);
+        float along = edge_gradient(a, x, row_of(a->e, at), row_of(a->dy, receiver[n]), w, weighted, sums[0],
+                                    row_of(a->de, at));
         if (weighted)
-            edge_weight_gradient(a->dg, number[n], w, along);
+            edge_weight_gradient(a->dg, at, w, along);
     }
     if (p.ends && a->self != 0)
-        add_self(d, sum, (float)a->self, row_of(a->dy, p.row));
+        add_self(d, sums[0], (float)a->self, row_of(a->dy, p.row));
 }
 
 static void add_plain_gradients(const void *args, struct edge_piece p, float *const sums[])

@@ -196,19 +196,36 @@ int64_t CPU(spmm_backward_scratch)(const void *args)
     return scratch_bytes(&a->call, a->adj.out_row, a->adj.out_col, a->dy.cols);
 }
 
+/*
+ * The edges from node i to itself, of a row of the `edges`: whole vectors also look at the next rows, so that
+ * nearly all loops end after one.
+ */
+static int64_t loops_of(const int32_t *col, int64_t first, int64_t end, int64_t edges, int64_t i)
+{
+    int64_t loops = 0, e = first;
+    vm_ints lane;
+    for (int l = 0; l < LANES; l++)
+        lane[l] = l;
+    for (; e < end && e + LANES <= edges; e += LANES) {
+        vm_ints ends = (vm_ints)load((const float *)(const void *)(col + e));
+        vm_ints found = (ends == (int32_t)i) & (lane < (int32_t)min_of(end - e, LANES));
+        loops += (int64_t)vm_sum((vec)(found & (int32_t)vm_bits(1)));
+    }
+    for (; e < end; e++)
+        loops += col[e] == i;
+    return loops;
+}
+
 /* w_i = [s, (1 - loops) s], s = (1 + edges from others)^-1/2. */
 void CPU(gcn_weights)(const void *args)
 {
     const struct gcn_weights_args *a = args;
     const int64_t *row = a->adj.row.data;
-    const int32_t *col = a->adj.col.data;
     int64_t nodes = a->w.rows;
     int threads = threads_for(&a->call, nodes + a->adj.col.rows, 1 << 15);
-#pragma omp parallel for schedule(dynamic, 256) num_threads(threads)
+#pragma omp parallel for schedule(static) num_threads(threads)
     for (int64_t i = 0; i < nodes; i++) {
-        int64_t loops = 0;
-        for (int64_t e = row[i]; e < row[i + 1]; e++)
-            loops += col[e] == i;
+        int64_t loops = loops_of(a->adj.col.data, row[i], row[i + 1], a->adj.col.rows, i);
         float s = 1 / sqrtf((float)(1 + row[i + 1] - row[i] - loops));
         row_of(a->w, i)[0] = s;
         row_of(a->w, i)[1] = (float)(1 - loops) * s;
