@@ -32,8 +32,8 @@ static inline void edge_factors(const struct edge_heads *s, const struct edge_ta
         const float *next = rows->at + rows->col[min_of(e + ahead, rows->last)] * rows->ld;
         for (int64_t k = 0; k < s->d; k += EDGE_LINE)
             __builtin_prefetch(next + k);
-        if (number)
-            edge_fetch_row(c, number[min_of(first + e + ahead, tasks->edges - 1)]);
+        int64_t later = min_of(first + e + ahead, tasks->edges - 1);
+        edge_fetch_row(c, number ? number[later] : later);
 #pragma omp simd
         for (int64_t k = 0; k < s->d; k++)
             product[k] = row[k] * factor[k];

@@ -54,6 +54,8 @@ static void put_edge(const struct edge_pass *w, const struct edge_back *r, const
     struct mat to = at < 0 ? a->dloop : a->dc;
     const float *att = a->att.data, *row = rows->at + e * rows->ld;
     float *out = row_of(to, at < 0 ? l->ends[e] : at), slope = (float)a->slope;
+    if (at >= 0)
+        edge_fetch_row(a->dc, at + edges_ahead(2 * a->dc.cols));
     for (int64_t h = 0; h < heads; h++) {
         float ds = r->ds[e * heads + h];
 #pragma omp simd

@@ -115,6 +115,7 @@ static void put_edges(const struct edge_pass *w, const struct edge_back *r, cons
         const float *restrict q = row_of(a->q, g->piece.row + g->nodes.rows[e]);
         const float *restrict k = row_of(a->k, w->tasks.col[g->first + e]);
         float *restrict dc = row_of(a->dc, g->first + e);
+        edge_fetch_row(a->dc, g->first + e + edges_ahead(2 * heads * dh));
         for (int64_t h = 0; h < heads; h++) {
             float ds = r->ds[e * heads + h];
 #pragma omp simd
