@@ -183,7 +183,7 @@ check 'what it refuses is skipped' \
 sed 's/\.run = run/.options = "edges,dropout", .run = run/' docs/examples/kernel.c >"$house/named.c"
 cc -fopenmp -shared -fPIC -I kernels "$house/named.c" -lm -o "$house/named.so"
 check 'what it names is computed' \
-    "$(bench bench_kernels "--plugin $house/named.so --op sparse_attention+dropout,sparse_attention+edges --impl sparse_attention+dropout=mine,sparse_attention+edges=mine" |
+    "$(bench bench_kernels "--plugin $house/named.so --op sparse_attention+dropout,sparse_attention+edges --impl sparse_attention+dropout=mine --impl sparse_attention+edges=mine" |
         grep -o '"status":"[a-z]*"' | tr '\n' ' ')" '"status":"wrong" "status":"wrong" '
 check 'a kernel that is wrong is found' \
     "$(bench bench_kernels "--plugin $plugins/TAIL.so --op edge_mean --impl edge_mean=mine" | grep -o '"status":"[a-z]*"')" \
