@@ -19,6 +19,7 @@ compile='while [ $# -gt 1 ]; do [ "$1" = -o ] && echo "#!/bin/sh" >"$2" && chmod
 fake gcc "$compile"
 fake clang "$compile"
 fake aarch64-linux-gnu-gcc "$compile"
+fake musl-gcc "$compile"
 fake mpicc 'echo gcc -lmpi'
 for name in aarch64-linux-gnu-g++ qemu-aarch64-static readelf clang-format pkg-config python3 valgrind gnuplot mpirun; do
     fake $name 'exit 0'

@@ -102,7 +102,7 @@ void waiting_policy(char *text, size_t size)
 }
 
 /* No call of OpenMP: libomp would take note of all processors. */
-static void keep_fastest(void)
+static void stay_on_fastest(void)
 {
     cpu_set_t set;
     char kind[KIND_NAME];
@@ -113,7 +113,7 @@ static void keep_fastest(void)
 
 void threads_prepare(char *const *argv)
 {
-    keep_fastest();
+    stay_on_fastest();
     const char *self = (const char *)getauxval(AT_EXECFN); /* not /proc/self/exe, which a sandbox may lack */
     const char *preloaded = getenv("LD_PRELOAD");
     if (!IS_LIBGOMP || getenv(own) || getenv(standard) || (preloaded && strstr(preloaded, "vgpreload")) ||

@@ -20,7 +20,7 @@ void kinds_list(const char *list, cpu_set_t *set)
 
 enum { LINE_SIZE = 4096 };
 
-static bool read_line(const char *root, const char *name, size_t cpu, char line[LINE_SIZE])
+static bool first_line(const char *root, const char *name, size_t cpu, char line[LINE_SIZE])
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, name, root, cpu);
@@ -36,14 +36,14 @@ static bool find_speeds(const char *root, int speed[CPU_SETSIZE], bool *intel)
 {
     char line[LINE_SIZE];
     cpu_set_t cores;
-    *intel = read_line(root, "%s/devices/cpu_atom/cpus", 0, line) &&
-             read_line(root, "%s/devices/cpu_core/cpus", 0, line);
+    *intel = first_line(root, "%s/devices/cpu_atom/cpus", 0, line) &&
+             first_line(root, "%s/devices/cpu_core/cpus", 0, line);
     kinds_list(*intel ? line : "", &cores);
     bool differ = *intel;
     for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
         speed[cpu] = CPU_ISSET(cpu, &cores) != 0;
     for (size_t cpu = 0; !*intel && cpu < CPU_SETSIZE; cpu++) {
-        if (!read_line(root, "%s/devices/system/cpu/cpu%zu/cpu_capacity", cpu, line))
+        if (!first_line(root, "%s/devices/system/cpu/cpu%zu/cpu_capacity", cpu, line))
             break;
         speed[cpu] = atoi(line);
         differ = differ || speed[cpu] != speed[0];

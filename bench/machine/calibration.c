@@ -12,7 +12,6 @@
 #include "bench/base/members.h"
 #include "bench/base/paths.h"
 #include "bench/machine/caches.h"
-#include "bench/machine/machine.h"
 
 static const char *const parts[][2] = {{"cpu family", "family "}, {"model", "model "},
                                        {"model name", ""},        {"stepping", "stepping "},
@@ -46,8 +45,13 @@ static int64_t clock_limit(int cpu)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_max_freq", cpu);
-    int64_t limit = machine_bytes(path, "");
-    return limit > 0 ? limit / 1024 * 1000 : 0; /* in kHz */
+    FILE *in = fopen(path, "r");
+    long long kilohertz = 0;
+    if (in && fscanf(in, "%lld", &kilohertz) != 1)
+        kilohertz = 0;
+    if (in)
+        fclose(in);
+    return 1000 * kilohertz;
 }
 
 void calibration_cpu(char *text, size_t size)
