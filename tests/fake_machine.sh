@@ -21,6 +21,6 @@ fake clang "$compile"
 fake aarch64-linux-gnu-gcc "$compile"
 fake musl-gcc "$compile"
 fake mpicc 'echo gcc -lmpi'
-for name in aarch64-linux-gnu-g++ qemu-aarch64-static readelf clang-format pkg-config python3 valgrind gnuplot mpirun; do
+for name in aarch64-linux-gnu-g++ qemu-aarch64-static llvm-mca readelf clang-format pkg-config python3 valgrind gnuplot mpirun; do
     fake $name 'exit 0'
 done

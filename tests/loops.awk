@@ -14,9 +14,9 @@
     if (/\[sp/) stack = $0
     if ($1 !~ /^(b|b\..*|b[a-z][a-z]|cbn?z|tbn?z|ret)$/) next
     if ($NF == label && count >= least) {
-        print "// LLVM-MCA-BEGIN " within label
+        print "# LLVM-MCA-BEGIN " within label
         for (i = 1; i <= lines; i++) print line[i]
-        print "// LLVM-MCA-END"
+        print "# LLVM-MCA-END"
         if (stack) print within label ":" stack >spilled
     }
     label = ""

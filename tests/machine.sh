@@ -42,7 +42,7 @@ clang|clang|tests|clang libclang-rt-dev libomp-dev|clang compiler-rt libomp-deve
 archer|archer|tests|clang libclang-rt-dev libomp-dev|clang compiler-rt libomp-devel|clang openmp|no search for data races in the kernels
 fuzzer|libFuzzer|tests|libclang-rt-dev|compiler-rt|compiler-rt|no fuzzing of command lines and of result files
 clangformat|clang-format|tests|clang-format|clang-tools-extra|clang|no `make style`
-aarch64|g++ and qemu for aarch64|tests|g++-aarch64-linux-gnu qemu-user-static||aarch64-linux-gnu-gcc qemu-user-static|nothing is compiled for aarch64, or run there
+aarch64|g++, qemu, mca|tests|g++-aarch64-linux-gnu qemu-user-static llvm||aarch64-linux-gnu-gcc qemu-user-static llvm|nothing is compiled for aarch64, or run there
 musl|gcc for musl|tests|musl-tools|musl-gcc|musl|nothing is compiled for musl
 jsonschema|jsonschema|tests|python3-jsonschema|python3-jsonschema|python-jsonschema|result files are not validated by a second program
 valgrind|valgrind|optional|valgrind|valgrind|valgrind|executed instructions cannot be counted with valgrind
@@ -242,7 +242,7 @@ find_clangformat()
 find_aarch64()
 {
     (CC=aarch64-linux-gnu-gcc FLAGS=-fopenmp find_openmp) && aarch64-linux-gnu-g++ --version >/dev/null 2>&1 &&
-        qemu-aarch64-static --version >/dev/null 2>&1 && found=$(aarch64-linux-gnu-gcc --version | head -n 1)
+        qemu-aarch64-static --version >/dev/null 2>&1 && llvm-mca --version >/dev/null 2>&1 && found=$(aarch64-linux-gnu-gcc --version | head -n 1)
 }
 
 find_musl()

@@ -4,8 +4,8 @@
  * and without accumulation, on one to three threads (bitwise the same; on one and three where operands are
  * absent), and for ref on ranges of rows.
  *
- * GTMARK_SMALL=1 omits the larger shapes, and all instruction sets but the best; GTMARK_SMALL=least also what has more
- * than some rows, for emulated processors; GTMARK_SOAK=1 adds random shapes.
+ * GTMARK_SMALL=1 omits the larger shapes, and all instruction sets but the best; GTMARK_SMALL=least also what
+ * has more than some rows, for emulated processors; GTMARK_SOAK=1 adds random shapes.
  */
 #include "kernels/converted.h"
 #include "kernels/rng.h"

@@ -48,7 +48,7 @@ fake clang 'exit 127'
 check 'benchmarks need no MPI, no sanitizers and no cross compiler' "$(setup 1000)" 'Nothing is missing.
 0'
 check 'tests do' "$(setup 1000 tests | head -n 1)" "Not installed (as root: apt-get install libopenmpi-dev \
-openmpi-bin clang libclang-rt-dev libomp-dev g++-aarch64-linux-gnu qemu-user-static):"
+openmpi-bin clang libclang-rt-dev libomp-dev g++-aarch64-linux-gnu qemu-user-static llvm):"
 fake aarch64-linux-gnu-gcc "$compile"
 fake mpicc 'echo gcc -lmpi'
 fake mpirun 'exit 0'

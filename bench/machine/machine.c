@@ -36,27 +36,10 @@ int machine_threads(double asked)
     return machine_cores();
 }
 
-void machine_field(const char *path, const char *key, char *value, size_t size)
-{
-    char line[512];
-    snprintf(value, size, "unknown");
-    FILE *in = fopen(path, "r");
-    while (in && fgets(line, sizeof line, in)) {
-        if (strncmp(line, key, strlen(key)) != 0)
-            continue;
-        const char *from = line + strlen(key);
-        from += strspn(from, " \t:=\"");
-        snprintf(value, size, "%.*s", (int)strcspn(from, "\"\n"), from);
-        break;
-    }
-    if (in)
-        fclose(in);
-}
-
 int64_t machine_bytes(const char *path, const char *key)
 {
     char text[64];
-    machine_field(path, key, text, sizeof text);
+    system_field(path, key, text, sizeof text);
     return *text >= '0' && *text <= '9' ? 1024 * atoll(text) : -1;
 }
 
@@ -81,8 +64,8 @@ static struct value *host(void)
     char cpu[256], processor[256], governor[64], system[128], waiting[64];
     calibration_cpu(processor, sizeof processor);
     processor_name("", cpu, sizeof cpu);
-    machine_field("/etc/os-release", "PRETTY_NAME", system, sizeof system);
-    machine_field("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "", governor, sizeof governor);
+    system_field("/etc/os-release", "PRETTY_NAME", system, sizeof system);
+    system_field("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "", governor, sizeof governor);
     waiting_policy(waiting, sizeof waiting);
     struct value *host = value_new_object();
     value_set_text(host, "name", u.nodename);

@@ -24,10 +24,6 @@ int machine_threads(double asked);
 int64_t machine_memory_free(void);
 int64_t machine_memory_free_under(const char *root);
 
-/* The rest of the first line of a file that begins with `key`, without blanks, colon or quotes around it; or
- * "unknown". */
-void machine_field(const char *path, const char *key, char *value, size_t size);
-
 /* The bytes in a line "KEY: 12 kB" of a file of /proc; -1 without it. */
 int64_t machine_bytes(const char *path, const char *key);
 

@@ -6,8 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "bench/machine/machine.h"
+#include <string.h>
 
 /* Processors that are made of others' cores have those cores' numbers: Graviton, Grace, Altra, Axion. */
 static const struct {
@@ -27,12 +26,29 @@ static const struct {
     {0xc0, 0xac3, "AmpereOne"},    {0xc0, 0xac4, "AmpereOne A"},
 };
 
+void system_field(const char *path, const char *key, char *value, size_t size)
+{
+    char line[512];
+    snprintf(value, size, "unknown");
+    FILE *in = fopen(path, "r");
+    while (in && fgets(line, sizeof line, in)) {
+        if (strncmp(line, key, strlen(key)) != 0)
+            continue;
+        const char *from = line + strlen(key);
+        from += strspn(from, " \t:=\"");
+        snprintf(value, size, "%.*s", (int)strcspn(from, "\"\n"), from);
+        break;
+    }
+    if (in)
+        fclose(in);
+}
+
 /* A field of the first processor as a number; false: there is none. */
 static bool number(const char *root, const char *path, const char *key, uint32_t *value)
 {
     char from[PATH_MAX], text[64], *end;
     snprintf(from, sizeof from, "%s%s", root, path);
-    machine_field(from, key, text, sizeof text);
+    system_field(from, key, text, sizeof text);
     *value = (uint32_t)strtoull(text, &end, 16);
     return end != text && !*end;
 }
@@ -42,7 +58,7 @@ void processor_name(const char *root, char *name, size_t size)
     char path[PATH_MAX];
     uint32_t implementer, part, midr;
     snprintf(path, sizeof path, "%s/proc/cpuinfo", root);
-    machine_field(path, "model name", name, size);
+    system_field(path, "model name", name, size);
     if (number(root, "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1", "", &midr))
         implementer = midr >> 24, part = midr >> 4 & 0xfff;
     else if (!number(root, "/proc/cpuinfo", "CPU implementer", &implementer) ||

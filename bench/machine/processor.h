@@ -1,8 +1,12 @@
-/* What a processor is called. */
+/* What the system says in lines of files, and what its processor is called. */
 #ifndef GTMARK_BENCH_PROCESSOR_H
 #define GTMARK_BENCH_PROCESSOR_H
 
 #include <stddef.h>
+
+/* The rest of the first line of a file that begins with `key`, without blanks, colon or quotes around it; or
+ * "unknown". */
+void system_field(const char *path, const char *key, char *value, size_t size);
 
 /*
  * The "model name" of /proc/cpuinfo; on ARM, which has none, the name of the core of the first processor by
