@@ -86,8 +86,8 @@ struct gtmark_entry {
     const char *(*setup)(const struct gtmark_call *call, void **state);
     void (*teardown)(void *state);
     /*
-     * The options of the op that it computes, "mask,dropout" of attention+mask+dropout; null: none. It is asked
-     * for no other, nor for one that the op gains later.
+     * The options of the op that it computes, "mask,dropout" of attention+mask+dropout; null: none. It is
+     * asked for no other, nor for one that the op gains later.
      */
     const char *options;
 };

@@ -34,7 +34,8 @@ const char *text_at(const struct row *row, const char *path);
 void assert_absent(const struct row *row, const char *path);
 void assert_null_because(const struct row *row, const char *path, const char *reason);
 
-/* The resident memory of the step, of the only row, is what was planned: it touches that, and nothing else. */
+/* The resident memory of the step, of the only row, is what was planned: it touches that, and nothing else.
+ */
 void expect_resident_step(const struct house *h, const char *words);
 
 /* The row was skipped, with a reason that contains this text, and was not timed. */
