@@ -15,7 +15,14 @@
 #include <omp.h>
 #include <string.h>
 
-enum { ROWS = 64, VECTORS = 4, STRIP = 32, LINE = 16 /* floats per cache line */, RUN = 2048, NEAR = 256 };
+enum {
+    ROWS = 64,
+    VECTORS = 4,
+    RUN = 2048,
+    LINE = 16,      /* floats per cache line */
+    STRIP = 32,     /* columns, at least */
+    PART = 256 * 32 /* floats for which the nearest cache has room */
+};
 
 static const int64_t *indices_of(struct mat index, int64_t i)
 {
@@ -74,14 +81,21 @@ static int64_t run_rows(const struct embedding_backward_args *a)
     return run < a->dy.rows ? run : a->dy.rows;
 }
 
-/* Whether sums are of a strip's copy in scratch, which then stays in the nearest cache, or is that of a run.
- */
+/* Whether the sums of a strip, or of a run, are formed in scratch. */
 static bool has_part(const struct embedding_backward_args *a)
 {
-    return run_rows(a) < a->dy.rows || a->dtable.rows <= NEAR;
+    return run_rows(a) < a->dy.rows || a->dtable.rows <= PART / STRIP;
 }
 
-/* to += the sums of these columns of rows first .. end - 1; `cols` is best a constant. */
+/* The columns of a strip: all of a thread, unless their sums in scratch would not fit in the nearest cache.
+ */
+static int64_t strip_of(const struct embedding_backward_args *a, int64_t threads)
+{
+    int64_t own = blocks_of(a->dtable.cols, threads), most = max_of(STRIP, PART / a->dtable.rows);
+    return round_up(has_part(a) ? min_of(own, most) : own, LINE);
+}
+
+/* to += the sums of these columns of rows first .. end - 1; of few, `cols` is best a constant. */
 INLINE void scatter(const struct embedding_backward_args *a, struct mat to, struct mat dy, int64_t first,
                     int64_t end, int64_t cols)
 {
@@ -90,9 +104,15 @@ INLINE void scatter(const struct embedding_backward_args *a, struct mat to, stru
         const float *restrict from = row_of(dy, i);
         for (int64_t t = 0; t < a->index.cols; t++) {
             float *restrict row = row_of(to, index[t]);
+            int64_t k = 0;
+            for (; k + STRIP <= cols; k += STRIP) {
 #pragma omp simd
-            for (int64_t k = 0; k < cols; k++)
-                row[k] += from[k];
+                for (int64_t c = k; c < k + STRIP; c++)
+                    row[c] += from[c];
+            }
+#pragma omp simd
+            for (int64_t c = k; c < cols; c++)
+                row[c] += from[c];
         }
     }
 }
@@ -103,39 +123,41 @@ static void clear(struct mat m)
         memset(row_of(m, r), 0, (size_t)m.cols * sizeof(float));
 }
 
-/* These columns of dtable, at most STRIP. */
+/* These columns of dtable; `scratch` is for their sums if has_part. */
 static void sum_columns(const struct embedding_backward_args *a, int64_t k, int64_t cols, float *scratch)
 {
     int64_t run = run_rows(a), n = a->dy.rows;
     struct mat to = mat_cols(a->dtable, k, cols), dy = mat_cols(a->dy, k, cols);
-    struct mat part = has_part(a) ? (struct mat){scratch, to.rows, cols, STRIP, .dtype = F32} : to;
+    struct mat part = has_part(a) ? (struct mat){scratch, to.rows, cols, cols, .dtype = F32} : to;
     if (!to.acc)
         clear(to);
     for (int64_t first = 0; first < n; first += run) {
-        int64_t end = min_of(n, first + run);
         if (has_part(a))
             clear(part);
         if (cols == STRIP)
-            scatter(a, part, dy, first, end, STRIP);
+            scatter(a, part, dy, first, min_of(n, first + run), STRIP);
         else
-            scatter(a, part, dy, first, end, cols);
+            scatter(a, part, dy, first, min_of(n, first + run), cols);
         for (int64_t r = 0; r < to.rows && has_part(a); r++)
             add_accumulators(cols, row_of(to, r), true, row_of(part, r), 1, 0);
     }
 }
 
+static int threads_of(const struct embedding_backward_args *a)
+{
+    return threads_for(&a->call, mat_size(a->dy) * a->index.cols, GRAIN);
+}
+
 static int64_t part_bytes(const struct embedding_backward_args *a)
 {
-    return has_part(a) ? float_bytes(a->dtable.rows * STRIP) : 0;
+    return has_part(a) ? float_bytes(a->dtable.rows * strip_of(a, threads_of(a))) : 0;
 }
 
 void CPU(embedding_backward)(const void *args)
 {
     const struct embedding_backward_args *a = args;
-    int64_t d = a->dtable.cols;
-    int threads = threads_for(&a->call, mat_size(a->dy) * a->index.cols, GRAIN);
-    int64_t strip = min_of(STRIP, round_up(blocks_of(d, threads), LINE));
-#pragma omp parallel for schedule(static) num_threads(threads)
+    int64_t d = a->dtable.cols, strip = strip_of(a, threads_of(a));
+#pragma omp parallel for schedule(static) num_threads(threads_of(a))
     for (int64_t k = 0; k < d; k += strip) {
         char *part = (char *)a->call.scratch + omp_get_thread_num() * part_bytes(a);
         sum_columns(a, k, min_of(strip, d - k), (float *)(void *)part);
@@ -145,5 +167,5 @@ void CPU(embedding_backward)(const void *args)
 int64_t CPU(embedding_backward_scratch)(const void *args)
 {
     const struct embedding_backward_args *a = args;
-    return a->call.threads * part_bytes(a);
+    return threads_of(a) * part_bytes(a);
 }

@@ -123,7 +123,7 @@ static int64_t vectors_bytes(int64_t nodes)
 
 static int64_t space_bytes(int64_t nodes, int64_t times)
 {
-    return 2 * vectors_bytes(nodes) + vectors_bytes(times) + float_bytes(nodes) + round_up(nodes, 64);
+    return 2 * vectors_bytes(nodes) + vectors_bytes(times) + float_bytes(nodes + 1) + round_up(nodes, 64);
 }
 
 int64_t CPU(heat_diagonal_scratch)(const void *args)
@@ -139,7 +139,7 @@ static struct space space_of(const struct heat_diagonal_args *a, int thread)
     struct space s = {.x = (double *)(void *)at, .y = (double *)(void *)(at + vectors)};
     s.sum = (double *)(void *)(at + 2 * vectors);
     s.ball.node = (int32_t *)(void *)(at + 2 * vectors + vectors_bytes(times));
-    s.ball.inside = (uint8_t *)s.ball.node + float_bytes(nodes);
+    s.ball.inside = (uint8_t *)s.ball.node + float_bytes(nodes + 1);
     memset(at, 0, (size_t)(2 * vectors));
     memset(s.ball.inside, 0, (size_t)nodes);
     return s;

@@ -4,8 +4,8 @@
  * COLUMNS nodes are a block: a row of x holds the entries of all their vectors at one node, so that a step
  * adds rows over edges in registers. Only rows of nodes in the ball, from which a node of the block can be
  * reached, are accessed; all others are 0 in x and in y, and after a block those of its ball are cleared. A
- * ball that contains most nodes is processed in order of their numbers of edges, which makes the loop over
- * edges predictable.
+ * ball that contains most nodes is processed in order of their numbers of edges, and nodes with as many edges
+ * by a loop that is compiled for this number.
  *
  * All entries are positive, so nothing cancels, but equal rounding errors accumulate from edge to edge and
  * step to step: sums over many nodes or edges are split into runs, and continued in double or compensated.
@@ -76,19 +76,19 @@ INLINE struct walk_row row_scaled(struct walk_row r, struct share by)
     return r;
 }
 
-/* Adds a run's sums to those in double, and clears it. */
-INLINE void row_settle(double *to, struct walk_row *r)
+/* Adds a run's sums to those in double. */
+INLINE void row_settle(double *to, struct walk_row r)
 {
     float lane[COLUMNS];
-    row_store(lane, 0, *r);
+    row_store(lane, 0, r);
     for (int c = 0; c < COLUMNS; c++)
         to[c] += (double)lane[c];
-    *r = (struct walk_row){0};
 }
 
 INLINE struct walk_row sum_run(const struct walk_graph *w, const float *x, int64_t first, int64_t end)
 {
     struct walk_row sum = {0};
+    UNROLL
     for (int64_t e = first; e < end; e++)
         row_add(&sum, row_load(x, w->g.from[e]));
     return sum;
@@ -112,12 +112,45 @@ static struct walk_row sum_of_many(const struct walk_graph *w, const float *x, i
     return sum;
 }
 
-/* The sum of x over the edges of a node. */
-INLINE struct walk_row sum_of_ends(const struct walk_graph *w, const float *x, int64_t node)
+/* The sum of x over the edges of a node: `degree`, a constant up to EDGE_RUN; or any number if it is 0. */
+INLINE struct walk_row sum_of_ends(const struct walk_graph *w, const float *x, int64_t node, int64_t degree)
 {
-    int64_t first = w->g.pull[node], end = w->g.pull[node + 1];
-    return end - first <= EDGE_RUN ? sum_run(w, x, first, end) : sum_of_many(w, x, first, end);
+    int64_t first = w->g.pull[node];
+    return degree ? sum_run(w, x, first, first + degree) : sum_of_many(w, x, first, w->g.pull[node + 1]);
 }
+
+static int64_t degree_of(const struct walk_graph *w, int64_t node)
+{
+    return w->g.pull[node + 1] - w->g.pull[node];
+}
+
+/* The end of the nodes from m on, at most NODE_RUN, that have as many edges. */
+static int64_t same_degree(const struct walk_graph *w, const struct ball *b, int64_t m)
+{
+    int64_t end = min_of(b->count, m + NODE_RUN), degree = degree_of(w, b->node[m++]);
+    while (m < end && degree_of(w, b->node[m]) == degree)
+        m++;
+    return m;
+}
+
+/* Calls f with the number of edges as a constant, for which its loops are unrolled. */
+#define WITH_DEGREE(degree, f, ...)                                                                          \
+    switch (degree) {                                                                                        \
+        CASE_DEGREE(1, f, __VA_ARGS__)                                                                       \
+        CASE_DEGREE(2, f, __VA_ARGS__)                                                                       \
+        CASE_DEGREE(3, f, __VA_ARGS__)                                                                       \
+        CASE_DEGREE(4, f, __VA_ARGS__)                                                                       \
+        CASE_DEGREE(5, f, __VA_ARGS__)                                                                       \
+        CASE_DEGREE(6, f, __VA_ARGS__)                                                                       \
+        CASE_DEGREE(7, f, __VA_ARGS__)                                                                       \
+        CASE_DEGREE(8, f, __VA_ARGS__)                                                                       \
+    default:                                                                                                 \
+        f(__VA_ARGS__, 0);                                                                                   \
+    }
+#define CASE_DEGREE(degree, f, ...)                                                                          \
+    case degree:                                                                                             \
+        f(__VA_ARGS__, degree);                                                                              \
+        break;
 
 /* The ball of a block's nodes, and their initial vectors, 1 at each node. */
 static void block_open(const struct walk_graph *w, struct space *s, int64_t first, int64_t columns)
@@ -136,13 +169,39 @@ static void block_close(struct space *s)
     }
 }
 
+INLINE void step_run(struct walk_graph w, struct space s, int64_t m, int64_t end, int64_t degree)
+{
+    for (; m < end; m++) {
+        int64_t node = s.ball.node[m];
+        row_store(s.y, node, row_scaled(sum_of_ends(&w, s.x, node, degree), w.share[node]));
+    }
+}
+
 /* y = P x over the ball. */
 static void step(const struct walk_graph *w, const struct space *s)
 {
-    for (int64_t m = 0; m < s->ball.count; m++) {
-        int64_t node = s->ball.node[m];
-        row_store(s->y, node, row_scaled(sum_of_ends(w, s->x, node), w->share[node]));
+    for (int64_t m = 0, end; m < s->ball.count; m = end) {
+        end = same_degree(w, &s->ball, m);
+        WITH_DEGREE(degree_of(w, s->ball.node[m]), step_run, *w, *s, m, end)
     }
+}
+
+INLINE void step_half_run(struct walk_graph w, struct space s, int64_t m, int64_t end, double *odd,
+                          double *even, bool last, int64_t degree)
+{
+    struct walk_row odd_run = {0}, even_run = {0};
+    for (; m < end; m++) {
+        int64_t node = s.ball.node[m];
+        struct walk_row sum = sum_of_ends(&w, s.x, node, degree);
+        row_add_product(&odd_run, sum, row_load(s.x, node));
+        if (last)
+            continue;
+        struct walk_row y = row_scaled(sum, w.share[node]);
+        row_store(s.y, node, y);
+        row_add_product(&even_run, sum, y);
+    }
+    row_settle(odd, odd_run);
+    row_settle(even, even_run);
 }
 
 /* The same; accumulates d y x over the nodes in odd and d y y in even; only the former in the last step. */
@@ -150,20 +209,9 @@ static void step_half(const struct walk_graph *w, const struct space *s, double 
 {
     memset(odd, 0, COLUMNS * sizeof *odd);
     memset(even, 0, COLUMNS * sizeof *even);
-    for (int64_t m = 0; m < s->ball.count;) {
-        struct walk_row odd_run = {0}, even_run = {0};
-        for (int64_t end = min_of(s->ball.count, m + NODE_RUN); m < end; m++) {
-            int64_t node = s->ball.node[m];
-            struct walk_row sum = sum_of_ends(w, s->x, node);
-            row_add_product(&odd_run, sum, row_load(s->x, node));
-            if (last)
-                continue;
-            struct walk_row y = row_scaled(sum, w->share[node]);
-            row_store(s->y, node, y);
-            row_add_product(&even_run, sum, y);
-        }
-        row_settle(odd, &odd_run);
-        row_settle(even, &even_run);
+    for (int64_t m = 0, end; m < s->ball.count; m = end) {
+        end = same_degree(w, &s->ball, m);
+        WITH_DEGREE(degree_of(w, s->ball.node[m]), step_half_run, *w, *s, m, end, odd, even, last)
     }
 }
 
@@ -231,7 +279,7 @@ static int64_t vectors_bytes(int64_t nodes)
 
 static int64_t space_bytes(int64_t nodes)
 {
-    return 2 * vectors_bytes(nodes) + float_bytes(nodes) + round_up(nodes, 64);
+    return 2 * vectors_bytes(nodes) + float_bytes(nodes + 1) + round_up(nodes, 64);
 }
 
 static int64_t walk_bytes(const struct call *call, int64_t nodes)
@@ -244,7 +292,7 @@ static struct space space_of(void *scratch, int64_t nodes, int thread)
     char *at = (char *)scratch + share_bytes(nodes) + float_bytes(nodes) + thread * space_bytes(nodes);
     struct space s = {.x = (float *)(void *)at, .y = (float *)(void *)(at + vectors_bytes(nodes))};
     s.ball.node = (int32_t *)(void *)(at + 2 * vectors_bytes(nodes));
-    s.ball.inside = (uint8_t *)s.ball.node + float_bytes(nodes);
+    s.ball.inside = (uint8_t *)s.ball.node + float_bytes(nodes + 1);
     memset(s.x, 0, (size_t)(2 * vectors_bytes(nodes)));
     memset(s.ball.inside, 0, (size_t)nodes);
     return s;
