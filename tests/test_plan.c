@@ -2,6 +2,11 @@
  * The plan: no two live storages overlap, reuse does not change any bit, and the peak is as expected for
  * small tapes.
  */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "graphs/graph.h"
 #include "models/layers/model.h"
 #include "models/tape/tape_internal.h"
@@ -121,6 +126,35 @@ static void run_steps(struct tape *t, int steps)
     tape_init(t);
     for (int i = 0; i < steps; i++)
         tape_run(t);
+}
+
+/* VmFlags of the mapping that holds an address has "hg" since MADV_HUGEPAGE (proc(5), smaps). */
+static bool asks_for_huge_pages(uintptr_t address)
+{
+    FILE *maps = fopen("/proc/self/smaps", "r");
+    assert_non_null(maps);
+    bool inside = false, asks = false;
+    uintptr_t first, end;
+    for (char line[1024]; fgets(line, sizeof line, maps);) {
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &first, &end) == 2)
+            inside = first <= address && address < end;
+        else if (inside && !strncmp(line, "VmFlags:", 8))
+            asks = strstr(line, " hg") != NULL;
+    }
+    fclose(maps);
+    return asks;
+}
+
+TEST(test_arena_asks_for_huge_pages)
+{
+    if (access("/sys/kernel/mm/transparent_hugepage", F_OK) != 0)
+        skip(); /* a kernel without them */
+    struct batch b;
+    struct recording r = record_small(PROGRAM_FORWARD, &b, on_cpu(false, 1), 37);
+    assert_true(tape_layout(r.tape));
+    assert_true(asks_for_huge_pages((uintptr_t)tape_arena(r.tape)));
+    tape_free(r.tape);
+    batch_free(&b);
 }
 
 static void assert_same_parameters(const struct tape *a, const struct tape *b)
