@@ -10,40 +10,33 @@
 
 #include "kernels/backend.h"
 #include "kernels/cpu/instructions.h"
+#if ISA_X86
+#include <cpuid.h>
+#endif
 
 extern const struct backend cpu_base_backend, cpu_avx2_backend, cpu_avx512_backend;
 
 bool instructions_suffice(const unsigned char *needs, uint32_t (*read)(uint32_t leaf, int reg))
 {
 #define PLACE(name, leaf, reg, bit) {leaf, reg, bit},
-    static const struct {
-        uint32_t leaf;
-        int reg, bit;
-    } places[] = {INSTRUCTIONS(PLACE)};
+    static const uint32_t places[][3] = {INSTRUCTIONS(PLACE)};
     size_t i = 0, count = sizeof places / sizeof *places;
-    while (i < count && (!needs[i] || (read(places[i].leaf, places[i].reg) >> places[i].bit & 1)))
+    while (i < count && (!needs[i] || (read(places[i][0], (int)places[i][1]) >> places[i][2] & 1)))
         i++;
     return i == count;
 }
 
-#if ISA_X86
-#include <cpuid.h>
-
 static uint32_t read_register(uint32_t leaf, int reg)
 {
     uint32_t r[4] = {0};
+#if ISA_X86
     if (leaf != INSTRUCTIONS_SAVED)
         __get_cpuid_count(leaf, 0, &r[0], &r[1], &r[2], &r[3]);
     else if (read_register(1, 2) & bit_OSXSAVE)
         __asm__("xgetbv" : "=a"(r[0]), "=d"(r[3]) : "c"(0));
-    return r[reg];
-}
-#else
-static uint32_t read_register(uint32_t leaf, int reg)
-{
-    return (void)leaf, (void)reg, 0;
-}
 #endif
+    return leaf ? r[reg] : 0;
+}
 
 const struct backend *const *backend_cpu_all(void)
 {

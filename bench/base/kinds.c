@@ -18,14 +18,12 @@ void kinds_list(const char *list, cpu_set_t *set)
     }
 }
 
-enum { LINE_SIZE = 4096 };
-
-static bool first_line(const char *root, const char *name, size_t cpu, char line[LINE_SIZE])
+bool kinds_line(const char *root, const char *path, int cpu, int index, char line[KINDS_LINE])
 {
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, name, root, cpu);
-    FILE *in = fopen(path, "r");
-    bool read = in && fgets(line, LINE_SIZE, in);
+    char name[PATH_MAX];
+    snprintf(name, sizeof name, path, root, cpu, index);
+    FILE *in = fopen(name, "r");
+    bool read = in && fgets(line, KINDS_LINE, in);
     if (in)
         fclose(in);
     return read;
@@ -34,17 +32,17 @@ static bool first_line(const char *root, const char *name, size_t cpu, char line
 /* How fast each processor is: of Intel's 1 or 0, else its capacity. False if all are alike. */
 static bool find_speeds(const char *root, int speed[CPU_SETSIZE], bool *intel)
 {
-    char line[LINE_SIZE];
+    char line[KINDS_LINE];
     cpu_set_t cores;
-    *intel = first_line(root, "%s/devices/cpu_atom/cpus", 0, line) &&
-             first_line(root, "%s/devices/cpu_core/cpus", 0, line);
+    *intel = kinds_line(root, "%s/devices/cpu_atom/cpus", 0, 0, line) &&
+             kinds_line(root, "%s/devices/cpu_core/cpus", 0, 0, line);
     kinds_list(*intel ? line : "", &cores);
     bool differ = *intel;
     for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
         speed[cpu] = CPU_ISSET(cpu, &cores) != 0;
-    for (size_t cpu = 0; !*intel && cpu < CPU_SETSIZE; cpu++) {
-        if (!first_line(root, "%s/devices/system/cpu/cpu%zu/cpu_capacity", cpu, line))
-            break;
+    for (int cpu = 0; !*intel && cpu < CPU_SETSIZE &&
+                      kinds_line(root, "%s/devices/system/cpu/cpu%d/cpu_capacity", cpu, 0, line);
+         cpu++) {
         speed[cpu] = atoi(line);
         differ = differ || speed[cpu] != speed[0];
     }

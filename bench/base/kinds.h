@@ -8,6 +8,10 @@
 
 enum { KIND_NAME = 64 };
 
+/* The first line of a file of sysfs, whose path has `root` and two numbers. False without it. */
+enum { KINDS_LINE = 4096 };
+bool kinds_line(const char *root, const char *path, int cpu, int index, char line[KINDS_LINE]);
+
 /* The processors in a list such as "0-3,8". */
 void kinds_list(const char *list, cpu_set_t *set);
 

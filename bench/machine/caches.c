@@ -12,7 +12,7 @@
 #include "bench/base/kinds.h"
 #include "kernels/arithmetic.h"
 
-enum { PATH_SIZE = 512, LINE_SIZE = 4096, INDICES = 16 };
+enum { INDICES = 16 };
 
 /* One cache, as the first granted processor sees it. */
 struct cache {
@@ -20,18 +20,6 @@ struct cache {
     int64_t size;
     int sharers; /* granted processors that share it, itself included */
 };
-
-static bool read_cache_file(const char *root, int cpu, int index, const char *name, char line[LINE_SIZE])
-{
-    char path[PATH_SIZE];
-    snprintf(path, sizeof path, "%s/cpu%d/cache/index%d/%s", root, cpu, index, name);
-    FILE *in = fopen(path, "r");
-    if (!in)
-        return false;
-    bool read = fgets(line, LINE_SIZE, in);
-    fclose(in);
-    return read;
-}
 
 /* "32768K" in bytes. */
 static int64_t size_of(const char *text)
@@ -52,17 +40,17 @@ static int count_shared(const char *list, const cpu_set_t *granted)
 
 static bool read_cache(const char *root, int cpu, int index, const cpu_set_t *granted, struct cache *cache)
 {
-    char line[LINE_SIZE];
+    char line[KINDS_LINE];
     *cache = (struct cache){0};
-    if (!read_cache_file(root, cpu, index, "type", line))
+    if (!kinds_line(root, "%s/cpu%d/cache/index%d/type", cpu, index, line))
         return false;
     if (strncmp(line, "Instruction", strlen("Instruction")) == 0)
         return true;
-    if (read_cache_file(root, cpu, index, "level", line))
+    if (kinds_line(root, "%s/cpu%d/cache/index%d/level", cpu, index, line))
         cache->level = atoi(line);
-    if (read_cache_file(root, cpu, index, "size", line))
+    if (kinds_line(root, "%s/cpu%d/cache/index%d/size", cpu, index, line))
         cache->size = size_of(line);
-    if (read_cache_file(root, cpu, index, "shared_cpu_list", line))
+    if (kinds_line(root, "%s/cpu%d/cache/index%d/shared_cpu_list", cpu, index, line))
         cache->sharers = count_shared(line, granted);
     return true;
 }

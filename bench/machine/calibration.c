@@ -41,40 +41,29 @@ static bool read_parts(int cpu, char *text, size_t size)
     return used;
 }
 
-static int64_t clock_limit(int cpu)
-{
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_max_freq", cpu);
-    FILE *in = fopen(path, "r");
-    long long kilohertz = 0;
-    if (in && fscanf(in, "%lld", &kilohertz) != 1)
-        kilohertz = 0;
-    if (in)
-        fclose(in);
-    return 1000 * kilohertz;
-}
-
-void calibration_cpu(char *text, size_t size)
+int calibration_cpu(char *text, size_t size)
 {
     char kind[KIND_NAME];
     cpu_set_t granted;
     affinity_granted(&granted);
-    if (!read_parts(affinity_first(&granted), text, size) && !read_parts(-1, text, size))
+    int first = affinity_first(&granted);
+    if (!read_parts(first, text, size) && !read_parts(-1, text, size))
         snprintf(text, size, "unknown");
     bool one = kinds_fastest("/sys", &granted, kind);
     size_t used = strlen(text);
     if (*kind)
         snprintf(text + used, size - used, ", %s", one ? kind : "several kinds");
+    return first;
 }
 
 struct calibration calibration_conditions(const struct peak *peak, int threads)
 {
     struct calibration c = {.threads = threads,
                             .memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE)};
-    cpu_set_t granted;
-    affinity_granted(&granted);
-    c.clock = clock_limit(affinity_first(&granted));
-    calibration_cpu(c.cpu, sizeof c.cpu);
+    char line[KINDS_LINE];
+    int cpu = calibration_cpu(c.cpu, sizeof c.cpu);
+    if (kinds_line("/sys", "%s/devices/system/cpu/cpu%d/cpufreq/scaling_max_freq", cpu, 0, line))
+        c.clock = 1000 * atoll(line);
     snprintf(c.isa, sizeof c.isa, "%s", peak->isa);
     if (getloadavg(&c.load, 1) != 1)
         c.load = 0;

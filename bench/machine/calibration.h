@@ -83,8 +83,8 @@ struct calibration {
 
 /* Name and generation of the first processor granted, since virtual machines omit the generation from the
  * name: "family 26, model 2, AMD EPYC, stepping 1". On ARM there are only implementer and part. If the
- * machine has several kinds (kinds.h), also of which those granted are. */
-void calibration_cpu(char *text, size_t size);
+ * machine has several kinds (kinds.h), also of which those granted are. Returns its number. */
+int calibration_cpu(char *text, size_t size);
 
 /* The present conditions, without rates. */
 struct calibration calibration_conditions(const struct peak *peak, int threads);
