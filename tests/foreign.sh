@@ -17,7 +17,7 @@ unset MAKEFLAGS MAKELEVEL MFLAGS
 case ${CC:=gcc} in *gcc) ;; *) CC=gcc ;; esac
 make CC="$CC" CUDA=0 build/bench_node_scaling build/compare || exit
 PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_LIBDIR=$root/usr/lib/$arch-linux-gnu/pkgconfig \
-    make CC="${CC%gcc}$arch-linux-gnu-gcc" EMULATOR="qemu-$arch-static -L $root" CFLAGS="--sysroot=$root" \
+    make CC="${CC%gcc}$arch-linux-gnu-gcc" EMULATOR="$(command -v "qemu-$arch-static") -L $root" CFLAGS="--sysroot=$root" \
     LDFLAGS="--sysroot=$root" CUDA=0 MPI=0 METIS=0 tests || exit
 
 # unable NAME: why the test cannot pass under qemu; nothing if it can
