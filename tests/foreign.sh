@@ -30,6 +30,7 @@ unable()
     test_executed | test_executed_entries | test_opcodes) echo "valgrind and counters see qemu's instructions" ;;
     test_faults | test_interposed) echo 'preloaded libraries are loaded into the emulator' ;;
     test_against | test_against_rates) echo 'qemu 7.2 does not start /proc/self/exe' ;;
+    test_plot | test_report) echo "qemu does not say that gnuplot, which they hide, cannot be started" ;;
     test_kills | test_resume) echo 'hundreds of starts, each of which takes the emulator seconds' ;;
     esac
 }
