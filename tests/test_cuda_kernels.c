@@ -385,9 +385,8 @@ static void test_op(void **state)
 
 /*
  * Products in each way: with the library's algorithms, of which the emulated device finds the one of this
- * number the fastest, in parts of their depth, and where it refuses a result of one row or column: by lanes
- * of a warp with 4 to 7 terms each, too, since nvcc computes four of them at a time. Each has shapes of its
- * own, since a choice is kept.
+ * number the fastest, in parts of their depth, and where it refuses a result of one row or column. Each has
+ * shapes of its own, since a choice is kept.
  */
 static void check_products(enum op op, const int64_t *size, int number, const struct opened_device *d)
 {
@@ -395,7 +394,7 @@ static void check_products(enum op op, const int64_t *size, int number, const st
     struct sample base = {.op = op, .seed = (uint64_t)number};
     memcpy(base.dims, (int64_t[DIMS]){1, 2, size[0] + 10 * number, size[1], size[2], 1, 1, 1},
            sizeof base.dims);
-    int variations = operands_cases(&base, size[0] < 1000, cases);
+    int variations = operands_cases(&base, size[0] < 100, cases);
     for (int c = 0; c < variations; c++)
         for (size_t a = 0; a < sizeof arithmetics / sizeof *arithmetics; a++)
             if (cases[c].act == ACT_NONE || cases[c].act == ACT_RELU)
@@ -436,8 +435,7 @@ static void test_deep_sums(void **state)
 static void test_products(void **state)
 {
     const struct opened_device *device = *state;
-    static const int64_t sizes[][3] = {{7, 1, 27},  {8, 6, 1},     {2, 8, 26},
-                                       {109, 1, 3}, {1201, 12, 5}, {1203, 4, 64}};
+    static const int64_t sizes[][3] = {{7, 1, 27}, {8, 6, 1}, {2, 8, 26}, {1201, 12, 5}, {1203, 4, 64}};
     if (!device->context)
         skip();
     for (int number = 3; number <= 9; number += 6) {
