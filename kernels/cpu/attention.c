@@ -13,8 +13,10 @@
  *
  * Dropout is applied to a block of weights after they were added to the sums, which thus are without it.
  *
- * With a bias, scores are always stored, to add it, and maxima subtracted: its bound would take another pass.
- * Tasks then are in the order of the heads, which read the same lines.
+ * With a bias, a task is fewer rows of all heads of a cache line, which share the lines that they read; the
+ * tile adds it, and its weights overwrite it. No maxima are subtracted at first, since a bound would take
+ * another pass: where a row's sum turns out to be beyond 2^SAFE or below its inverse, the head is done again
+ * with maxima.
  *
  * Folded into a result of other keys, the state of a row begins with its y and lse instead of zero: y is that
  * of maximum lse, and of sum 1 but for its rounding. Keys are then rows of their own, and a graph may have

@@ -11,7 +11,9 @@
  * a graph may have queries without keys, or keys without queries.
  *
  * With a bias, ds without scale is its gradient too, each entry of which one task writes once. A task then
- * has the heads of a cache line, so that bias and gradient pass through the caches once.
+ * has the heads of a cache line, so that bias and gradient pass through the caches once: it copies a tile of
+ * the bias, a matrix per head, which the tile's ds overwrite. What follows of the bias, and where dbias will
+ * be written, is prefetched while products are computed.
  *
  * With dropout, d(x) = x / (1 - p) where the pair is kept, otherwise 0: ds = p * (dy d(v') - delta) scale,
  * and dv (+)= d(p)' dy.

@@ -1,6 +1,6 @@
 /*
- * The bias of attention, P x H: a pair's heads are neighbours, so that a head's pairs are `ld` apart. Who
- * reads or writes it takes the heads of a cache line one after another, on one core.
+ * The bias of attention, P x H: a pair's heads are neighbours. Who reads or writes it takes all heads of a
+ * cache line at once, and has a matrix of each of them in the caches meanwhile.
  */
 #ifndef GTMARK_KERNELS_CPU_PAIR_BIAS_H
 #define GTMARK_KERNELS_CPU_PAIR_BIAS_H
@@ -11,7 +11,7 @@
 #include <float.h>
 #include <math.h>
 
-/* Lanes of x, then y: every other one; and those of their halves in turn, which undoes that. */
+/* Lanes of a vector and of another: every other one; and one of each in turn, which undoes that. */
 #if VM_LANES == 4
 #define OTHERS(i) (i), (i) + 2, (i) + 4, (i) + 6
 #define TURNS(i)  (i), (i) + 4, (i) + 1, (i) + 5
@@ -27,7 +27,7 @@
         (i) + 21, (i) + 6, (i) + 22, (i) + 7, (i) + 23
 #endif
 
-/* So many heads, a power of 2, of LANES pairs: vectors of pairs to vectors of heads, and back. */
+/* LANES pairs of so many heads, a power of 2: from the order of rows to a vector per head, and back. */
 INLINE void pair_bias_to_heads(int heads, vec x[])
 {
     UNROLL
@@ -60,7 +60,7 @@ INLINE void pair_bias_to_pairs(int heads, vec x[])
     }
 }
 
-/* By whole vectors if `whole` says that heads are all of a pair, and 2, 4, 8 or 16. */
+/* By vectors if `whole`: heads are known when compiled, and all of a pair. */
 INLINE void pair_bias_get_by(bool whole, int64_t n, int heads, float *restrict to, int64_t apart,
                              const float *restrict bias, int64_t ld)
 {
@@ -75,9 +75,13 @@ INLINE void pair_bias_get_by(bool whole, int64_t n, int heads, float *restrict t
         for (int i = 0; i < heads; i++)
             store(to + i * apart + j, x[i]);
     }
-    for (; j < round_up(n, LANES); j++)
-        for (int h = 0; h < heads; h++)
-            to[h * apart + j] = j < n ? bias[j * ld + h] : -INFINITY;
+    for (int h = 0; h < heads; h++) {
+#pragma omp simd
+        for (int64_t k = j; k < n; k++)
+            to[h * apart + k] = bias[k * ld + h];
+        for (int64_t k = n; k < round_up(n, LANES); k++)
+            to[h * apart + k] = -INFINITY;
+    }
 }
 
 INLINE void pair_bias_put_by(bool whole, int64_t n, int heads, float *restrict to, int64_t ld, bool acc,
@@ -98,14 +102,19 @@ INLINE void pair_bias_put_by(bool whole, int64_t n, int heads, float *restrict t
             store(at, x[i]);
         }
     }
-    for (; j < n; j++)
-        for (int h = 0; h < heads; h++)
-            to[j * ld + h] = (acc ? to[j * ld + h] : 0) + ds[h * apart + j];
+    for (int h = 0; h < heads; h++) {
+#pragma omp simd
+        for (int64_t k = j; k < n; k++)
+            to[k * ld + h] = (acc ? to[k * ld + h] : 0) + ds[h * apart + k];
+    }
 }
 
 /* Calls `by` with heads known when compiled, if they are such a number and all of a row. */
 #define PAIR_BIAS_BY(by, n, heads, ld, ...)                                                                  \
     switch ((ld) == (heads) ? (heads) : 0) {                                                                 \
+    case 1:                                                                                                  \
+        by(true, n, 1, __VA_ARGS__);                                                                         \
+        break;                                                                                               \
     case 2:                                                                                                  \
         by(true, n, 2, __VA_ARGS__);                                                                         \
         break;                                                                                               \
