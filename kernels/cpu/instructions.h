@@ -13,16 +13,17 @@
 
 #define INSTRUCTIONS_SAVED UINT32_MAX
 
+/* clang-format off */
 #define INSTRUCTIONS(X)                                                                                      \
-    X(SSE3, 1, 2, 0)                                                                                         \
-    X(SSSE3, 1, 2, 9)                                                                                        \
-    X(FMA, 1, 2, 12) X(SSE4_1, 1, 2, 19) X(SSE4_2, 1, 2, 20) X(CRC32, 1, 2, 20) X(MOVBE, 1, 2, 22)           \
-        X(POPCNT, 1, 2, 23) X(XSAVE, 1, 2, 26) X(AVX, 1, 2, 28) X(AVX, INSTRUCTIONS_SAVED, 0, 1)             \
-            X(AVX, INSTRUCTIONS_SAVED, 0, 2) X(F16C, 1, 2, 29) X(BMI, 7, 1, 3) X(AVX2, 7, 1, 5)              \
-                X(BMI2, 7, 1, 8) X(AVX512F, 7, 1, 16) X(AVX512F, INSTRUCTIONS_SAVED, 0, 5)                   \
-                    X(AVX512F, INSTRUCTIONS_SAVED, 0, 6) X(AVX512F, INSTRUCTIONS_SAVED, 0, 7)                \
-                        X(AVX512DQ, 7, 1, 17) X(AVX512CD, 7, 1, 28) X(AVX512BW, 7, 1, 30)                    \
-                            X(AVX512VL, 7, 1, 31) X(LAHF_SAHF, 0x80000001, 2, 0) X(LZCNT, 0x80000001, 2, 5)
+    X(SSE3, 1, 2, 0) X(SSSE3, 1, 2, 9) X(FMA, 1, 2, 12) X(SSE4_1, 1, 2, 19) X(SSE4_2, 1, 2, 20)              \
+    X(CRC32, 1, 2, 20) X(MOVBE, 1, 2, 22) X(POPCNT, 1, 2, 23) X(XSAVE, 1, 2, 26) X(AVX, 1, 2, 28)            \
+    X(AVX, INSTRUCTIONS_SAVED, 0, 1) X(AVX, INSTRUCTIONS_SAVED, 0, 2) X(F16C, 1, 2, 29)                      \
+    X(BMI, 7, 1, 3) X(AVX2, 7, 1, 5) X(BMI2, 7, 1, 8) X(AVX512F, 7, 1, 16)                                   \
+    X(AVX512F, INSTRUCTIONS_SAVED, 0, 5) X(AVX512F, INSTRUCTIONS_SAVED, 0, 6)                                \
+    X(AVX512F, INSTRUCTIONS_SAVED, 0, 7) X(AVX512DQ, 7, 1, 17) X(AVX512CD, 7, 1, 28)                         \
+    X(AVX512BW, 7, 1, 30) X(AVX512VL, 7, 1, 31) X(LAHF_SAHF, 0x80000001, 2, 0)                               \
+    X(LZCNT, 0x80000001, 2, 5)
+/* clang-format on */
 
 /* 1 where the compiler's flags let it use the instructions, as __NAME__ then is; else 0, and it is no macro.
  */
