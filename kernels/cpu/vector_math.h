@@ -187,7 +187,7 @@ static inline float vm_log(float x)
 static inline float vm_log1p_exp(float x)
 {
     bool small = x < -71.0f;
-    float t = vm_exp(small ? x + 16.0f : x) * (small ? 0x1.e355bcp-24f : 1.0f);
+    float t = vm_half_exp(small ? x + 16.0f : x) * (small ? 0x1.e355bcp-23f : 2.0f);
     float t2 = t * t;
     float low = (0x1.ffff14p-2f - 0x1.5535dap-2f * t) + (0x1.fd1320p-3f - 0x1.88444ep-3f * t) * t2;
     float high = (0x1.19ad84p-3f - 0x1.446bf0p-4f * t) + (0x1.ec98fap-6f - 0x1.5f96b8p-8f * t) * t2;
