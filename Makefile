@@ -333,6 +333,13 @@ $(nvmls): $(BUILD)/tests/nvml_%.so: tests/nvml/played.c tests/nvml/played.h $(BU
 	@mkdir -p $(@D) && $(call say,linking,$@)
 	$(Q)$(CC) -std=c11 $(flags) -I. -DPLAYED_$* -fPIC -shared $< $(LDFLAGS) $(soname) -o $@
 
+# What programs that are tested see of this machine's caches.
+small_caches := $(BUILD)/tests/small_caches.so
+preloaded    := $(if $(word 2,$(CURDIR)),,LD_PRELOAD=$(CURDIR)/$(small_caches))
+$(small_caches): tests/caches/small.c Makefile
+	@mkdir -p $(@D) && $(call say,linking,$@)
+	$(Q)$(CC) -std=c11 -O1 $(warnings) -D_GNU_SOURCE -fPIC -shared $< -o $@ -ldl
+
 # Kernels, functions and a model of others: docs/examples, one of ours, one on CBLAS, and one with each of the
 # faults that the audit must name (tests/test_audit.sh). As their authors build them: without sanitizers.
 faults   := $(shell sed -n '/^    NONE,/,/^}/s/^    \([A-Z_]*\).*/\1/p' tests/plugins/planted.c)
@@ -479,12 +486,12 @@ above_bench    := models/layers
 of_room := $(patsubst %.c,$(BUILD)/%,$(if $(above_$(ROOM)),$(shell \
     grep -lE '"$(ROOM)/' tests/test_*.c | xargs grep -LE '"($(above_$(ROOM)))'),\
     $(error ROOM=$(ROOM): kernels, graphs, models, analysis or bench)))
-test: $(programs) $(of_room) $(plugins) $(nvmls) $(slower)
-	@tests/run.sh GTMARK_BUILD=$(BUILD) GTMARK_SMALL=1 $(of_room)
+test: $(programs) $(of_room) $(plugins) $(nvmls) $(slower) $(small_caches)
+	@tests/run.sh $(preloaded) GTMARK_BUILD=$(BUILD) GTMARK_SMALL=1 $(of_room)
 else
 ##   test         all tests, then their small shapes again with clang and both sanitizers
 test: $(if $(CLANG),tests-small,tests)
-	@tests/run.sh GTMARK_BUILD=$(BUILD) $(tested) $(or $(races),\
+	@tests/run.sh $(preloaded) GTMARK_BUILD=$(BUILD) $(tested) $(or $(races),\
 	    --skipped 'data races: no clang with ThreadSanitizer and archer (make setup test)') \
 	    $(wildcard tests/test_*.sh) GTMARK_SMALL=1 $(or $(emulated),\
 	    --skipped 'kernels on an emulated GPU: they need the CUDA toolkit and x86-64') $(if $(CLANG),\
@@ -518,8 +525,8 @@ soak: tests $(if $(CLANG),$(if $(filter fuzzers,$(or $(PART),fuzzers)),tests-sma
 mutants:
 	@CC='$(CC)' GTMARK_BUILD='$(BUILD)' GTMARK_PART='$(PART)' tests/mutants.sh $(MUTANTS)
 tested := $(filter-out $(if $(CLANG),$(once_is_enough:%=$(BUILD)/%)),$(tests))
-needed := all $(if $(CMOCKA),$(tested) $(races) $(dumpers) $(plugins) $(plugins_gpu) $(nvmls) $(slower) $(pmpi) $(fuzzers) \
-    $(replays) $(emulated) $(emulated_audit),no-cmocka)
+needed := all $(if $(CMOCKA),$(tested) $(races) $(dumpers) $(plugins) $(plugins_gpu) $(nvmls) $(small_caches) $(slower) $(pmpi) \
+    $(fuzzers) $(replays) $(emulated) $(emulated_audit),no-cmocka)
 tests: $(needed) $(if $(CMOCKA),$(tests))
 tests-small: $(needed) known-small
 	@$(MAKE) CC=clang SAN=1 $(CUDA_HOST:%=NVCC_CCBIN=%) tests
