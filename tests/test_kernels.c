@@ -10,6 +10,7 @@
 #include "kernels/converted.h"
 #include "kernels/rng.h"
 #include "tests/every_row.h"
+#include "tests/sanitized.h"
 #include "tests/test.h"
 
 #include <malloc.h>
@@ -133,6 +134,7 @@ static void check_type(const struct operands *exact, enum dtype dtype, bool rang
 /*
  * Checks one sample in every type. Returns false if there is no such sample. In BF16 what a forward op saves
  * is of operands that are BF16, and there are no large ones: rows that convert differ in nothing else.
+ * Sanitizers see the loops in double in every oracle.
  */
 static bool check_sample(const struct sample *s, bool ranges)
 {
@@ -140,7 +142,8 @@ static bool check_sample(const struct sample *s, bool ranges)
     struct operands *exact = operands_new(s, F64);
     if (!exact)
         return false;
-    check_type(exact, F64, ranges);
+    if (ranges || !SANITIZED)
+        check_type(exact, F64, ranges);
     check_type(exact, F32, false);
     operands_free(exact);
     if (s->dims[DIM_N] > NODES_CONVERTED)

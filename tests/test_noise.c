@@ -312,6 +312,7 @@ TEST(test_warnings_of_reported_turns)
                         .seconds = seconds,
                         .turns = TURNS,
                         .turn = turns,
+                        .batch = 1,
                         .used = {.involuntary = 1000},
                         .elapsed = 1};
     struct states states = states_find(turns, TURNS), none = {0};

@@ -288,7 +288,8 @@ static void attend(const struct head_layout *s, struct tile t, int heads, struct
         }
         for (int h = 0; h < heads; h++) {
             struct tile its = head_of(s, t, h);
-            its.ahead = t.ahead + h * keys;
+            if (t.ahead)
+                its.ahead += h * keys;
             attend_keys(s, its, j, keys, work);
         }
     }

@@ -312,11 +312,17 @@ static void keys_block(const struct head_layout *s, const struct workspace *r, i
                 row_of(a->bias, pair_at(s, b) + (i + s->queries < end
                                                      ? s->queries * graph_size(s->key_rows, g)
                                                      : KEYS - (i - begin) * graph_size(s->key_rows, g)));
-            b.ahead_too = row_of(a->dbias, pair_at(s, b));
+            b.ahead_too = mat_present(a->dbias) ? row_of(a->dbias, pair_at(s, b)) : NULL;
         }
-        for (; b.h < end_h; b.h++, b.ahead += keys, b.ahead_too += keys)
-            queries(s, r + b.h - h, b, dq);
-        b.h = h;
+        for (int64_t k = h; k < end_h; k++) {
+            struct tile its = b;
+            its.h = k;
+            if (b.ahead)
+                its.ahead += (k - h) * keys;
+            if (b.ahead_too)
+                its.ahead_too += (k - h) * keys;
+            queries(s, r + k - h, its, dq);
+        }
         if (mat_present(a->dbias))
             put_dbias(s, r, b, (int)(end_h - h));
     }

@@ -27,7 +27,6 @@ struct ball {
     int32_t *node; /* one more than there are nodes */
     uint8_t *inside;
     int64_t count, edges; /* nodes, and edges that a step over them pulls */
-    int64_t fresh;        /* of these edges, those of nodes added in the last step */
     bool grown;           /* in the last step */
 };
 
@@ -42,10 +41,8 @@ static inline void ball_add(struct ball *b, int32_t node)
 /* Counts the edges of the nodes from number `before` on. */
 static inline void ball_count(const struct ball_graph *g, struct ball *b, int64_t before)
 {
-    b->fresh = 0;
     for (int64_t m = before; m < b->count; m++)
-        b->fresh += g->pull[b->node[m] + 1] - g->pull[b->node[m]];
-    b->edges += b->fresh;
+        b->edges += g->pull[b->node[m] + 1] - g->pull[b->node[m]];
 }
 
 /* The nodes first .. first + columns - 1. */
@@ -71,9 +68,10 @@ static inline void ball_order(const struct ball_graph *g, struct ball *b)
 }
 
 /* Follows the edges of the nodes added last. */
-static inline void ball_push(const struct ball_graph *g, struct ball *b)
+static inline void ball_grow(const struct ball_graph *g, struct ball *b)
 {
-    for (int64_t m = 0, before = b->count; m < before; m++) {
+    int64_t before = b->count;
+    for (int64_t m = 0; b->grown && m < before; m++) {
         int64_t node = b->node[m];
         if (b->inside[node] == SPENT)
             continue;
@@ -81,44 +79,6 @@ static inline void ball_push(const struct ball_graph *g, struct ball *b)
         for (int64_t e = g->grow[node]; e < g->grow[node + 1]; e++)
             ball_add(b, g->to[e]);
     }
-}
-
-static inline bool ball_pulls(const struct ball_graph *g, const struct ball *b, int64_t node)
-{
-    for (int64_t e = g->pull[node]; e < g->pull[node + 1]; e++)
-        if (b->inside[g->from[e]] == FOUND)
-            return true;
-    return false;
-}
-
-/* The same, by the edges of the nodes outside: each only until one leads to a node added last. */
-static inline void ball_pull(const struct ball_graph *g, struct ball *b)
-{
-    int64_t count = b->count, end = count;
-    for (int64_t i = 0; i < g->nodes; i++) {
-        b->node[end] = (int32_t)i;
-        end += b->inside[i] == OUTSIDE;
-    }
-    for (int64_t m = count; m < end; m++) {
-        b->node[count] = b->node[m];
-        count += ball_pulls(g, b, b->node[m]);
-    }
-    for (int64_t i = 0; i < g->nodes; i++)
-        b->inside[i] = b->inside[i] == OUTSIDE ? OUTSIDE : SPENT;
-    while (b->count < count)
-        ball_add(b, b->node[b->count]);
-}
-
-/* Whichever has fewer edges to look at (Beamer et al., "Direction-optimizing breadth-first search", 2012). */
-static inline void ball_grow(const struct ball_graph *g, struct ball *b)
-{
-    int64_t before = b->count;
-    if (!b->grown)
-        return;
-    if (b->fresh > g->pull[g->nodes] - b->edges)
-        ball_pull(g, b);
-    else
-        ball_push(g, b);
     ball_count(g, b, before);
     b->grown = b->count > before;
     if (b->grown && 2 * b->count > g->nodes)
