@@ -91,7 +91,7 @@ static struct throttle_fixture fixture_open(const char *kind)
     op(b.tape, fill, .y = y, .value = 0);
     assert_true(tape_layout(b.tape));
     tape_init(b.tape);
-    b.rule = (struct sampling){.nvml = b.nvml, .watch = y};
+    b.rule = (struct sampling){.nvml = b.nvml, .watch = y, .batch = 1};
     runs = 0;
     meter = NULL;
     return b;

@@ -159,8 +159,10 @@ void CPU(embedding_backward)(const void *args)
     int64_t d = a->dtable.cols, strip = strip_of(a, threads_of(a));
 #pragma omp parallel for schedule(static) num_threads(threads_of(a))
     for (int64_t k = 0; k < d; k += strip) {
-        char *part = (char *)a->call.scratch + omp_get_thread_num() * part_bytes(a);
-        sum_columns(a, k, min_of(strip, d - k), (float *)(void *)part);
+        float *part = has_part(a) ? a->call.scratch : NULL;
+        if (part)
+            part += omp_get_thread_num() * part_bytes(a) / (int64_t)sizeof *part;
+        sum_columns(a, k, min_of(strip, d - k), part);
     }
 }
 
