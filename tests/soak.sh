@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.." || exit 1
 build=${GTMARK_BUILD:-build} emulated=${GTMARK_EMULATED:-}
 
 foreign=$(command -v qemu-aarch64-static >/dev/null && echo aarch64)
-all="tests kills ${emulated:+emulator gpu generations} $foreign fuzzers gates absent musl recipes-1 recipes-2 mutants-1 mutants-2 mutants-3 mutants-4"
+all="tests kills ${emulated:+emulator gpu generations} $foreign fuzzers gates absent recipes-1 recipes-2 mutants-1 mutants-2 mutants-3 mutants-4"
 sources=$({ git rev-parse HEAD && git diff HEAD; } | cksum | cut -d ' ' -f 1)
 passed=build/soak/$sources
 mkdir -p "$passed" || exit 1
@@ -37,7 +37,6 @@ programs()
     fuzzers) echo tests/test_fuzz.sh ;;
     gates) echo tests/gates.sh ;;
     absent) echo tests/absent.sh ;;
-    musl) echo tests/musl.sh ;;
     recipes-*) echo "GTMARK_PART=${1#*-}/2 tests/recipes.sh" ;;
     mutants-*) echo "GTMARK_PART=${1#*-}/4 tests/mutants.sh" ;;
     esac
