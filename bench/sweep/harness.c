@@ -292,13 +292,15 @@ static int bench_run(const struct bench *b, const struct ranks *world, FILE *out
 }
 
 /* Every row takes and frees the same megabytes, which otherwise go back to the system each time; so does MPI
- * for every sum, half of whose time it would take to map the pages again. */
+ * for every sum, half of whose time it would take to map the pages again. All threads share the heap: one of
+ * their own would take 64 MiB of an address space that may be limited. */
 static void keep_heap(bool of_rank)
 {
     (void)of_rank;
 #ifdef M_TOP_PAD /* of glibc */
     enum { MARGIN = 16 << 20, OF_SUMS = 256 << 20 };
     mallopt(M_TOP_PAD, MARGIN);
+    mallopt(M_ARENA_MAX, 1);
     if (of_rank) {
         mallopt(M_MMAP_THRESHOLD, OF_SUMS);
         mallopt(M_TRIM_THRESHOLD, OF_SUMS);
