@@ -242,7 +242,8 @@ find_clangformat()
 find_aarch64()
 {
     (CC=aarch64-linux-gnu-gcc FLAGS=-fopenmp find_openmp) && aarch64-linux-gnu-g++ --version >/dev/null 2>&1 &&
-        qemu-aarch64-static --version >/dev/null 2>&1 && llvm-mca --version >/dev/null 2>&1 && found=$(aarch64-linux-gnu-gcc --version | head -n 1)
+        qemu-aarch64-static --version >/dev/null 2>&1 && llvm-mca --version >/dev/null 2>&1 &&
+        found=$(aarch64-linux-gnu-gcc --version | head -n 1)
 }
 
 find_musl()

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Does it compile elsewhere? Without all packages that it can do without (tests/absent.sh: without each); with a C library
-# whose string functions are macros (C23; glibc 2.43); for musl (tests/musl.sh: built and run); and for aarch64.
+# whose string functions are macros (C23; glibc 2.43); for musl; and for aarch64.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
