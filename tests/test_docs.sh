@@ -135,6 +135,35 @@ unmeasured()
         }' results/epyc-zen5-2core/pytorch.md "$1"
 }
 
+# unknown PAGE: flags that neither our programs and scripts have nor the others that pages name, and fields of a result
+# file (`a.b`, where a field begins with `a.`) that docs/fields.md lacks; an object's own fields are not listed.
+unknown()
+{
+    grep -oE -e '--[a-z][a-z-]+' "$1" | sort -u | grep -vxFf "$house/flags"
+    grep -oE '`[A-Za-z]+(\.[a-z_0-9]+)+`' "$1" | tr -d '`' | sort -u | awk '
+        NR == FNR { known[$0]; for (name = $0; sub(/\.[^.]*$/, "", name);) part[name]; next }
+        {
+            name = $0
+            sub(/^step\.(backward|optimizer|recompute)/, "S", name)
+            sub(/^([PS]|encoding)\.time/, "T", name)
+            first = parent = name
+            sub(/\..*/, "", first)
+            sub(/\.[^.]*$/, "", parent)
+        }
+        (first in part) && !(name in known) && !(name in part) && !(parent in known)' "$house/fields" -
+}
+{
+    for main in bench/*.c; do
+        in_house "build/$(basename "$main" .c) --help"
+    done
+    cat tests/[!t]*.sh tests/*.py
+    echo --array --cflags --depth --exclude-libs --libs --pre-layernorm --tool
+} | grep -oE -e '--[a-z][a-z-]+' >"$house/flags"
+sed -nE 's/^\|( `--[^|]*\|)? `([^`]*)`.*/\2/p' docs/fields.md >"$house/fields"
+
+for page in README.md docs/*.md docs/validation/*.md; do
+    check "flags and fields of $page" "$(unknown "$page")" ''
+done
 for page in README.md docs/*.md; do
     check "commands of $page" "$(faults "$page")" ''
     check "what commands of $page print" "$(unprinted "$page")" ''
@@ -155,6 +184,8 @@ sed -i '2,$s/"planned":[0-9]*/"planned":1/' "$house/plan.jsonl"
 check 'and none that needs more memory' "$(in_house "$fixed $gate" >"$house/said"; echo $?)" 1
 
 sed -E 's/^( +100 +~?)[0-9]/\19/; s/^(\|.*\| 100 \| )[0-9]/\19/' README.md >"$house/README.md"
+echo 'With --unheard-of, `P.time.middle` and `encoding.colour`, of `torch.add`.' >>"$house/README.md"
+check 'flags and fields that do not exist are found' "$(unknown "$house/README.md" | tr '\n' ' ')" '--unheard-of P.time.middle encoding.colour '
 printf '    %s\n' 'build/plot --nothing  # five' 'make nothing' tests/none.sh '$ build/plot --help' 1.2.3 >>"$house/README.md"
 check 'commands that fail are found' "$(faults "$house/README.md" | sed 's/[ :].*//')" 'build/plot
 make
