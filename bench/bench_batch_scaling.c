@@ -1,5 +1,4 @@
 /* How much throughput does batching gain, and how much would padding the graphs waste? */
-#include "bench/base/affinity.h"
 #include "bench/sweep/harness.h"
 
 int main(int argc, char **argv)
@@ -11,6 +10,5 @@ int main(int argc, char **argv)
         .values = "1,2,4,8,16,32,64,128",
         .gpu_values = "1,8,32,128,512,2048",
     };
-    threads_prepare(argv);
     return bench_main(&bench, argc, argv);
 }

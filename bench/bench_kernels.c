@@ -1,5 +1,4 @@
 /* How fast is each op with each kernel of the device, and how close to the limits of the machine? */
-#include "bench/base/affinity.h"
 #include "bench/sweep/harness.h"
 
 int main(int argc, char **argv)
@@ -12,6 +11,5 @@ int main(int argc, char **argv)
         .budget = 40,
         .kernels = true,
     };
-    threads_prepare(argv);
     return bench_main(&bench, argc, argv);
 }

@@ -1,5 +1,4 @@
 /* How do time, memory and FLOPs grow with the number of layers? */
-#include "bench/base/affinity.h"
 #include "bench/sweep/harness.h"
 
 int main(int argc, char **argv)
@@ -10,6 +9,5 @@ int main(int argc, char **argv)
         .axis = AXIS_LAYERS,
         .values = "2,4,6,8,12,16",
     };
-    threads_prepare(argv);
     return bench_main(&bench, argc, argv);
 }

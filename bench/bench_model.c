@@ -1,5 +1,4 @@
 /* Everything about one configuration: where time and memory go, and the time from graph to first output. */
-#include "bench/base/affinity.h"
 #include "bench/sweep/harness.h"
 
 int main(int argc, char **argv)
@@ -11,6 +10,5 @@ int main(int argc, char **argv)
         .values = "500",
         .whole = true,
     };
-    threads_prepare(argv);
     return bench_main(&bench, argc, argv);
 }

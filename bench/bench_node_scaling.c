@@ -1,5 +1,4 @@
 /* How do time, memory and FLOPs grow with the number of nodes? */
-#include "bench/base/affinity.h"
 #include "bench/sweep/harness.h"
 
 int main(int argc, char **argv)
@@ -11,6 +10,5 @@ int main(int argc, char **argv)
         .values = "100,500,1000,2000,5000",
         .gpu_values = "100,1k,5k,20k,50k",
     };
-    threads_prepare(argv);
     return bench_main(&bench, argc, argv);
 }

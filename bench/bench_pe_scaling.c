@@ -3,7 +3,6 @@
  * minutes; to keep it short, models are timed only up to 2000 nodes, only in training steps, and once for all
  * solvers.
  */
-#include "bench/base/affinity.h"
 #include "bench/sweep/harness.h"
 
 int main(int argc, char **argv)
@@ -20,6 +19,5 @@ int main(int argc, char **argv)
         .model_nodes = 2000,
         .steps = true,
     };
-    threads_prepare(argv);
     return bench_main(&bench, argc, argv);
 }

@@ -1,6 +1,5 @@
 /* What do published models cost? One of each family of datasets: molecules, blocks, superpixels, calls of
  * functions, peptides, and molecules with a large model. */
-#include "bench/base/affinity.h"
 #include "bench/sweep/harness.h"
 
 int main(int argc, char **argv)
@@ -12,6 +11,5 @@ int main(int argc, char **argv)
         .values = "zinc,pattern,cifar10,malnet,peptides-func,pcqm4m-small",
         .budget = 120,
     };
-    threads_prepare(argv);
     return bench_main(&bench, argc, argv);
 }

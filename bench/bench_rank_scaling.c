@@ -1,5 +1,4 @@
 /* How do time and memory fall, or throughput rise, with the ranks that share the work? */
-#include "bench/base/affinity.h"
 #include "bench/sweep/harness.h"
 
 int main(int argc, char **argv)
@@ -11,6 +10,5 @@ int main(int argc, char **argv)
         .values = "1",
         .also = {[AXIS_BATCH] = "64", [AXIS_NODES] = "32", [AXIS_THREADS] = "1"},
     };
-    threads_prepare(argv);
     return bench_main(&bench, argc, argv);
 }

@@ -102,7 +102,7 @@ def candidates(text):
 def mutated(text, begin, end, kind, number):
     old = text[begin:end]
     if kind == "negated":
-        return f"{text[:begin]}gtmark_mutant({number}) ? !({old}) : ({old}){text[end:]}"
+        return f"{text[:begin]}gtmark_mutant({number}) ? !({old}) : !!({old}){text[end:]}"
     return f"{text[:begin]}if (!gtmark_mutant({number})) {{ {old} }}{text[end:]}"
 
 

@@ -12,6 +12,7 @@
 #include "analysis/record/record.h"
 #include "analysis/tables/units.h"
 #include "analysis/tables/wrap.h"
+#include "bench/base/affinity.h"
 #include "bench/base/child.h"
 #include "bench/base/clock.h"
 #include "bench/base/interrupt.h"
@@ -323,6 +324,7 @@ static int bench_ranks(const struct bench *b, FILE *out, int argc, char **argv)
 
 int bench_main(const struct bench *b, int argc, char **argv)
 {
+    threads_prepare(argv);
     omp_set_dynamic(0); /* a team has as many threads as were asked for, however busy the machine is */
     if (argc == 3 && strcmp(argv[1], capture_word) == 0)
         return capture_run(argv[2]);
