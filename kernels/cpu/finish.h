@@ -10,36 +10,33 @@ enum {
     PANEL = GEMM_COLS > STRIP ? GEMM_COLS : STRIP
 };
 
-/* z = z + b and y = act(z) on one strip of a block; z and y may be the same. */
+/* y = act(z) on one strip of a block; z and y may be the same. */
 static inline __attribute__((always_inline)) void finish(int act, int64_t rows, int64_t cols, struct mat z,
-                                                         const float *restrict b, struct mat y)
+                                                         struct mat y)
 {
     for (int64_t i = 0; i < rows; i++) {
-        float *z_row = row_of(z, i), *y_row = row_of(y, i);
+        const float *from = row_of(z, i);
+        float *to = row_of(y, i);
 #pragma omp simd
-        for (int64_t j = 0; j < cols; j++) {
-            float x = z_row[j] + b[j];
-            z_row[j] = x;
-            y_row[j] = activation(act, x);
-        }
+        for (int64_t j = 0; j < cols; j++)
+            to[j] = activation(act, from[j]);
     }
 }
 
-static inline void finish_strip(int act, int64_t rows, int64_t cols, struct mat z, const float *b,
-                                struct mat y)
+static inline void finish_strip(int act, int64_t rows, int64_t cols, struct mat z, struct mat y)
 {
     switch (act) {
     case ACT_GELU:
-        finish(ACT_GELU, rows, cols, z, b, y);
+        finish(ACT_GELU, rows, cols, z, y);
         break;
     case ACT_GELU_TANH:
-        finish(ACT_GELU_TANH, rows, cols, z, b, y);
+        finish(ACT_GELU_TANH, rows, cols, z, y);
         break;
     case ACT_RELU:
-        finish(ACT_RELU, rows, cols, z, b, y);
+        finish(ACT_RELU, rows, cols, z, y);
         break;
     default:
-        finish(ACT_NONE, rows, cols, z, b, y);
+        finish(ACT_NONE, rows, cols, z, y);
     }
 }
 

@@ -52,23 +52,40 @@ INLINE vec multiply_add(vec sum, vec s, vec line)
 #endif
 }
 
-/* The destination of a tile of C, of which `rows` and `cols` exist. */
+/* The destination of a tile of C, of which `cols` columns exist. */
 struct tile_out {
     float *c;
     int64_t ldc;
-    int rows, cols;
+    int cols;
     bool acc;
+    const float *bias;  /* added to every row; null: none */
     const float *ahead; /* what follows in B: prefetched, `pace` floats per step of k */
     int64_t pace;
     struct gemm_end end;
 };
 
-static void store_partial(const float *from, struct tile_out o)
+/* Moves on to the rows below. */
+INLINE void move_down(int64_t rows, struct tile_out *o)
 {
-    for (int i = 0; i < o.rows; i++)
+    o->c += rows * o->ldc;
+    if (o->end.shift)
+        o->end.shift += rows;
+    if (o->end.sums)
+        o->end.sums += rows * LANES;
+    if (o->end.p)
+        o->end.p += rows * o->ldc;
+    if (o->end.ahead)
+        o->end.ahead += rows * o->end.apart;
+}
+
+NOINLINE void store_partial(int height, const float *from, struct tile_out o)
+{
+    for (int i = 0; i < height; i++)
         for (int j = 0; j < o.cols; j++) {
             float *c = o.c + i * o.ldc + j;
             *c = from[i * NR + j] + (o.acc ? *c : 0);
+            if (o.bias)
+                *c += o.bias[j];
         }
 }
 
@@ -76,20 +93,22 @@ INLINE void tile_store(int vectors, int height, vec sum[MR][GEMM_VECTORS], struc
 {
     float whole[MR * NR];
     struct tile_out to = o;
-    bool partial = o.rows < height || o.cols < vectors * LANES;
+    bool partial = o.cols < vectors * LANES;
     if (partial)
         to = (struct tile_out){.c = whole, .ldc = NR};
     UNROLL
-    for (int i = 0; i < height; i++)
+    for (int i = 0; i < height; i++, to.c += to.ldc)
         UNROLL
     for (int v = 0; v < vectors; v++) {
-        vec *c = (vec *)(to.c + i * to.ldc + v * LANES);
+        vec *c = (vec *)(to.c + v * LANES);
         if (to.acc)
             sum[i][v] += *c;
+        if (to.bias)
+            sum[i][v] += *(const vec *)(to.bias + v * LANES);
         *c = sum[i][v];
     }
     if (partial)
-        store_partial(whole, o);
+        store_partial(height, whole, o);
 }
 
 /* -1 in the first `count` lanes. */
@@ -110,28 +129,27 @@ INLINE vec at_most(vec x, float most)
 #endif
 }
 
-/* Stores the whole tile; nonexistent columns have weight 0. */
+/* Stores whole vectors; nonexistent columns have weight 0. */
 INLINE void tile_end(int vectors, int height, enum gemm_kind kind, vec sum[MR][GEMM_VECTORS],
                      struct tile_out o)
 {
     vm_ints exist = lanes_below(o.cols - (vectors - 1) * LANES);
     UNROLL
-    for (int i = 0; i < height; i++) {
+    for (int i = 0; i < height; i++, move_down(1, &o)) {
         vec total;
         UNROLL
         for (int v = 0; v < vectors; v++) {
-            int64_t at = i * o.ldc + v * LANES;
             vec x = sum[i][v];
             if (kind == GEMM_BIASED)
-                x += *(const vec *)(o.end.p + at) * VM_LOG2E;
+                x += *(const vec *)(o.end.p + v * LANES) * VM_LOG2E;
             if (kind != GEMM_WEIGHTS)
-                x -= o.end.shift[i];
+                x -= *o.end.shift;
             if (kind == GEMM_PROBABILITIES)
                 x = at_most(x, 0);
             if (kind == GEMM_BIASED && LANES < 16) /* with AVX-512, powers are infinite rather than wrong */
                 x = at_most(x, 60);
             if (kind == GEMM_GRADIENTS)
-                x *= *(const vec *)(o.end.p + at);
+                x *= *(const vec *)(o.end.p + v * LANES);
             else
                 x = kind == GEMM_WEIGHTS ? vm_exp2_normal(x) : vm_exp2(x);
             if (kind == GEMM_WEIGHTS && v == vectors - 1)
@@ -140,31 +158,44 @@ INLINE void tile_end(int vectors, int height, enum gemm_kind kind, vec sum[MR][G
                 total += x;
             else
                 total = x;
-            *(vec *)(o.c + at) = x;
+            *(vec *)(o.c + v * LANES) = x;
         }
         if (kind == GEMM_WEIGHTS || (kind == GEMM_BIASED && o.end.sums))
-            *(vec *)(o.end.sums + i * LANES) += total;
+            *(vec *)o.end.sums += total;
         if ((kind == GEMM_BIASED || kind == GEMM_GRADIENTS) && o.end.ahead) {
             UNROLL
             for (int v = 0; v < vectors; v += 16 / LANES)
-                __builtin_prefetch(o.end.ahead + i * o.end.apart + v * LANES, 0, 2);
+                __builtin_prefetch(o.end.ahead + v * LANES, 0, 2);
         }
     }
 }
 
 /*
- * How a tile reads A: along its rows, along its columns, or (at the lower edge) with the last row repeated.
+ * Rows of A are read in groups of two or four, 0 to 3 rows from an address, so that there are registers for
+ * all addresses.
  */
-enum reads { BY_ROWS, BY_COLUMNS, BY_EDGE };
+enum { GROUP = MR == 12 ? 4 : 2, GROUPS = (MR + GROUP - 1) / GROUP };
 
-INLINE float element(enum reads reads, struct gemm_in a, const float *const row[MR], int i, int64_t p)
-{
-    return reads == BY_COLUMNS ? a.at[p * a.col + i] : row[i][reads == BY_ROWS ? p : p * a.col];
-}
+/* The compiler derives no other address from x. */
+#define OPAQUE(x) __asm__("" : "+r"(x))
 
-/* Step p of k: `b` is its line of the packed B. */
-INLINE void tile_step(int vectors, int height, enum reads reads, struct gemm_in a, const float *const row[MR],
-                      int64_t p, const float *b, vec sum[MR][GEMM_VECTORS])
+/* No vector stays in a register across this: gcc would keep constants there, and spill sums for them. */
+#if defined(__AVX512F__) && !defined(__clang__)
+#define FORGET_VECTORS                                                                                       \
+    __asm__ volatile("" ::                                                                                   \
+                         : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9",   \
+                           "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "xmm16", "xmm17", "xmm18",  \
+                           "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26")
+#else
+#define FORGET_VECTORS
+#endif
+
+/* How a tile reads A: along its rows, or along its columns, of which it then needs one address. */
+enum reads { BY_ROWS, BY_COLUMNS };
+
+/* A step of k: `b` is its line of the packed B. */
+INLINE void tile_step(int vectors, int height, enum reads reads, const float *const group[GROUPS],
+                      int64_t row, int64_t row3, int q, const float *b, vec sum[MR][GEMM_VECTORS])
 {
     vec line[GEMM_VECTORS];
     UNROLL
@@ -172,25 +203,31 @@ INLINE void tile_step(int vectors, int height, enum reads reads, struct gemm_in 
         line[v] = *(const vec *)(b + v * LANES);
     UNROLL
     for (int i = 0; i < height; i++) {
-        vec s = element(reads, a, row, i, p) - (vec){0}; /* in all lanes */
+        int64_t rows = i % GROUP == 3 ? row3 : i % GROUP * row;
+        float x = reads == BY_COLUMNS ? group[0][i] : group[i / GROUP][rows + q];
+#ifdef __aarch64__ /* a load to all lanes would take a multiply-add's place */
+        __asm__("" : "+w"(x));
+#endif
+        vec s = x - (vec){0}; /* in all lanes */
         UNROLL
         for (int v = 0; v < vectors; v++)
             sum[i][v] = multiply_add(sum[i][v], s, line[v]);
     }
 }
 
-/*
- * One tile of `height` rows; all but k (a multiple of `unrolled`), a, b and o are compile-time constants
- * after inlining.
- */
-INLINE void tile(int vectors, int height, int unrolled, enum gemm_kind kind, enum reads reads, int64_t k,
+/* One tile; all but k (a multiple of `unrolled`), a, b and o are compile-time constants after inlining. */
+INLINE void tile(enum gemm_kind kind, int vectors, int height, int unrolled, enum reads reads, int64_t k,
                  struct gemm_in a, const float *b, struct tile_out o)
 {
     vec sum[MR][GEMM_VECTORS];
-    const float *row[MR];
+    const float *group[GROUPS];
+    int64_t row3 = 3 * a.row;
+    OPAQUE(row3);
+    FORGET_VECTORS;
     UNROLL
     for (int i = 0; i < height; i++) {
-        row[i] = a.at + (i < o.rows ? i : o.rows - 1) * a.row;
+        if (i % GROUP == 0)
+            group[i / GROUP] = a.at + i * a.row;
         UNROLL
         for (int v = 0; v < vectors; v++)
             sum[i][v] = (vec){0};
@@ -200,7 +237,15 @@ INLINE void tile(int vectors, int height, int unrolled, enum gemm_kind kind, enu
         for (int q = 0; q < unrolled; q++, b += vectors * LANES) {
             if (kind == GEMM_STORE && q % 2 == 0)
                 __builtin_prefetch(o.ahead + (p + q) * o.pace, 0, 2);
-            tile_step(vectors, height, reads, a, row, p + q, b, sum);
+            tile_step(vectors, height, reads, group, a.row, row3, reads == BY_ROWS ? q : 0, b, sum);
+            if (reads == BY_COLUMNS)
+                group[0] += a.col;
+        }
+        UNROLL
+        for (int i = 0; i < height; i += GROUP) {
+            if (reads == BY_ROWS)
+                group[i / GROUP] += unrolled;
+            OPAQUE(group[i / GROUP]);
         }
     }
     if (kind == GEMM_STORE)
@@ -210,120 +255,109 @@ INLINE void tile(int vectors, int height, int unrolled, enum gemm_kind kind, enu
 }
 
 /*
- * A column of tiles: all rows of C for one panel of B. Tiles of A are `step` floats apart; the last has half
- * the height if that suffices. Each tile prefetches its share of the panel that follows in B to the
+ * `count` tiles of one height, one below the other. Each prefetches its share of what follows in B to the
  * second-level cache, in every other step of an unrolled loop: the first tile of a panel would wait for the
- * third level otherwise.
+ * third level otherwise. a.col = 0: A is as from pack_rows.
  */
-INLINE void panel(int vectors, int unrolled, enum gemm_kind kind, int64_t m, int64_t k, struct gemm_in a,
-                  int64_t step, const float *b, struct tile_out o)
+INLINE void tiles(enum gemm_kind kind, int vectors, int height, int unrolled, enum reads reads, int64_t count,
+                  int64_t k, struct gemm_in a, const float *b, struct tile_out o)
 {
-    int64_t tiles = blocks_of(m, MR);
-    o.pace = max_of(1, vectors * LANES / tiles);
-    o.ahead = b + k * vectors * LANES;
-    for (int64_t i = 0; i < m; i += MR, a.at += step, o.c += MR * o.ldc, o.ahead += k * o.pace) {
-        o.rows = (int)min_of(MR, m - i);
-        if (o.rows <= MR / 2)
-            tile(vectors, MR / 2, unrolled, kind, BY_EDGE, k, a, b, o);
-        else if (o.rows < MR)
-            tile(vectors, MR, unrolled, kind, BY_EDGE, k, a, b, o);
-        else if (a.col == 1)
-            tile(vectors, MR, unrolled, kind, BY_ROWS, k, a, b, o);
-        else
-            tile(vectors, MR, unrolled, kind, BY_COLUMNS, k, a, b, o);
-        if (o.end.shift)
-            o.end.shift += MR;
-        if (o.end.sums)
-            o.end.sums += MR * LANES;
-        if (kind == GEMM_GRADIENTS || kind == GEMM_BIASED)
-            o.end.p += MR * o.ldc;
-        if (o.end.ahead)
-            o.end.ahead += MR * o.end.apart;
-    }
-}
-
-INLINE void panel_of_width(int unrolled, enum gemm_kind kind, int64_t m, int64_t k, struct gemm_in a,
-                           int64_t step, const float *b, struct tile_out o)
-{
-    switch (blocks_of(o.cols, LANES)) {
-    case 1:
-        panel(1, unrolled, kind, m, k, a, step, b, o);
-        break;
-    case 2:
-        panel(2, unrolled, kind, m, k, a, step, b, o);
-        break;
-#if GEMM_VECTORS > 2
-    case 3:
-        panel(3, unrolled, kind, m, k, a, step, b, o);
-        break;
-    case 4:
-        panel(4, unrolled, kind, m, k, a, step, b, o);
-        break;
-#endif
-    }
+    int64_t step = height * (a.col ? a.row : k);
+    a.col = a.col ? a.col : height;
+    for (; count > 0; count--, a.at += step, o.ahead += k * o.pace, move_down(height, &o))
+        tile(kind, vectors, height, unrolled, reads, k, a, b, o);
 }
 
 /* Two loops in one tile would make gcc move its sums between them. */
-INLINE void panel_of_depth(enum gemm_kind kind, int64_t m, int64_t k, struct gemm_in a, int64_t step,
-                           const float *b, struct tile_out o)
+INLINE void tiles_of_depth(enum gemm_kind kind, int vectors, int height, enum reads reads, int64_t count,
+                           int64_t k, struct gemm_in a, const float *b, const struct tile_out *o)
 {
     if (k % UNROLLED == 0)
-        panel_of_width(UNROLLED, kind, m, k, a, step, b, o);
+        tiles(kind, vectors, height, UNROLLED, reads, count, k, a, b, *o);
     else
-        panel_of_width(1, kind, m, k, a, step, b, o);
+        tiles(kind, vectors, height, 1, reads, count, k, a, b, *o);
 }
 
-/* One function per kind, so that the constants of one do not occupy registers in another. */
-NOINLINE void panel_store(int64_t m, int64_t k, struct gemm_in a, int64_t step, const float *b,
-                          struct tile_out o)
-{
-    panel_of_depth(GEMM_STORE, m, k, a, step, b, o);
-}
-
-NOINLINE void panel_weights(int64_t m, int64_t k, struct gemm_in a, int64_t step, const float *b,
-                            struct tile_out o)
-{
-    panel_of_depth(GEMM_WEIGHTS, m, k, a, step, b, o);
-}
-
-NOINLINE void panel_probabilities(int64_t m, int64_t k, struct gemm_in a, int64_t step, const float *b,
-                                  struct tile_out o)
-{
-    panel_of_depth(GEMM_PROBABILITIES, m, k, a, step, b, o);
-}
-
-NOINLINE void panel_gradients(int64_t m, int64_t k, struct gemm_in a, int64_t step, const float *b,
-                              struct tile_out o)
-{
-    panel_of_depth(GEMM_GRADIENTS, m, k, a, step, b, o);
-}
-
-NOINLINE void panel_biased(int64_t m, int64_t k, struct gemm_in a, int64_t step, const float *b,
-                           struct tile_out o)
-{
-    panel_of_depth(GEMM_BIASED, m, k, a, step, b, o);
-}
-
-static void panel_of_kind(int64_t m, int64_t k, struct gemm_in a, int64_t step, const float *b,
-                          struct tile_out o)
-{
-    switch (o.end.kind) {
-    case GEMM_STORE:
-        panel_store(m, k, a, step, b, o);
-        break;
-    case GEMM_WEIGHTS:
-        panel_weights(m, k, a, step, b, o);
-        break;
-    case GEMM_PROBABILITIES:
-        panel_probabilities(m, k, a, step, b, o);
-        break;
-    case GEMM_GRADIENTS:
-        panel_gradients(m, k, a, step, b, o);
-        break;
-    case GEMM_BIASED:
-        panel_biased(m, k, a, step, b, o);
-        break;
+/*
+ * One function per kind and size, so that the constants of one do not occupy registers in another; together
+ * they would take a compiler minutes. Only A of GEMM_STORE may be read along its columns.
+ */
+#define TILES(kind, vectors, height)                                                                         \
+    NOINLINE void tiles_##kind##_##vectors##_##height(int64_t count, int64_t k, struct gemm_in a,            \
+                                                      const float *b, const struct tile_out *o)              \
+    {                                                                                                        \
+        if (kind == GEMM_STORE && a.row == 1)                                                                \
+            tiles_of_depth(kind, vectors, height, BY_COLUMNS, count, k, a, b, o);                            \
+        else                                                                                                 \
+            tiles_of_depth(kind, vectors, height, BY_ROWS, count, k, a, b, o);                               \
     }
+#define TILES_NAME(kind, vectors, height) tiles_##kind##_##vectors##_##height,
+
+#define HEIGHTS_4(X, kind, v) X(kind, v, 1) X(kind, v, 2) X(kind, v, 3) X(kind, v, 4)
+#define HEIGHTS_6(X, kind, v) HEIGHTS_4(X, kind, v) X(kind, v, 5) X(kind, v, 6)
+#if MR == 12
+#define HEIGHTS(X, kind, v)                                                                                  \
+    HEIGHTS_6(X, kind, v)                                                                                    \
+    X(kind, v, 7) X(kind, v, 8) X(kind, v, 9) X(kind, v, 10) X(kind, v, 11) X(kind, v, 12)
+#elif MR == 6
+#define HEIGHTS HEIGHTS_6
+#else
+#define HEIGHTS HEIGHTS_4
+#endif
+#if GEMM_VECTORS == 2
+#define SIZES(X, kind) HEIGHTS(X, kind, 1) HEIGHTS(X, kind, 2)
+#else
+#define SIZES(X, kind) HEIGHTS(X, kind, 1) HEIGHTS(X, kind, 2) HEIGHTS(X, kind, 3) HEIGHTS(X, kind, 4)
+#endif
+
+SIZES(TILES, GEMM_STORE)
+SIZES(TILES, GEMM_WEIGHTS)
+SIZES(TILES, GEMM_PROBABILITIES)
+SIZES(TILES, GEMM_GRADIENTS)
+SIZES(TILES, GEMM_BIASED)
+
+static void tiles_of_size(int64_t vectors, int64_t height, int64_t count, int64_t k, struct gemm_in a,
+                          const float *b, const struct tile_out *o)
+{
+    static void (*const all[][GEMM_VECTORS * MR])(int64_t, int64_t, struct gemm_in, const float *,
+                                                  const struct tile_out *) = {
+        [GEMM_STORE] = {SIZES(TILES_NAME, GEMM_STORE)},
+        [GEMM_WEIGHTS] = {SIZES(TILES_NAME, GEMM_WEIGHTS)},
+        [GEMM_PROBABILITIES] = {SIZES(TILES_NAME, GEMM_PROBABILITIES)},
+        [GEMM_GRADIENTS] = {SIZES(TILES_NAME, GEMM_GRADIENTS)},
+        [GEMM_BIASED] = {SIZES(TILES_NAME, GEMM_BIASED)},
+    };
+    all[o->end.kind][(vectors - 1) * MR + height - 1](count, k, a, b, o);
+}
+
+/*
+ * How m rows are divided into tiles of almost the same height, so that none is nearly empty: `tall` tiles of
+ * this height, then others that have a row less.
+ */
+struct tiling {
+    int64_t count, height, tall;
+};
+
+static struct tiling tiling_of(int64_t m)
+{
+    int64_t count = blocks_of(m, MR), height = blocks_of(m, count);
+    return (struct tiling){count, height, m - count * (height - 1)};
+}
+
+/* A column of tiles: all rows of C for one panel of B. */
+static void panel(int64_t m, int64_t k, struct gemm_in a, const float *b, struct tile_out o)
+{
+    struct tiling t = tiling_of(m);
+    int64_t vectors = blocks_of(o.cols, LANES), rows = t.tall * t.height;
+    o.pace = max_of(1, vectors * LANES / t.count);
+    o.ahead = b + k * vectors * LANES;
+    tiles_of_size(vectors, t.height, t.tall, k, a, b, &o);
+    if (t.tall == t.count)
+        return;
+    a.at += rows * (a.col ? a.row : k);
+    o.ahead += t.tall * k * o.pace;
+    move_down(rows, &o);
+    tiles_of_size(vectors, t.height - 1, t.count - t.tall, k, a, b, &o);
 }
 
 /* Panels are processed `depth` steps of k at a time. */
@@ -331,13 +365,15 @@ static void product(int64_t m, int64_t n, int64_t k, int64_t depth, struct gemm_
                     struct tile_out o)
 {
     bool acc = o.acc;
+    const float *bias = o.bias;
     for (int64_t j = 0; j < n; j += NR, o.c += NR) {
         o.cols = (int)min_of(NR, n - j);
         int64_t width = round_up(o.cols, LANES);
         for (int64_t p = 0; p < k; p += depth) {
             struct gemm_in ap = {a.at + p * a.col, a.row, a.col};
             o.acc = acc || p > 0;
-            panel_of_kind(m, min_of(depth, k - p), ap, MR * a.row, packed + j * k + p * width, o);
+            o.bias = bias && p + depth >= k ? bias + j : NULL;
+            panel(m, min_of(depth, k - p), ap, packed + j * k + p * width, o);
         }
         if (o.end.p)
             o.end.p += NR;
@@ -351,6 +387,12 @@ void gemm_packed(int64_t m, int64_t n, int64_t k, struct gemm_in a, const float 
                  int64_t ldc, bool acc)
 {
     product(m, n, k, GEMM_DEPTH, a, packed, (struct tile_out){.c = c, .ldc = ldc, .acc = acc});
+}
+
+void gemm_biased(int64_t m, int64_t n, int64_t k, struct gemm_in a, const float *packed, float *c,
+                 int64_t ldc, const float *bias)
+{
+    product(m, n, k, GEMM_DEPTH, a, packed, (struct tile_out){.c = c, .ldc = ldc, .bias = bias});
 }
 
 void gemm_fused(int64_t m, int64_t n, int64_t k, struct gemm_in a, const float *packed, float *c, int64_t ldc,
@@ -421,19 +463,23 @@ void gemm_pack(int64_t k, int64_t n, struct gemm_in b, float *packed)
 }
 
 /*
- * A (m x k) in tiles of MR rows, each of length k, as BY_COLUMNS reads them; rows beyond the last are zero.
+ * A (m x k), tile by tile, each as its k columns one after another. Columns are copied with what follows
+ * them, which the next one overwrites.
  */
 static void pack_rows(int64_t m, int64_t k, struct gemm_in a, float *to)
 {
-    for (int64_t i = 0; i < m; i += MR)
-        for (int64_t p = 0; p < k; p++, to += MR) {
+    struct tiling t = tiling_of(m);
+    for (int64_t i = 0, height = t.height; i < m; i += height) {
+        height = i < t.tall * t.height ? t.height : t.height - 1;
+        for (int64_t p = 0; p < k; p++, to += height) {
             const float *from = a.at + i * a.row + p * a.col;
             if (a.row == 1 && i + MR <= m)
                 memcpy(to, from, MR * sizeof(float));
             else
-                for (int64_t r = 0; r < MR; r++)
-                    to[r] = i + r < m ? from[r * a.row] : 0;
+                for (int64_t r = 0; r < height; r++)
+                    to[r] = from[r * a.row];
         }
+    }
 }
 
 void gemm_outer(int64_t m, int64_t n, int64_t k, struct gemm_in a, struct gemm_in b, float *c, int64_t ldc,
@@ -444,10 +490,7 @@ void gemm_outer(int64_t m, int64_t n, int64_t k, struct gemm_in a, struct gemm_i
         int64_t depth = min_of(GEMM_DEPTH, k - p);
         pack_rows(m, depth, (struct gemm_in){a.at + p * a.col, a.row, a.col}, scratch);
         gemm_pack(depth, n, (struct gemm_in){b.at + p * b.row, b.row, b.col}, packed);
-        for (int64_t j = 0; j < n; j += NR) {
-            int cols = (int)min_of(NR, n - j);
-            struct tile_out o = {.c = c + j, .ldc = ldc, .cols = cols, .acc = acc || p > 0};
-            panel_store(m, depth, (struct gemm_in){scratch, 1, MR}, depth * MR, packed + j * depth, o);
-        }
+        product(m, n, depth, depth, (struct gemm_in){scratch, 1, 0}, packed,
+                (struct tile_out){.c = c, .ldc = ldc, .acc = acc || p > 0});
     }
 }

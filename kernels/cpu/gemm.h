@@ -63,6 +63,7 @@ enum { GEMM_GAP = THREAD_GAP / sizeof(float) };
 
 #define gemm_pack   CPU(gemm_pack)
 #define gemm_packed CPU(gemm_packed)
+#define gemm_biased CPU(gemm_biased)
 #define gemm_fused  CPU(gemm_fused)
 #define gemm_outer  CPU(gemm_outer)
 
@@ -83,6 +84,10 @@ static inline void gemm_scale(int64_t n, float *x, float factor)
 /* C (m x n, row-major) = A B, or C += A B if acc. One of a.row, a.col is 1. */
 void gemm_packed(int64_t m, int64_t n, int64_t k, struct gemm_in a, const float *packed, float *c,
                  int64_t ldc, bool acc);
+
+/* C = A B, and bias (n floats; null: none) added to each row. */
+void gemm_biased(int64_t m, int64_t n, int64_t k, struct gemm_in a, const float *packed, float *c,
+                 int64_t ldc, const float *bias);
 
 /* Operations on a tile of C while it is in registers; `shift`, unless for GEMM_WEIGHTS, has an element per
  * row. */
@@ -125,9 +130,9 @@ static inline int64_t gemm_outer_scratch(int64_t m, int64_t n)
 
 /* Where each thread has a share of the rows, as in the ops before and after, and packs B for itself. */
 enum {
-    GEMM_FEW = 1 << 16,        /* floats of A in a share, at most: it stays in the second-level cache */
-    GEMM_SMALL = 1 << 15,      /* floats of B, at most */
-    GEMM_BLOCK = 2 * GEMM_ROWS /* rows at a time */
+    GEMM_FEW = 1 << 16,   /* floats of A in a share, at most: it stays in the second-level cache */
+    GEMM_SMALL = 1 << 15, /* floats of B, at most */
+    GEMM_BLOCK = 128      /* rows at a time */
 };
 
 /*

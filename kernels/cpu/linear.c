@@ -27,26 +27,26 @@ static struct layer layer_of(const struct linear_args *a, bool blas)
     return (struct layer){a, blas, a->call.scratch, grid};
 }
 
-/* packed: of columns j .. of w'. */
+/* Columns j .. of z, with the bias; packed: of the same columns of w'. */
 static void product(const struct layer *l, const float *packed, int64_t i, int64_t rows, int64_t j,
                     int64_t cols, struct mat z)
 {
     struct mat x = l->a->x, w = l->a->w;
+    const float *bias = mat_present(l->a->b) ? row_of(l->a->b, 0) + j : NULL;
     float *to = row_of(z, i) + j;
-    if (l->blas)
-        blas_product(rows, cols, x.cols, gemm_in(row_of(x, i), x.ld), gemm_transposed(row_of(w, j), w.ld), to,
-                     z.ld, false);
-    else
-        gemm_packed(rows, cols, x.cols, gemm_in(row_of(x, i), x.ld), packed, to, z.ld, false);
+    if (!l->blas)
+        return gemm_biased(rows, cols, x.cols, gemm_in(row_of(x, i), x.ld), packed, to, z.ld, bias);
+    blas_product(rows, cols, x.cols, gemm_in(row_of(x, i), x.ld), gemm_transposed(row_of(w, j), w.ld), to,
+                 z.ld, false);
+    for (int64_t r = 0; r < rows && bias; r++)
+        add_accumulators(cols, to + r * z.ld, true, bias, 1, 0);
 }
 
 /* Rows i .. and columns j .. of y. */
 static void block(const struct layer *l, const float *packed, int64_t i, int64_t rows, int64_t j,
                   int64_t cols)
 {
-    static const float zeros[STRIP];
     const struct linear_args *a = l->a;
-    bool plain = !a->act && !mat_present(a->b) && !mat_present(a->pre);
     struct mat z = mat_present(a->pre) ? a->pre : a->y, y = a->y;
     if (l->blas)
         product(l, NULL, i, rows, j, cols, z);
@@ -56,9 +56,8 @@ static void block(const struct layer *l, const float *packed, int64_t i, int64_t
             product(l, packed + (s - j) * a->x.cols, i, rows, s, width, z);
         struct mat z_strip = {.data = row_of(z, i) + s, .ld = z.ld};
         struct mat y_strip = {.data = row_of(y, i) + s, .ld = y.ld};
-        if (!plain)
-            finish_strip(a->act, rows, width, z_strip, mat_present(a->b) ? row_of(a->b, 0) + s : zeros,
-                         y_strip);
+        if (a->act || mat_present(a->pre))
+            finish_strip(a->act, rows, width, z_strip, y_strip);
     }
 }
 

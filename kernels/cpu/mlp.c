@@ -41,8 +41,9 @@ static void layer(int64_t rows, int64_t m, int64_t k, struct gemm_in x, const fl
     for (int64_t j = 0; j < m; j += PANEL) {
         struct mat strip = {.data = y + j, .ld = ldy};
         int64_t cols = min_of(PANEL, m - j);
-        gemm_packed(rows, cols, k, x, packed + j * k, y + j, ldy, false);
-        finish_strip(act, rows, cols, strip, b + j, strip);
+        gemm_biased(rows, cols, k, x, packed + j * k, y + j, ldy, b + j);
+        if (act)
+            finish_strip(act, rows, cols, strip, strip);
     }
 }
 
