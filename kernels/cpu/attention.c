@@ -221,7 +221,7 @@ static void get_bias(const struct head_layout *s, struct tile t, int heads, int6
 static void begin_rows(const struct head_layout *s, struct tile t)
 {
     struct state *state = t.state;
-    memset(state->sums, 0, (size_t)(round_up(t.b.rows, GEMM_ROWS) * LANES) * sizeof(float));
+    memset(state->sums, 0, (size_t)(t.b.rows * LANES) * sizeof(float));
     memset(state->top, 0, sizeof state->top);
     for (int64_t i = 0; i < t.b.rows && s->folds; i++) {
         const float *from = row_of(s->a->from, t.b.first + i) + t.h * s->dh;

@@ -47,14 +47,12 @@ enum {
 
 struct head_layout {
     const struct attention_backward_args *a;
-    struct offsets key_rows; /* rows of k and v of each graph */
-    int64_t dh, width;       /* columns of a head, actual and as packed */
-    int parts, group;        /* of keys; heads of a task */
-    int64_t queries;         /* at a time */
-    int64_t rows;            /* of lse and delta: N, plus those that the last tile reads beyond */
-    float scale, *lse, *rest, *delta, *dq_parts,
-        *workspaces;    /* scratch: H x rows, parts of N x D; per thread */
-    int64_t per_thread; /* floats of a thread */
+    struct offsets key_rows;                                  /* rows of k and v of each graph */
+    int64_t dh, width;                                        /* columns of a head, actual and as packed */
+    int parts, group;                                         /* of keys; heads of a task */
+    int64_t queries;                                          /* at a time */
+    float scale, *lse, *rest, *delta, *dq_parts, *workspaces; /* scratch: H x N, parts of N x D; per thread */
+    int64_t per_thread;                                       /* floats of a thread */
     struct task_queue *queues;
     const struct mask *mask; /* of dropout; null: none */
     int64_t *pairs;          /* with dropout or a bias: the pairs of the graphs before each */
@@ -111,9 +109,8 @@ static struct head_layout heads_of(const struct attention_backward_args *a, int6
     s.parts = (int)max_of(1, min_of(blocks_of(TASKS, graph_count(a->graphs) * groups_of(&s)), most));
     struct workspace unused[GROUP];
     s.per_thread = lay_out(&s, NULL, unused) + THREAD_GAP / (int64_t)sizeof(float);
-    s.rows = n + GEMM_ROWS;
-    int64_t sizes[] = {s.rows * a->heads, s.rows * a->heads, s.rows * a->heads,
-                       s.parts > 1 ? s.parts * mat_size(a->q) : 0, s.per_thread * a->call.threads};
+    int64_t sizes[] = {n * a->heads, n * a->heads, n * a->heads, s.parts > 1 ? s.parts * mat_size(a->q) : 0,
+                       s.per_thread * a->call.threads};
     float **parts[] = {&s.lse, &s.rest, &s.delta, &s.dq_parts, &s.workspaces};
     *bytes = 0;
     for (int i = 0; i < 5; i++) {
@@ -152,7 +149,7 @@ static void delta_row(const struct head_layout *s, int64_t i)
 {
     for (int h = 0; h < s->a->heads; h++) {
         const float *y = row_of(s->a->y, i) + h * s->dh, *dy = row_of(s->a->dy, i) + h * s->dh;
-        int64_t at = h * s->rows + i;
+        int64_t at = h * s->a->q.rows + i;
         struct softmax_base lse = softmax_base_of(doubles_of(s->a->lse, i)[h]);
         s->lse[at] = pair_bias_top(lse.high);
         s->rest[at] = lse.rest;
@@ -218,7 +215,7 @@ static void drop(const struct head_layout *s, const struct workspace *r, struct 
     int64_t n = graph_size(s->key_rows, b.g), first = b.h * s->a->graphs.pairs + pair_at(s, b);
     for (int64_t i = 0; i < b.rows; i++)
         drop_row(*s->mask, first + i * n, b.keys, r->p + i * LD, r->ds + i * LD,
-                 s->delta[b.h * s->rows + b.first + i]);
+                 s->delta[b.h * s->a->q.rows + b.first + i]);
 }
 
 static bool any_far(int64_t n, const float *lse)
@@ -234,7 +231,7 @@ static void queries(const struct head_layout *s, const struct workspace *r, stru
     const struct attention_backward_args *a = s->a;
     int64_t first = b.first, rows = b.rows, keys = b.keys, column = b.h * s->dh;
     struct gemm_in q = rows_in(a->q, first, column), dy = rows_in(a->dy, first, column);
-    int64_t at = b.h * s->rows + first;
+    int64_t at = b.h * s->a->q.rows + first;
     bool begin = first == graph_first(a->graphs, b.g);
     bool biased = mat_present(a->bias), stored = mat_present(a->m) || any_far(rows, s->lse + at);
     struct gemm_end p = {.kind = stored   ? GEMM_STORE

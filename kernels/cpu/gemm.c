@@ -401,22 +401,48 @@ void gemm_fused(int64_t m, int64_t n, int64_t k, struct gemm_in a, const float *
     product(m, n, k, k, a, packed, (struct tile_out){.c = c, .ldc = ldc, .end = end});
 }
 
-/* to[p][0 .. 3] = four rows' element p, for p < k. */
-static void transpose4(int64_t k, const float *const row[4], float *to, int64_t width)
+/* Within each four lanes, elements of x (0 to 3) and of y (4 to 7). */
+#define LANE(l, i)          ((i) % 4 + (l)*4 + (i) / 4 * LANES)
+#define FOUR(l, i, j, k, m) LANE(l, i), LANE(l, j), LANE(l, k), LANE(l, m)
+#if LANES == 16
+#define SHUFFLE(x, y, ...)                                                                                   \
+    __builtin_shufflevector(x, y, FOUR(0, __VA_ARGS__), FOUR(1, __VA_ARGS__), FOUR(2, __VA_ARGS__),          \
+                            FOUR(3, __VA_ARGS__))
+#elif LANES == 8
+#define SHUFFLE(x, y, ...) __builtin_shufflevector(x, y, FOUR(0, __VA_ARGS__), FOUR(1, __VA_ARGS__))
+#else
+#define SHUFFLE(x, y, ...) __builtin_shufflevector(x, y, FOUR(0, __VA_ARGS__))
+#endif
+
+/* Elements p .. p + 3 of every fourth row. */
+INLINE vec fours(const float *const *row, int64_t p)
+{
+#define AT(i) (*(const vec4 *)(row[i] + p))
+#if LANES == 4
+    return AT(0);
+#elif LANES == 8
+    return __builtin_shufflevector(AT(0), AT(4), 0, 1, 2, 3, 4, 5, 6, 7);
+#else
+    __m512 x = _mm512_insertf32x4(_mm512_castps128_ps512((__m128)AT(0)), (__m128)AT(4), 1);
+    return (vec)_mm512_insertf32x4(_mm512_insertf32x4(x, (__m128)AT(8), 2), (__m128)AT(12), 3);
+#endif
+}
+
+/* to[p][0 .. LANES - 1] = the rows' elements p, for p < k. */
+static void transpose(int64_t k, const float *const row[LANES], float *to, int64_t width)
 {
     int64_t p = 0;
     for (; p + 4 <= k; p += 4, to += 4 * width) {
-        vec4 a = *(const vec4 *)(row[0] + p), b = *(const vec4 *)(row[1] + p);
-        vec4 c = *(const vec4 *)(row[2] + p), d = *(const vec4 *)(row[3] + p);
-        vec4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), AB = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-        vec4 cd = __builtin_shufflevector(c, d, 0, 4, 1, 5), CD = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-        *(vec4 *)to = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
-        *(vec4 *)(to + width) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
-        *(vec4 *)(to + 2 * width) = __builtin_shufflevector(AB, CD, 0, 1, 4, 5);
-        *(vec4 *)(to + 3 * width) = __builtin_shufflevector(AB, CD, 2, 3, 6, 7);
+        vec a = fours(row, p), b = fours(row + 1, p), c = fours(row + 2, p), d = fours(row + 3, p);
+        vec ab = SHUFFLE(a, b, 0, 4, 1, 5), AB = SHUFFLE(a, b, 2, 6, 3, 7);
+        vec cd = SHUFFLE(c, d, 0, 4, 1, 5), CD = SHUFFLE(c, d, 2, 6, 3, 7);
+        *(vec *)to = SHUFFLE(ab, cd, 0, 1, 4, 5);
+        *(vec *)(to + width) = SHUFFLE(ab, cd, 2, 3, 6, 7);
+        *(vec *)(to + 2 * width) = SHUFFLE(AB, CD, 0, 1, 4, 5);
+        *(vec *)(to + 3 * width) = SHUFFLE(AB, CD, 2, 3, 6, 7);
     }
     for (; p < k; p++, to += width)
-        for (int j = 0; j < 4; j++)
+        for (int j = 0; j < LANES; j++)
             to[j] = row[j][p];
 }
 
@@ -428,15 +454,17 @@ static void transpose4(int64_t k, const float *const row[4], float *to, int64_t 
 static void pack_transposed(int64_t k, int64_t cols, int64_t width, struct gemm_in b, float *to)
 {
     enum { LINE = 16 /* floats */, AHEAD = 4 * LINE };
-    for (int64_t p = 0; p < k; p += LINE)
-        for (int64_t j = 0; j < width; j += 4) {
-            const float *row[4];
-            for (int i = 0; i < 4; i++) {
+    for (int64_t p = 0; p < k; p += LINE) {
+        int64_t ahead = p + AHEAD < k ? AHEAD : width * b.col + min_of(0, AHEAD - k);
+        for (int64_t j = 0; j < width; j += LANES) {
+            const float *row[LANES];
+            for (int i = 0; i < LANES; i++) {
                 row[i] = b.at + min_of(j + i, cols - 1) * b.col + p;
-                __builtin_prefetch(row[i] + AHEAD);
+                __builtin_prefetch(row[i] + ahead);
             }
-            transpose4(min_of(LINE, k - p), row, to + p * width + j, width);
+            transpose(min_of(LINE, k - p), row, to + p * width + j, width);
         }
+    }
 }
 
 /* The same, but the missing columns are zero. */

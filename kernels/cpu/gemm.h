@@ -110,8 +110,8 @@ struct gemm_end {
 
 /*
  * C = `end` applied to A B, each element of which is one chain over k: its bits are the same for every kind.
- * Except for GEMM_STORE, whole tiles are written: C, p, shift and sums are padded to a multiple of GEMM_ROWS
- * rows and of GEMM_LANES columns.
+ * Except for GEMM_STORE, A is read along its rows, and whole vectors are written: C and p are padded to a
+ * multiple of GEMM_LANES columns.
  */
 void gemm_fused(int64_t m, int64_t n, int64_t k, struct gemm_in a, const float *packed, float *c, int64_t ldc,
                 struct gemm_end end);
