@@ -99,8 +99,8 @@ $(BUILD)/probed: tests/machine.sh tests/machine_cuda.sh $(look_again)
 # Under sanitizers the baseline alone, compiled for the best set of this machine: others would repeat its loops.
 cpu_has  = $(and $(filter $1,$(ISAS)),$(shell grep -om1 '$2' /proc/cpuinfo))
 isas    := $(if $(san),base,$(ISAS))
-best    := $(if $(san),$(if $(call cpu_has,avx512,avx512vl),-march=x86-64-v4 -mprefer-vector-width=512,$(if \
-             $(call cpu_has,avx2,avx2),-march=x86-64-v3)))
+best    := $(if $(call cpu_has,avx512,avx512vl),-march=x86-64-v4 -mprefer-vector-width=512,$(if \
+             $(call cpu_has,avx2,avx2),-march=x86-64-v3))
 mains   := $(wildcard bench/*.c)
 checks  := $(patsubst %.c,%,$(wildcard tests/test_*.c))
 # Tests of what is read, judged and written, as small as they are large: under sanitizers they find what they find
@@ -138,7 +138,7 @@ $(OBJ)/%.count.o:        language := -x c++
 $(OBJ)/%.f32.o:          way := -DREF_F32
 $(OBJ)/%.f64.o:          way := -DREF_F64
 $(OBJ)/%.count.o:        way := -DREF_COUNT -O2 $(CXX_FLAGS)
-$(OBJ)/%.base.o:         way := $(fast) -DISA=base $(best)
+$(OBJ)/%.base.o:         way := $(fast) -DISA=base $(if $(san),$(best))
 $(OBJ)/%.avx2.o:         way := $(fast) -DISA=avx2 -march=x86-64-v3
 $(OBJ)/%.avx512.o:       way := $(fast) -DISA=avx512 -march=x86-64-v4 -mprefer-vector-width=512
 $(OBJ)/kernels/isa.o $(OBJ)/kernels/peak.o: way := $(foreach way,AVX2 AVX512,-DISA_$(way)=$(words $(filter $(way:AVX%=avx%),$(isas))))
@@ -370,10 +370,10 @@ emulated_lib   := $(BUILD)/emulated/cuda/libgtmark_cuda.so
 emulator_obj   := $(patsubst %,$(BUILD)/emulated/obj/%.o,$(wildcard tests/emulator/*.cc))
 $(emulator_obj): $(BUILD)/emulated/obj/%.o: % $(BUILD)/config.mk $(BUILD)/cuda.mk Makefile
 	@mkdir -p $(@D) && $(call say,compiling,$(@:$(BUILD)/%=%))
-	$(Q)$(CC) -x c++ $(CXX_FLAGS) -O3 $(warnings) -g1 -fPIC -ffp-contract=off -I. $(CUDA_INCLUDE) $(CFLAGS) -MMD -MP -c $< -o $@
+	$(Q)$(CC) -x c++ $(CXX_FLAGS) -O3 $(best) $(warnings) -g1 -fPIC -fno-semantic-interposition -ffp-contract=off -I. $(CUDA_INCLUDE) $(CFLAGS) -MMD -MP -c $< -o $@
 $(emulated_lib): $(cuda_obj) $(emulator_obj)
 	@mkdir -p $(@D) && $(call say,linking,$@)
-	$(Q)$(CC) -shared -Wl,-z,defs $^ $(LDFLAGS) -lstdc++ -lm -o $@
+	$(Q)$(CC) -shared -Wl,-z,defs,-Bsymbolic $^ $(LDFLAGS) -lstdc++ -lm -o $@
 
 # The example for GPUs, as its author builds it; for the emulated device also with each of its faults.
 ifeq ($(HAVE_CUDA)$(san),1)

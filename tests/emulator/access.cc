@@ -29,19 +29,24 @@ static bool by_other_blocks(enum place place, uint32_t time, int thread)
     return place == DEVICE && time >= block_now.launched && (time < block_now.began || thread == BLOCKS);
 }
 
-static void expect_order(enum place place, const char *does, const char *did, uint32_t time, int other)
+static void fail_order(enum place place, const char *does, const char *did, uint32_t time, int other)
 {
     const char *memory = place == SHARED ? "shared" : "device";
     if (by_other_blocks(place, time, other))
         emulator_fail("%s %s memory that another block %s", does, memory, did);
-    if (time != block_now.time || other == block_now.thread)
-        return;
     if (other == SEVERAL)
         emulator_fail("%s %s memory that other threads %s since the last barrier", does, memory, did);
     emulator_fail("%s %s memory that thread %d %s since the last barrier", does, memory, other, did);
 }
 
-static void read_word(enum place place, word_access &w)
+/* Inline, since most of the emulator's time is that of these. */
+static inline void expect_order(enum place place, const char *does, const char *did, uint32_t time, int other)
+{
+    if (by_other_blocks(place, time, other) || (time == block_now.time && other != block_now.thread))
+        fail_order(place, does, did, time, other);
+}
+
+template <enum place place> static inline void read_word(word_access &w)
 {
     int thread = block_now.thread;
     expect_order(place, "reads", "wrote", w.written, w.writer);
@@ -52,7 +57,7 @@ static void read_word(enum place place, word_access &w)
     w.read = block_now.time;
 }
 
-static void write_word(enum place place, word_access &w)
+template <enum place place> static inline void write_word(word_access &w)
 {
     expect_order(place, "writes", "wrote", w.written, w.writer);
     expect_order(place, "writes", "read", w.read, w.reader);
@@ -60,16 +65,27 @@ static void write_word(enum place place, word_access &w)
     w.written = block_now.time;
 }
 
+template <enum place place> static inline void access_words(word_access *first, word_access *end, bool writes)
+{
+    if (writes)
+        for (; first < end; first++)
+            write_word<place>(*first);
+    else
+        for (; first < end; first++)
+            read_word<place>(*first);
+}
+
 void access_shared(const char *at, size_t bytes, bool writes)
 {
-    size_t first = (size_t)(at - shared.start) / WORD, last = (size_t)(at + bytes - 1 - shared.start) / WORD;
-    for (size_t i = first; i <= last; i++) {
+    size_t first = (size_t)(at - shared.start) / WORD,
+           end = (size_t)(at + bytes - 1 - shared.start) / WORD + 1;
+    for (size_t i = first; i < end; i++) {
         if (!writes && shared.words[i].written < block_now.began)
             emulator_fail("reads shared memory that no thread of the block has written");
         if (shared.copied[i] == block_now.began)
             emulator_fail("%s shared memory that a copy writes, not waited for", writes ? "writes" : "reads");
-        (writes ? write_word : read_word)(SHARED, shared.words[i]);
     }
+    access_words<SHARED>(&shared.words[first], &shared.words[end], writes);
 }
 
 void access_copied(const char *to, size_t bytes, bool begins)
@@ -86,9 +102,7 @@ void access_device(const char *at, size_t bytes, bool writes)
         memory_mark(at, bytes);
     else if (memory_fresh(at, bytes))
         emulator_fail("reads device memory that was never written");
-    word_access *first = memory_word(at), *last = memory_word(at + bytes - 1);
-    for (word_access *w = first; w <= last; w++)
-        (writes ? write_word : read_word)(DEVICE, *w);
+    access_words<DEVICE>(memory_word(at), memory_word(at + bytes - 1) + 1, writes);
 }
 
 void access_expect_aligned(const void *address, size_t bytes, bool writes)

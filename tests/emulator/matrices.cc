@@ -33,25 +33,58 @@ static double bf16_element(uint32_t bits, int which)
     return float_of(which ? bits & 0xffff0000 : bits << 16);
 }
 
-/* The sum of terms that lose what is below the last bit of a float of the largest one's size, as does the
- * sum. */
-static float cut_sum(const double *terms, int count)
+enum { COLUMNS = 8 };
+
+/* 2^n, of a normal number. */
+static double power_of_two(int64_t n)
 {
-    double largest = 0, plain = 0;
-    for (int k = 0; k < count; k++) {
-        largest = std::fmax(largest, std::fabs(terms[k]));
-        plain += terms[k];
+    int64_t bits = (n + DBL_MAX_EXP - 1) << (DBL_MANT_DIG - 1);
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* Without what is below the last bit of a float. */
+static double cut(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits &= ~(uint64_t)0 << (DBL_MANT_DIG - FLT_MANT_DIG);
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/*
+ * d += a b, for a row of a: products of numbers with few bits are exact, and normal or zero, in double. Bits
+ * of positive doubles are ordered as these are, and those of NaN are the largest.
+ */
+template <int depth> static void add_products(float *d, const double *a, const double (*b)[COLUMNS])
+{
+    const int64_t infinite = (int64_t)(2 * DBL_MAX_EXP - 1) << (DBL_MANT_DIG - 1);
+    double terms[depth + 1][COLUMNS], scale[COLUMNS], plain[COLUMNS] = {};
+    int64_t largest[COLUMNS] = {}, shift[COLUMNS];
+    int32_t sum[COLUMNS] = {};
+    for (int k = 0; k <= depth; k++)
+        for (int c = 0; c < COLUMNS; c++) {
+            int64_t bits;
+            terms[k][c] = k ? a[k - 1] * b[k - 1][c] : (double)d[c];
+            plain[c] += terms[k][c];
+            memcpy(&bits, &terms[k][c], sizeof bits);
+            largest[c] = std::max(largest[c], bits & INT64_MAX);
+        }
+    for (int c = 0; c < COLUMNS; c++) {
+        bool finite = largest[c] < infinite;
+        shift[c] = finite ? FLT_MANT_DIG + DBL_MAX_EXP - 2 - (largest[c] >> (DBL_MANT_DIG - 1)) : 0;
+        scale[c] = largest[c] ? power_of_two(shift[c]) : 0;
+        for (int k = 0; k <= depth && !finite; k++)
+            terms[k][c] = 0;
     }
-    if (largest == 0 || !std::isfinite(plain))
-        return (float)plain;
-    int shift = FLT_MANT_DIG - 1 - std::ilogb(largest), cut = 0;
-    double scale = std::ldexp(1.0, shift);
-    int64_t sum = 0;
-    for (int k = 0; k < count; k++)
-        sum += (int64_t)(terms[k] * scale);
-    while (std::abs(sum) >> cut >= (int64_t)1 << FLT_MANT_DIG)
-        cut++;
-    return (float)std::ldexp((double)(sum / ((int64_t)1 << cut)), cut - shift);
+    for (int k = 0; k <= depth; k++)
+        for (int c = 0; c < COLUMNS; c++)
+            sum[c] += (int32_t)(terms[k][c] * scale[c]);
+    for (int c = 0; c < COLUMNS; c++)
+        d[c] =
+            (float)(largest[c] && largest[c] < infinite ? cut(sum[c]) * power_of_two(-shift[c]) : plain[c]);
 }
 
 /*
@@ -60,24 +93,24 @@ static float cut_sum(const double *terms, int count)
  */
 template <int E> static void multiply(struct warp_product &p, double (*element)(uint32_t bits, int which))
 {
-    double a[16][8 * E], b[8][8 * E];
+    double a[16][8 * E], b[8 * E][COLUMNS];
+    float d[16][COLUMNS];
     for (int lane = 0; lane < LANES; lane++) {
         int group = lane / 4, in_group = lane % 4;
         for (int e = 0; e < E; e++) {
             for (int i = 0; i < 4; i++)
                 a[group + i % 2 * 8][(in_group + i / 2 * 4) * E + e] = element(p.a[lane][i], e);
             for (int i = 0; i < 2; i++)
-                b[group][(in_group + i * 4) * E + e] = element(p.b[lane][i], e);
+                b[(in_group + i * 4) * E + e][group] = element(p.b[lane][i], e);
         }
+        for (int i = 0; i < 4; i++)
+            d[group + i / 2 * 8][in_group * 2 + i % 2] = p.d[lane][i];
     }
+    for (int row = 0; row < 16; row++)
+        add_products<8 * E>(d[row], a[row], b);
     for (int lane = 0; lane < LANES; lane++)
-        for (int i = 0; i < 4; i++) {
-            int row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
-            double terms[8 * E + 1] = {(double)p.d[lane][i]};
-            for (int k = 0; k < 8 * E; k++)
-                terms[k + 1] = a[row][k] * b[column][k];
-            p.d[lane][i] = cut_sum(terms, 8 * E + 1);
-        }
+        for (int i = 0; i < 4; i++)
+            p.d[lane][i] = d[lane / 4 + i / 2 * 8][lane % 4 * 2 + i % 2];
 }
 
 void multiply_fragments(struct warp_product *p, enum matrix_type type)

@@ -153,20 +153,14 @@ struct to_bf16 {
     }
 };
 
-/* The host compiler uses the processor's instruction where there is one, and then for eight lanes. */
-__attribute__((target_clones("arch=haswell", "default"))) void fuse(const float *a, const float *b,
-                                                                    const float *c, float *out)
-{
-    for (int l = 0; l < LANES; l++)
-        out[l] = __builtin_fmaf(a[l], b[l], c[l]);
-}
-
+/* Copies, so that it is a loop over vectors. */
 void run_fused(warp &w, const instruction &i)
 {
     alignas(64) float in[3][LANES], out[LANES];
     for (int n = 0; n < 3; n++)
         memcpy(in[n], w.registers[(size_t)i.from[n]].bytes, sizeof in[n]);
-    fuse(in[0], in[1], in[2], out);
+    for (int l = 0; l < LANES; l++)
+        out[l] = __builtin_fmaf(in[0][l], in[1][l], in[2][l]);
     put(w, i.to[0], out);
 }
 
