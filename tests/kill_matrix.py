@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Which tests notice a fault in which source? One mutant for each source that tests/mutants.txt does not name.
 
-    nice tests/kill_matrix.py [--rooms analysis,bench,graphs,models] [--first N] [--minutes M]
+    nice tests/kill_matrix.py [--seed N] [--first N] [--minutes N] [--longest SECONDS]
 
 A mutant negates a condition, or leaves a statement out. All are compiled into one copy of the tree
 (build/kill_matrix/tree), each behind a switch, so that everything is built once; GTMARK_MUTANT chooses one. One run of
@@ -16,9 +16,6 @@ import json
 import os
 import random
 import re
-import resource
-import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -28,6 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 HOME = ROOT / "build/kill_matrix"
 TREE = HOME / "tree"
+ROOMS = ("analysis", "bench", "graphs", "models")  # in the order in which their mutants run
 
 SWITCH = """\
 #include <fcntl.h>
@@ -37,16 +35,14 @@ int gtmark_mutant(int number);
 /* 1 if this mutant is chosen; marks in the file $GTMARK_REACHED, a byte for each mutant, that it was reached. */
 int gtmark_mutant(int number)
 {
+    static unsigned char *reached = MAP_FAILED;
     static int chosen = -1;
-    static unsigned char *reached;
-    if (chosen < 0) {
-        const char *file = getenv("GTMARK_REACHED"), *mutant = getenv("GTMARK_MUTANT");
-        int fd = file ? open(file, O_RDWR) : -1;
-        void *map = fd < 0 ? MAP_FAILED : mmap(0, COUNT, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-        reached = map == MAP_FAILED ? 0 : map;
+    const char *file = getenv("GTMARK_REACHED"), *mutant = getenv("GTMARK_MUTANT");
+    if (chosen < 0 && file)
+        reached = mmap(0, COUNT, PROT_READ | PROT_WRITE, MAP_SHARED, open(file, O_RDWR), 0);
+    if (chosen < 0)
         chosen = mutant ? atoi(mutant) : COUNT;
-    }
-    if (reached)
+    if (reached != MAP_FAILED)
         reached[number] = 1;
     return number == chosen;
 }
@@ -55,80 +51,55 @@ int gtmark_mutant(int number)
 # Leaving these out changes no result: what they do is seen by sanitizers, or by nobody.
 HARMLESS = re.compile(r"\b(free|\w+_free|fclose|close|assert|fflush|munmap|prefetch\w*)\(")
 STATEMENT = re.compile(r"^ +(?!return|break|continue|goto|case|default|else|if|for|while|do\b)"
-                       r"(\*?\w[\w.\[\]>-]* [-+|&*]?= |[\w.>-]+\(|[\w.\[\]>-]+(\+\+|--);).*;$")
-CONDITION = re.compile(r"\b(if|while) \(")
-
-
-def blank(text):
-    """The text with comments and literals as spaces of the same length: brackets in them do not count."""
-    pattern = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
-    return pattern.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
-
-
-def closing(text, at):
-    """Where the bracket that opens at `at` closes."""
-    depth = 0
-    for i in range(at, len(text)):
-        depth += (text[i] == "(") - (text[i] == ")")
-        if depth == 0:
-            return i
-    raise ValueError("no closing bracket")
+                       r"((\*?\w[\w.\[\]>-]* [-+|&*]?= |[\w.>-]+\(|[\w.\[\]>-]+(\+\+|--);).*;) *$", re.M)
+CONDITION = re.compile(r"\b(?:if|while) \(")
+# Comments, literals and directives: brackets in them do not count.
+NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|^[ \t]*#(?:\\\n|[^\n])*', re.S | re.M)
 
 
 def candidates(text):
     """(begin, end, kind) of what can be mutated: a condition, or a statement of one line."""
-    bare = blank(text)
-    found, at, previous, macro = [], 0, "", False
-    for line, seen in zip(text.splitlines(True), bare.splitlines(True)):
-        code = seen.rstrip()
-        macro = macro or code.startswith("#")
-        if not macro:
-            whole = STATEMENT.match(code) and code.count("(") == code.count(")") and not HARMLESS.search(code)
-            if whole and (not previous or previous[-1] in ";{}"):
-                begin = at + len(code) - len(code.lstrip())
-                found.append((begin, at + len(code), "left out"))
-            for match in CONDITION.finditer(code):
-                begin = at + match.end() - 1
-                end = closing(bare, begin)
-                inside = bare[begin + 1:end]
-                if "=" not in re.sub(r"[=!<>]=", "", inside):  # an assignment in a condition stays as it is
-                    found.append((begin + 1, end, "negated"))
-        macro = macro and line.endswith("\\\n")
-        previous = code.strip() or previous
-        at += len(line)
-    return found
+    bare = NO_CODE.sub(lambda m: re.sub(r"[^\n#]", " ", m.group()), text)
+    found = [(*m.span(1), "left out") for m in STATEMENT.finditer(bare) if m[1].count("(") == m[1].count(")")
+             and bare[:m.start()].rstrip()[-1:] in ";{}" and not HARMLESS.search(m[1])]
+    for m in CONDITION.finditer(bare):
+        end = m.end()
+        while bare.count("(", m.end() - 1, end + 1) > bare.count(")", m.end(), end + 1):
+            end += 1
+        if "=" not in re.sub(r"[=!<>]=", "", bare[m.end():end]):  # an assignment in a condition stays as it is
+            found.append((m.end(), end, "negated"))
+    return sorted(found)
 
 
 def mutated(text, begin, end, kind, number):
-    old = text[begin:end]
-    if kind == "negated":
-        return f"{text[:begin]}gtmark_mutant({number}) ? !({old}) : !!({old}){text[end:]}"
-    return f"{text[:begin]}if (!gtmark_mutant({number})) {{ {old} }}{text[end:]}"
+    old, chosen = text[begin:end], f"gtmark_mutant({number})"
+    new = f"{chosen} ? !({old}) : !!({old})" if kind == "negated" else f"if (!{chosen}) {{ {old} }}"
+    return f"int gtmark_mutant(int number);\n#line 1\n{text[:begin]}{new}{text[end:]}"
 
 
-def draw(rooms, seed):
-    """One mutant of each source that has candidates and no mutant in the list."""
+def sources(*patterns):
+    return subprocess.run(["git", "ls-files", "--", *patterns], cwd=ROOT, check=True, capture_output=True,
+                          text=True).stdout.split("\n")[:-1]
+
+
+def draw(seed):
+    """One mutant of each source that has candidates and no mutant in the list; sources without; all sources."""
     named = set(re.findall(r"^mutant \S+ (\S+)", (ROOT / "tests/mutants.txt").read_text(), re.M))
-    files = subprocess.run(["git", "ls-files", "--", *(f"{room}/*.c" for room in rooms)], cwd=ROOT, check=True,
-                           capture_output=True, text=True).stdout.split()
-    mutants, without = [], []
+    mutants, without, files = [], [], sources(*(f"{room}/*.c" for room in ROOMS))
     for number, file in enumerate(files):
         text = (ROOT / file).read_text()
         places = [] if file in named else candidates(text)
-        if not places:
-            without += [file] if file not in named else []
-            continue
-        begin, end, kind = random.Random(f"{seed} {file}").choice(places)
-        place = f"{file}:{text.count(chr(10), 0, begin) + 1} {kind}: {' '.join(text[begin:end].split())}"
-        mutants.append({"place": place, "number": number, "file": file, "tried": [], "fate": "not run", "seconds": 0,
-                        "source": "int gtmark_mutant(int number);\n#line 1\n" + mutated(text, begin, end, kind, number)})
+        without += [file] if not places and file not in named else []
+        for begin, end, kind in random.Random(f"{seed} {file}").sample(places, min(1, len(places))):
+            place = f"{file}:{text.count(chr(10), 0, begin) + 1} {kind}: {' '.join(text[begin:end].split())}"
+            mutants.append({"place": place, "number": number, "file": file, "tried": [], "fate": "not run",
+                            "source": mutated(text, begin, end, kind, number)})
     return mutants, without, files
 
 
 def build(mutants, count):
     """The tree with all mutants; only what differs is written, so that make builds the rest alone."""
-    files = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\n")
-    texts = {file: (ROOT / file).read_bytes() for file in files if (ROOT / file).is_file()}
+    texts = {file: (ROOT / file).read_bytes() for file in sources() if (ROOT / file).is_file()}
     texts |= {m["file"]: m.pop("source").encode() for m in mutants}
     texts["kernels/mutant_switch.c"] = (f"#define COUNT {count}\n" + SWITCH).encode()
     for file, text in texts.items():
@@ -136,39 +107,27 @@ def build(mutants, count):
         if not path.is_file() or path.read_bytes() != text:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(text)
-            if (ROOT / file).is_file():
-                shutil.copymode(ROOT / file, path)
+            path.chmod((ROOT / file).stat().st_mode if (ROOT / file).is_file() else 0o644)
+    command = ["make", "CUDA=0", "MPI=0", "CFLAGS=-g0", "races=", "replays=", "fuzzers=", "tests"]
     with open(HOME / "build.log", "w") as log:
-        command = ["make", "CUDA=0", "MPI=0", "CFLAGS=-g0", "races=", "replays=", "fuzzers=", "tests"]
-        if subprocess.run(command, cwd=TREE, stdout=log, stderr=subprocess.STDOUT).returncode:
+        if subprocess.run(command, cwd=TREE, stdout=log, stderr=log).returncode:
             sys.exit(f"kill_matrix: the tree with mutants does not build: {log.name}")
 
 
 def run(program, cpu, wall, **variables):
     """(why it failed, or "", seconds of processor). Every process of it may take `cpu` seconds."""
-    with tempfile.TemporaryDirectory(dir="/tmp") as place:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
         environment = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP", GTMARK_SMALL="1", GTMARK_BUILD="build", TMPDIR=place,
                            OMP_WAIT_POLICY="passive", OPENBLAS_NUM_THREADS="1", **variables,
                            LD_PRELOAD=str(TREE / "build/tests/small_caches.so"))
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        with open(Path(place) / "output", "w+", errors="replace") as output:
-            process = subprocess.Popen([program], cwd=TREE, env=environment, stdin=subprocess.DEVNULL, stdout=output,
-                                       stderr=output, start_new_session=True,
-                                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu)))
-            try:
-                status = process.wait(wall)
-            except subprocess.TimeoutExpired:
-                status = "waited too long"
-            try:
-                os.killpg(process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-            process.wait()
-            output.seek(0)
-            wrong = [line.strip() for line in output if line.startswith("not ok") and "# SKIP" not in line]
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        before, output = os.times(), Path(place) / "output"
+        with open(output, "w") as out:
+            status = subprocess.run(["prlimit", f"--cpu={cpu}", "timeout", "-k", "1", str(wall), program], cwd=TREE,
+                                    env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out).returncode
+        after, said = os.times(), output.read_text(errors="replace").split("\n")
+        wrong = [line for line in said if line.startswith("not ok") and "# SKIP" not in line]
     why = wrong[0] if wrong else f"status {status}" if status else ""
-    return why, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return why, sum(after[2:4]) - sum(before[2:4])
 
 
 def lines(path):
@@ -181,24 +140,24 @@ def append(path, value):
         out.write(json.dumps(value) + "\n")
 
 
-def record(names, limit):
+def record(names, longest):
     """Each test without a mutant: its seconds and what it reaches, or why it is left out. Cheapest first."""
-    marks, tests = HOME / "reached", {}
+    marks, tests = HOME / "reached", []
     known = {test["id"]: test for test in lines(HOME / "tests.jsonl")}
     for path in sorted((TREE / "build/tests").glob("test_*")):
+        test = {"id": f"{path.name} {path.stat().st_mtime_ns}", "name": path.name}
         if path.suffix or not os.access(path, os.X_OK):
             continue
-        name = f"{path.name} {path.stat().st_mtime_ns}"
-        if name not in known:
+        if test["id"] not in known:
             marks.write_bytes(bytes(len(names)))
             begin = time.monotonic()
-            why, seconds = run(f"build/tests/{path.name}", limit, 20 * limit, GTMARK_REACHED=str(marks))
-            known[name] = {"id": name, "name": path.name, "failed": why, "seconds": seconds,
-                           "wall": time.monotonic() - begin,
-                           "reached": [name for name, mark in zip(names, marks.read_bytes()) if mark]}
-            append(HOME / "tests.jsonl", known[name])
-        tests[name] = known[name]
-    return sorted(tests.values(), key=lambda test: test["seconds"])
+            test["failed"], test["seconds"] = run(f"build/tests/{path.name}", longest, 20 * longest,
+                                                  GTMARK_REACHED=str(marks))
+            test["wall"] = time.monotonic() - begin
+            test["reached"] = [name for name, mark in zip(names, marks.read_bytes()) if mark]
+            append(HOME / "tests.jsonl", test)
+        tests.append(known.get(test["id"], test))
+    return sorted(tests, key=lambda test: test["seconds"] * len(test["reached"]))
 
 
 def attack(mutant, tests, until):
@@ -210,10 +169,9 @@ def attack(mutant, tests, until):
         if time.monotonic() > until:
             mutant["fate"] = "not run"
             return
-        why, seconds = run(f"build/tests/{test['name']}", int(3 * test["seconds"]) + 2, 10 * test["wall"] + 60,
-                           GTMARK_MUTANT=str(mutant["number"]))
+        why, _ = run(f"build/tests/{test['name']}", int(3 * test["seconds"]) + 2, 10 * test["wall"] + 60,
+                     GTMARK_MUTANT=str(mutant["number"]))
         mutant["tried"].append(test["id"])
-        mutant["seconds"] += seconds
         mutant["fate"] = "killed" if why else "survived"
         if why:
             mutant["by"] = f"{test['name']}: {why}"
@@ -223,7 +181,7 @@ def attack(mutant, tests, until):
 def summary(mutants, tests, without):
     fates = ("killed", "survived", "unreached", "not run")
     text = ["| room | mutants | " + " | ".join(fates) + " |", "|---|--:|" + "--:|" * len(fates)]
-    for room in sorted({m["file"].split("/")[0] for m in mutants}):
+    for room in ROOMS:
         counts = [sum(m["fate"] == fate and m["file"].startswith(room + "/") for m in mutants) for fate in fates]
         text.append(f"| {room} | {sum(counts)} | " + " | ".join(map(str, counts)) + " |")
     left_out = [f"{test['name']} ({test['failed']})" for test in tests if test["failed"]]
@@ -237,20 +195,18 @@ def summary(mutants, tests, without):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rooms", default="analysis,bench,graphs,models", type=lambda text: text.split(","),
-                        help="in the order in which their mutants run")
     parser.add_argument("--seed", type=int, default=1, help="draws the mutants, and their order within a room")
     parser.add_argument("--first", type=int, help="only so many mutants, then a forecast for all")
     parser.add_argument("--minutes", type=float, default=180, help="of attacks, by the clock")
     parser.add_argument("--longest", type=int, default=30, help="seconds of processor that a clean test may take")
     arguments = parser.parse_args()
-    mutants, without, files = draw(arguments.rooms, arguments.seed)
+    mutants, without, files = draw(arguments.seed)
     build(mutants, len(files))
     tests = record(files, arguments.longest)
     earlier = {m["place"]: m for m in lines(HOME / "mutants.jsonl")}
     mutants = [m | earlier.get(m["place"], {}) for m in mutants]
     order = random.Random(arguments.seed).sample(mutants, len(mutants))
-    order.sort(key=lambda m: arguments.rooms.index(m["file"].split("/")[0]))
+    order.sort(key=lambda m: ROOMS.index(m["file"].split("/")[0]))
     begin = time.monotonic()
     for mutant in order[:arguments.first]:
         if mutant["fate"] != "killed":

@@ -206,6 +206,31 @@ TEST(test_fickle_clock)
     assert_true(limit_find(&w).unsure);
 }
 
+struct repenting {
+    int64_t last;
+    bool again;
+    int times[100];
+};
+
+/* Which takes back that x fits when it is asked again the first time, and after that whatever it says. */
+static double read_repenting(void *context, int64_t x)
+{
+    struct repenting *r = context;
+    bool again = r->last == x;
+    if (again && !r->again && x < 100)
+        r->times[x]++;
+    r->last = x;
+    r->again = again;
+    return x < 100 ? (again && r->times[x] == 1 ? 9 : 1) : again ? 1 : 9;
+}
+
+TEST(test_what_fails_needs_more)
+{
+    struct limit_search w = {read_repenting, &(struct repenting){0}, 5, 1, 100000, true};
+    struct limit_answer a = limit_find(&w);
+    assert_true(a.unsure && a.at_fits <= w.limit && a.at_fails > w.limit);
+}
+
 /* Of 12 nodes, where 9 were far within 5 ms: the answer and its row are judged by the same range. */
 TEST(test_answers)
 {

@@ -257,6 +257,10 @@ TEST(test_overlapping_outputs)
     expect_overlap(mat_cols(wide, 8, 4), mat_cols(both, 0, 4), false);
     expect_overlap(mat_cols(wide, 0, 4), mat_cols(both, 3, 4), true);
     expect_overlap(mat_cols(wide, 4, 4), mat_cols(both, 1, 4), true);
+
+    struct mat wraps = at(10, 3, 4); /* begins in the last columns of a row, ends in the first of the next */
+    wraps.ld = 12;
+    expect_overlap(mat_cols(wide, 0, 4), wraps, true);
 }
 
 static struct mat in_bf16(struct mat m)
