@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 """Which tests notice a fault in which source? One mutant for each source that tests/mutants.txt does not name.
 
-    nice tests/kill_matrix.py [--seed N] [--first N] [--minutes N] [--longest SECONDS]
+    nice tests/kill_matrix.py [--seed N] [--first N] [--minutes N] [--longest N]
 
 A mutant negates a condition, or leaves a statement out. All are compiled into one copy of the tree
 (build/kill_matrix/tree), each behind a switch, so that everything is built once; GTMARK_MUTANT chooses one. One run of
 each test program without a mutant says what it costs and which switches it reaches. Then each mutant meets the tests
-that reach it, cheapest first, until one fails. A test is stopped at three times its clean processor time; waiting is no
-fault before ten times its clean wall time. What did not run within the minutes is named. Results are lines of
-build/kill_matrix/mutants.jsonl and a table, summary.md: started again, it goes on where it was, and tries what survived
-on tests that are new or changed.
+that reach it, those first that are cheap and reach little, until one fails: that is stopped at three times its clean
+processor time, or ten times its clean wall time and a minute. Results are lines of build/kill_matrix/mutants.jsonl, and
+summary.md: started again, it goes on where it was, and tries what survived on tests that are new or changed.
 """
 import argparse
 import json
@@ -17,7 +16,6 @@ import os
 import random
 import re
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -25,7 +23,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 HOME = ROOT / "build/kill_matrix"
 TREE = HOME / "tree"
-ROOMS = ("analysis", "bench", "graphs", "models")  # in the order in which their mutants run
+ROOMS = ("analysis/", "bench/", "graphs/", "models/")  # in the order in which their mutants run
+FILES = [f for f in subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True,
+                                   text=True).stdout.split("\n") if (ROOT / f).is_file()]
 
 SWITCH = """\
 #include <fcntl.h>
@@ -37,11 +37,11 @@ int gtmark_mutant(int number)
 {
     static unsigned char *reached = MAP_FAILED;
     static int chosen = -1;
-    const char *file = getenv("GTMARK_REACHED"), *mutant = getenv("GTMARK_MUTANT");
-    if (chosen < 0 && file)
-        reached = mmap(0, COUNT, PROT_READ | PROT_WRITE, MAP_SHARED, open(file, O_RDWR), 0);
-    if (chosen < 0)
+    if (chosen < 0) {
+        const char *file = getenv("GTMARK_REACHED"), *mutant = getenv("GTMARK_MUTANT");
+        reached = mmap(0, COUNT, PROT_READ | PROT_WRITE, MAP_SHARED, file ? open(file, O_RDWR) : -1, 0);
         chosen = mutant ? atoi(mutant) : COUNT;
+    }
     if (reached != MAP_FAILED)
         reached[number] = 1;
     return number == chosen;
@@ -52,7 +52,6 @@ int gtmark_mutant(int number)
 HARMLESS = re.compile(r"\b(free|\w+_free|fclose|close|assert|fflush|munmap|prefetch\w*)\(")
 STATEMENT = re.compile(r"^ +(?!return|break|continue|goto|case|default|else|if|for|while|do\b)"
                        r"((\*?\w[\w.\[\]>-]* [-+|&*]?= |[\w.>-]+\(|[\w.\[\]>-]+(\+\+|--);).*;) *$", re.M)
-CONDITION = re.compile(r"\b(?:if|while) \(")
 # Comments, literals and directives: brackets in them do not count.
 NO_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|^[ \t]*#(?:\\\n|[^\n])*', re.S | re.M)
 
@@ -62,7 +61,7 @@ def candidates(text):
     bare = NO_CODE.sub(lambda m: re.sub(r"[^\n#]", " ", m.group()), text)
     found = [(*m.span(1), "left out") for m in STATEMENT.finditer(bare) if m[1].count("(") == m[1].count(")")
              and bare[:m.start()].rstrip()[-1:] in ";{}" and not HARMLESS.search(m[1])]
-    for m in CONDITION.finditer(bare):
+    for m in re.finditer(r"\b(?:if|while) \(", bare):
         end = m.end()
         while bare.count("(", m.end() - 1, end + 1) > bare.count(")", m.end(), end + 1):
             end += 1
@@ -71,35 +70,25 @@ def candidates(text):
     return sorted(found)
 
 
-def mutated(text, begin, end, kind, number):
-    old, chosen = text[begin:end], f"gtmark_mutant({number})"
-    new = f"{chosen} ? !({old}) : !!({old})" if kind == "negated" else f"if (!{chosen}) {{ {old} }}"
-    return f"int gtmark_mutant(int number);\n#line 1\n{text[:begin]}{new}{text[end:]}"
-
-
-def sources(*patterns):
-    return subprocess.run(["git", "ls-files", "--", *patterns], cwd=ROOT, check=True, capture_output=True,
-                          text=True).stdout.split("\n")[:-1]
-
-
 def draw(seed):
-    """One mutant of each source that has candidates and no mutant in the list; sources without; all sources."""
+    """One mutant of each source that has candidates and no mutant in the list; all sources."""
     named = set(re.findall(r"^mutant \S+ (\S+)", (ROOT / "tests/mutants.txt").read_text(), re.M))
-    mutants, without, files = [], [], sources(*(f"{room}/*.c" for room in ROOMS))
+    mutants, files = [], [f for f in FILES if f.endswith(".c") and f.startswith(ROOMS)]
     for number, file in enumerate(files):
         text = (ROOT / file).read_text()
         places = [] if file in named else candidates(text)
-        without += [file] if not places and file not in named else []
         for begin, end, kind in random.Random(f"{seed} {file}").sample(places, min(1, len(places))):
-            place = f"{file}:{text.count(chr(10), 0, begin) + 1} {kind}: {' '.join(text[begin:end].split())}"
-            mutants.append({"place": place, "number": number, "file": file, "tried": [], "fate": "not run",
-                            "source": mutated(text, begin, end, kind, number)})
-    return mutants, without, files
+            old, chosen = text[begin:end], f"gtmark_mutant({number})"
+            new = f"{chosen} ? !({old}) : !!({old})" if kind == "negated" else f"if (!{chosen}) {{ {old} }}"
+            mutants.append({"number": number, "file": file, "tried": [], "fate": "not run",
+                            "place": f"{file}:{text[:begin].count(chr(10)) + 1} {kind}: {' '.join(old.split())}",
+                            "source": f"int gtmark_mutant(int number);\n#line 1\n{text[:begin]}{new}{text[end:]}"})
+    return mutants, files
 
 
 def build(mutants, count):
     """The tree with all mutants; only what differs is written, so that make builds the rest alone."""
-    texts = {file: (ROOT / file).read_bytes() for file in sources() if (ROOT / file).is_file()}
+    texts = {file: (ROOT / file).read_bytes() for file in FILES}
     texts |= {m["file"]: m.pop("source").encode() for m in mutants}
     texts["kernels/mutant_switch.c"] = (f"#define COUNT {count}\n" + SWITCH).encode()
     for file, text in texts.items():
@@ -107,11 +96,10 @@ def build(mutants, count):
         if not path.is_file() or path.read_bytes() != text:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(text)
-            path.chmod((ROOT / file).stat().st_mode if (ROOT / file).is_file() else 0o644)
+            path.chmod((ROOT / file).stat().st_mode if file in FILES else 0o644)
     command = ["make", "CUDA=0", "MPI=0", "CFLAGS=-g0", "races=", "replays=", "fuzzers=", "tests"]
-    with open(HOME / "build.log", "w") as log:
-        if subprocess.run(command, cwd=TREE, stdout=log, stderr=log).returncode:
-            sys.exit(f"kill_matrix: the tree with mutants does not build: {log.name}")
+    if subprocess.run(command, cwd=TREE).returncode:
+        raise SystemExit("kill_matrix: the tree with mutants does not build")
 
 
 def run(program, cpu, wall, **variables):
@@ -130,20 +118,15 @@ def run(program, cpu, wall, **variables):
     return why, sum(after[2:4]) - sum(before[2:4])
 
 
-def lines(path):
-    """What a file of JSON lines has; a last line that was cut off is not one."""
-    return [json.loads(line) for line in path.read_text().split("\n")[:-1]] if path.exists() else []
-
-
-def append(path, value):
-    with open(path, "a") as out:
-        out.write(json.dumps(value) + "\n")
+def kept(path, key):
+    """The last of each in a file of JSON lines, of which the last may have been cut off."""
+    return {v[key]: v for v in map(json.loads, path.read_text().split("\n")[:-1])} if path.exists() else {}
 
 
 def record(names, longest):
     """Each test without a mutant: its seconds and what it reaches, or why it is left out. Cheapest first."""
     marks, tests = HOME / "reached", []
-    known = {test["id"]: test for test in lines(HOME / "tests.jsonl")}
+    known = kept(HOME / "tests.jsonl", "id")
     for path in sorted((TREE / "build/tests").glob("test_*")):
         test = {"id": f"{path.name} {path.stat().st_mtime_ns}", "name": path.name}
         if path.suffix or not os.access(path, os.X_OK):
@@ -155,7 +138,8 @@ def record(names, longest):
                                                   GTMARK_REACHED=str(marks))
             test["wall"] = time.monotonic() - begin
             test["reached"] = [name for name, mark in zip(names, marks.read_bytes()) if mark]
-            append(HOME / "tests.jsonl", test)
+            with open(HOME / "tests.jsonl", "a") as out:
+                out.write(json.dumps(test) + "\n")
         tests.append(known.get(test["id"], test))
     return sorted(tests, key=lambda test: test["seconds"] * len(test["reached"]))
 
@@ -172,22 +156,20 @@ def attack(mutant, tests, until):
         why, _ = run(f"build/tests/{test['name']}", int(3 * test["seconds"]) + 2, 10 * test["wall"] + 60,
                      GTMARK_MUTANT=str(mutant["number"]))
         mutant["tried"].append(test["id"])
-        mutant["fate"] = "killed" if why else "survived"
+        mutant |= {"fate": "killed", "by": f"{test['name']}: {why}"} if why else {"fate": "survived"}
         if why:
-            mutant["by"] = f"{test['name']}: {why}"
             return
 
 
-def summary(mutants, tests, without):
+def summary(mutants, tests):
     fates = ("killed", "survived", "unreached", "not run")
     text = ["| room | mutants | " + " | ".join(fates) + " |", "|---|--:|" + "--:|" * len(fates)]
     for room in ROOMS:
-        counts = [sum(m["fate"] == fate and m["file"].startswith(room + "/") for m in mutants) for fate in fates]
+        counts = [sum(m["fate"] == fate and m["file"].startswith(room) for m in mutants) for fate in fates]
         text.append(f"| {room} | {sum(counts)} | " + " | ".join(map(str, counts)) + " |")
     left_out = [f"{test['name']} ({test['failed']})" for test in tests if test["failed"]]
-    text += [f"\n{len(tests) - len(left_out)} test programs, {sum(t['seconds'] for t in tests):.0f} s of processor.",
-             f"\nLeft out, since they fail without a mutant: {', '.join(left_out) or 'none'}.",
-             f"\nSources with nothing to mutate: {', '.join(without) or 'none'}."]
+    text += [f"\n{len(tests)} test programs, {sum(t['seconds'] for t in tests):.0f} s of processor; they fail without a "
+             f"mutant: {', '.join(left_out) or 'none'}."]
     for fate in fates[1:]:
         text += [f"\n{fate}:\n"] + [f"    {m['place']}" for m in mutants if m["fate"] == fate]
     (HOME / "summary.md").write_text("\n".join(text) + "\n")
@@ -195,27 +177,28 @@ def summary(mutants, tests, without):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=1, help="draws the mutants, and their order within a room")
-    parser.add_argument("--first", type=int, help="only so many mutants, then a forecast for all")
-    parser.add_argument("--minutes", type=float, default=180, help="of attacks, by the clock")
-    parser.add_argument("--longest", type=int, default=30, help="seconds of processor that a clean test may take")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="draws the mutants, and their order within a room")
+    parser.add_argument("--first", type=int, metavar="N", help="only so many mutants, then a forecast for all")
+    parser.add_argument("--minutes", type=float, default=180, metavar="N", help="of attacks, by the clock")
+    parser.add_argument("--longest", type=int, default=30, metavar="N", help="seconds of processor of a clean test")
     arguments = parser.parse_args()
-    mutants, without, files = draw(arguments.seed)
+    mutants, files = draw(arguments.seed)
     build(mutants, len(files))
     tests = record(files, arguments.longest)
-    earlier = {m["place"]: m for m in lines(HOME / "mutants.jsonl")}
+    earlier = kept(HOME / "mutants.jsonl", "place")
     mutants = [m | earlier.get(m["place"], {}) for m in mutants]
-    order = random.Random(arguments.seed).sample(mutants, len(mutants))
-    order.sort(key=lambda m: ROOMS.index(m["file"].split("/")[0]))
+    random.Random(arguments.seed).shuffle(mutants)
+    mutants.sort(key=lambda m: ROOMS.index(m["file"].split("/")[0] + "/"))
     begin = time.monotonic()
-    for mutant in order[:arguments.first]:
+    for mutant in mutants[:arguments.first]:
         if mutant["fate"] != "killed":
             attack(mutant, tests, begin + 60 * arguments.minutes)
-            append(HOME / "mutants.jsonl", mutant)
+            with open(HOME / "mutants.jsonl", "a") as out:
+                out.write(json.dumps(mutant) + "\n")
             print(f"{mutant['fate']:9} {mutant['place']}", flush=True)
     if arguments.first:
-        print(f"forecast: {(time.monotonic() - begin) / arguments.first * len(order) / 60:.0f} minutes for {len(order)}")
-    summary(mutants, tests, without)
+        print(f"{len(mutants)}: {(time.monotonic() - begin) / arguments.first * len(mutants) / 60:.0f} minutes")
+    summary(mutants, tests)
 
 
 if __name__ == "__main__":
