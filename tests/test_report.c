@@ -246,12 +246,30 @@ static void set_roofline(struct row *row)
     row_set_text(row, "step.roofline.fault", "");
 }
 
+static void set_sections(struct row *row)
+{
+    static const char *const name[] = {"kernel.read"}, *const said[] = {"from memory"},
+                             *const hits[] = {"hits"};
+    row->sections.runs = 10;
+    row->sections.name = row_keep_items(row, name, 1, FIELD_TEXTS);
+    row->sections.metadata = row_keep_items(row, said, 1, FIELD_TEXTS);
+    row->sections.calls = row_keep_items(row, (double[]){8}, 1, FIELD_REALS);
+    row->sections.seconds = row_keep_items(row, (double[]){0.003}, 1, FIELD_REALS);
+    row->metrics.name = row_keep_items(row, hits, 1, FIELD_TEXTS);
+    row->metrics.value = row_keep_items(row, (double[]){0.75}, 1, FIELD_REALS);
+}
+
 /* Each section is there with the data, and absent without. */
 TEST(test_sections)
 {
-    static const char *const sections[] = {"Profile of step, ", "data-v=\"500\""};
+    static const char *const sections[] = {
+        "Profile of step, ", "data-v=\"500\"",
+        "<td class=\"t\">kernel.read</td><td class=\"n\">8</td><td class=\"n\">3.00 ms</td><td "
+        "class=\"t\">from memory</td>",
+        "<td class=\"t\">hits</td><td class=\"none\">\u2013</td><td class=\"n\">0.75</td>"};
     struct row *rows[] = {good_row(100), good_row(500), profiled_row(2000, "layer1.attention")};
     set_roofline(rows[1]);
+    set_sections(rows[1]);
     struct record *full = record_with(rows[0], rows[1], rows[2]);
     struct record *bare = record_with(failed_row(500, "oom", "needs 3 GiB"), NULL, NULL);
     char *with = page_of(&full, 1), *without = page_of(&bare, 1);
