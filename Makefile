@@ -95,12 +95,13 @@ $(BUILD)/probed: tests/machine.sh tests/machine_cuda.sh $(look_again)
 	@touch $@
 
 # Objects. kernels/ref is compiled as float, as double and as the C++ counting type, kernels/oracle as float and as
-# double, kernels/cpu for each instruction set; all else once. FILE.WAY.o is FILE.c compiled that way.
+# double, kernels/cpu for each instruction set, and its folder amx for that one; all else once. FILE.WAY.o is FILE.c
+# compiled that way.
 # Under sanitizers the baseline alone, compiled for the best set of this machine: others would repeat its loops.
 cpu_has  = $(and $(filter $1,$(ISAS)),$(shell grep -om1 '$2' /proc/cpuinfo))
 isas    := $(if $(san),base,$(ISAS))
-best    := $(if $(call cpu_has,avx512,avx512vl),-march=x86-64-v4 -mprefer-vector-width=512,$(if \
-             $(call cpu_has,avx2,avx2),-march=x86-64-v3))
+v4      := -march=x86-64-v4 -mprefer-vector-width=512
+best    := $(if $(call cpu_has,avx512,avx512vl),$(v4),$(if $(call cpu_has,avx2,avx2),-march=x86-64-v3))
 mains   := $(wildcard bench/*.c)
 checks  := $(patsubst %.c,%,$(wildcard tests/test_*.c))
 # Tests of what is read, judged and written, as small as they are large: under sanitizers they find what they find
@@ -121,7 +122,8 @@ version := $(OBJ)/bench/base/build.o
 objects := $(patsubst %.c,$(OBJ)/%.o,$(filter-out $(if $(SQLITE),,analysis/database/%),$(once)) \
              $(foreach way,f32 f64 count,$(patsubst %.c,%.$(way).c,$(wildcard kernels/ref/*.c))) \
              $(foreach way,f32 f64,$(patsubst %.c,%.$(way).c,$(wildcard kernels/oracle/*.c))) \
-             $(foreach way,$(isas),$(patsubst %.c,%.$(way).c,$(wildcard kernels/cpu/*.c))))
+             $(foreach way,$(filter-out amx,$(isas)),$(patsubst %.c,%.$(way).c,$(wildcard kernels/cpu/*.c))) \
+             $(if $(filter amx,$(isas)),$(patsubst %.c,%.amx.c,$(wildcard kernels/cpu/amx/*.c))))
 mpi_obj := $(if $(MPI_FLAGS),$(patsubst %.c,$(OBJ)/%.o,$(wildcard kernels/mpi/*.c tests/pmpi/*.c)))
 every   := $(objects) $(mpi_obj) $(version) $(helpers) $(mains:%.c=$(OBJ)/%.o) \
              $(patsubst %,$(OBJ)/%.o,$(checks) $(dumps) $(fuzz) tests/slower/slower tests/replay/replay tests/emulator/test_counters)
@@ -140,8 +142,9 @@ $(OBJ)/%.f64.o:          way := -DREF_F64
 $(OBJ)/%.count.o:        way := -DREF_COUNT -O2 $(CXX_FLAGS)
 $(OBJ)/%.base.o:         way := $(fast) -DISA=base $(if $(san),$(best))
 $(OBJ)/%.avx2.o:         way := $(fast) -DISA=avx2 -march=x86-64-v3
-$(OBJ)/%.avx512.o:       way := $(fast) -DISA=avx512 -march=x86-64-v4 -mprefer-vector-width=512
-$(OBJ)/kernels/isa.o $(OBJ)/kernels/peak.o: way := $(foreach way,AVX2 AVX512,-DISA_$(way)=$(words $(filter $(way:AVX%=avx%),$(isas))))
+$(OBJ)/%.avx512.o:       way := $(fast) -DISA=avx512 $(v4)
+$(OBJ)/%.amx.o:          way := $(fast) -DISA=amx $(v4) -mamx-tile -mamx-bf16
+$(OBJ)/kernels/isa.o $(OBJ)/kernels/peak.o: way := $(foreach way,avx2 avx512 amx,-DISA_$(way)=$(words $(filter $(way),$(isas))))
 $(OBJ)/kernels/blas.o:   way := -DBLAS_LIBRARIES='$(foreach name,$(BLAS_LIBRARIES),"$(name)",)'
 $(OBJ)/bench/query.o $(OBJ)/tests/test_query.o: way := -DHAVE_SQLITE=$(if $(SQLITE),1,0)
 $(foreach path,kernels/plugin bench/machine/machine tests/test_cuda_build,$(OBJ)/$(path).o): defines += -DHAVE_CUDA=$(HAVE_CUDA)

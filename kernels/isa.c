@@ -1,12 +1,15 @@
 /*
  * Selection among the tables of kernels/cpu, which is compiled once per instruction set (ISA_X86: plain
- * x86-64, x86-64-v3 with AVX2 and FMA, x86-64-v4 with AVX-512; elsewhere only the compiler's default).
- * GTMARK_ISA=base or avx2 in the environment excludes the larger sets. ISA_AVX2 and ISA_AVX512: which are
- * compiled.
+ * x86-64, x86-64-v3 with AVX2 and FMA, x86-64-v4 with AVX-512, and some with AMX; elsewhere only the
+ * compiler's default). GTMARK_ISA=base, avx2 or avx512 in the environment excludes the larger sets. ISA_avx2,
+ * ISA_avx512 and ISA_amx: which are compiled.
  */
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "kernels/backend.h"
 #include "kernels/cpu/instructions.h"
@@ -14,7 +17,7 @@
 #include <cpuid.h>
 #endif
 
-extern const struct backend cpu_base_backend, cpu_avx2_backend, cpu_avx512_backend;
+extern const struct backend cpu_base_backend, cpu_avx2_backend, cpu_avx512_backend, cpu_amx_backend;
 
 bool instructions_suffice(const unsigned char *needs, uint32_t (*read)(uint32_t leaf, int reg))
 {
@@ -26,9 +29,24 @@ bool instructions_suffice(const unsigned char *needs, uint32_t (*read)(uint32_t 
     return i == count;
 }
 
+/* What a process may use that the system keeps only for those that ask, as it takes memory for each thread.
+ */
+static uint32_t granted(void)
+{
+    enum { GET = 0x1022, ASK = 0x1023, TILES = 18 };
+    uint64_t features = 0;
+#if ISA_X86
+    syscall(SYS_arch_prctl, ASK, TILES);
+    syscall(SYS_arch_prctl, GET, &features);
+#endif
+    return (uint32_t)features;
+}
+
 static uint32_t read_register(uint32_t leaf, int reg)
 {
     uint32_t r[4] = {0};
+    if (leaf == INSTRUCTIONS_GRANTED)
+        return granted();
 #if ISA_X86
     if (leaf != INSTRUCTIONS_SAVED)
         __get_cpuid_count(leaf, 0, &r[0], &r[1], &r[2], &r[3]);
@@ -41,10 +59,13 @@ static uint32_t read_register(uint32_t leaf, int reg)
 const struct backend *const *backend_cpu_all(void)
 {
     static const struct backend *const all[] = {
-#if ISA_X86 && ISA_AVX512
+#if ISA_X86 && ISA_amx
+        &cpu_amx_backend,
+#endif
+#if ISA_X86 && ISA_avx512
         &cpu_avx512_backend,
 #endif
-#if ISA_X86 && ISA_AVX2
+#if ISA_X86 && ISA_avx2
         &cpu_avx2_backend,
 #endif
         &cpu_base_backend,

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-extern const struct backend cpu_base_backend, cpu_avx2_backend, cpu_avx512_backend;
+extern const struct backend cpu_base_backend, cpu_avx2_backend, cpu_avx512_backend, cpu_amx_backend;
 extern const struct peak cpu_base_peak, cpu_avx2_peak, cpu_avx512_peak;
 
 const struct peak *peak_of(const struct backend *backend)
@@ -16,11 +16,14 @@ const struct peak *peak_of(const struct backend *backend)
         const struct peak *peak;
     } all[] = {
         {&cpu_base_backend, &cpu_base_peak},
-#if ISA_AVX2
+#if ISA_avx2
         {&cpu_avx2_backend, &cpu_avx2_peak},
 #endif
-#if ISA_AVX512
+#if ISA_avx512
         {&cpu_avx512_backend, &cpu_avx512_peak},
+#endif
+#if ISA_amx
+        {&cpu_amx_backend, &cpu_avx512_peak},
 #endif
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

@@ -182,6 +182,8 @@ find_simd()
     case $($CC -dumpmachine 2>/dev/null) in x86_64*) ;; *) return ;; esac
     try 'int main(void) { return 0; }' c -march=x86-64-v3 -march=x86-64-v4 -mprefer-vector-width=512 &&
         isas='base avx2 avx512' isa_x86=1 found='baseline, AVX2 and AVX-512, chosen at run time'
+    [ $isa_x86 = 1 ] && try '#include <immintrin.h>\nint main(void) { _tile_release(); return 0; }' c -march=x86-64-v4 -mamx-tile -mamx-bf16 &&
+        isas="$isas amx" found='baseline, AVX2, AVX-512 and AMX, chosen at run time'
 }
 
 # The flags of MPI are what its compiler says that it adds; its launcher has the same ending: mpicc.mpich, mpirun.mpich.
