@@ -6,6 +6,7 @@ extern const struct backend cpu_avx512_backend;
 
 static const struct kernel kernels[] = {
     {OP_linear, "simd", TYPE_bf16, CPU(linear), CPU(linear_scratch), NULL, NULL},
+    {OP_linear_backward, "simd", TYPE_bf16, CPU(linear_backward), CPU(linear_backward_scratch), NULL, NULL},
 };
 
 static const unsigned char needs[] = {INSTRUCTIONS(INSTRUCTIONS_NEED)};
