@@ -13,6 +13,7 @@
 #ifndef GTMARK_KERNELS_CPU_AMX_TILES_H
 #define GTMARK_KERNELS_CPU_AMX_TILES_H
 
+#include "kernels/cpu/activation.h"
 #include "kernels/cpu/cpu.h"
 
 #include <immintrin.h>
@@ -102,11 +103,10 @@ INLINE __m512i line_of(struct mat m, int64_t i, int64_t k)
                      : _mm512_setzero_si512();
 }
 
-/* A tile, as it is in m from row i and column k on. */
-static inline void tile_copy(struct mat m, int64_t i, int64_t k, uint16_t *to)
+/* Two tiles, of 32 rows of m: a step of A = m. */
+static inline void tiles_copy(struct mat m, int64_t i, int64_t k, uint16_t *to)
 {
-    UNROLL
-    for (int r = 0; r < TILE; r++)
+    for (int r = 0; r < SIDE; r++)
         _mm512_store_si512(to + r * SIDE, line_of(m, i + r, k));
 }
 
@@ -156,23 +156,12 @@ static inline void tile_transpose(struct mat m, int64_t i, int64_t k, uint16_t *
     }
 }
 
-/* y (+)= x, rounded; x: rows of 32. */
-INLINE void round_rows(int64_t rows, int64_t cols, const float *restrict x, uint16_t *restrict y, int64_t ld,
-                       bool acc)
-{
-    for (int64_t i = 0; i < rows; i++, x += SIDE, y += ld) {
-#pragma omp simd
-        for (int64_t k = 0; k < cols; k++)
-            y[k] = bf16_of_float(acc ? x[k] + float_of_bf16(y[k]) : x[k]);
-    }
-}
-
-static inline void tiles_round(int64_t rows, int64_t cols, const float *x, uint16_t *y, int64_t ld, bool acc)
-{
-    if (cols == SIDE && !acc)
-        round_rows(rows, SIDE, x, y, ld, false);
-    else
-        round_rows(rows, cols, x, y, ld, acc);
-}
+/* f of a block with so many columns, compiled for whole ones too; and for an activation, a constant there. */
+#define BY_WIDTH(f, cols, ...) ((cols) == SIDE ? f(SIDE, __VA_ARGS__) : f(cols, __VA_ARGS__))
+#define BY_ACTIVATION(f, act, cols, ...)                                                                     \
+    ((act) == ACT_GELU        ? BY_WIDTH(f, cols, ACT_GELU, __VA_ARGS__)                                     \
+     : (act) == ACT_GELU_TANH ? BY_WIDTH(f, cols, ACT_GELU_TANH, __VA_ARGS__)                                \
+     : (act) == ACT_RELU      ? BY_WIDTH(f, cols, ACT_RELU, __VA_ARGS__)                                     \
+                              : BY_WIDTH(f, cols, ACT_NONE, __VA_ARGS__))
 
 #endif
