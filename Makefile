@@ -123,7 +123,7 @@ objects := $(patsubst %.c,$(OBJ)/%.o,$(filter-out $(if $(SQLITE),,analysis/datab
              $(foreach way,f32 f64 count,$(patsubst %.c,%.$(way).c,$(wildcard kernels/ref/*.c))) \
              $(foreach way,f32 f64,$(patsubst %.c,%.$(way).c,$(wildcard kernels/oracle/*.c))) \
              $(foreach way,$(filter-out amx,$(isas)),$(patsubst %.c,%.$(way).c,$(wildcard kernels/cpu/*.c))) \
-             $(if $(filter amx,$(isas)),$(patsubst %.c,%.amx.c,$(wildcard kernels/cpu/amx/*.c))))
+             $(if $(filter amx,$(isas)),$(patsubst %.c,%.amx.c,kernels/cpu/peak.c $(wildcard kernels/cpu/amx/*.c))))
 mpi_obj := $(if $(MPI_FLAGS),$(patsubst %.c,$(OBJ)/%.o,$(wildcard kernels/mpi/*.c tests/pmpi/*.c)))
 every   := $(objects) $(mpi_obj) $(version) $(helpers) $(mains:%.c=$(OBJ)/%.o) \
              $(patsubst %,$(OBJ)/%.o,$(checks) $(dumps) $(fuzz) tests/slower/slower tests/replay/replay tests/emulator/test_counters)

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 extern const struct backend cpu_base_backend, cpu_avx2_backend, cpu_avx512_backend, cpu_amx_backend;
-extern const struct peak cpu_base_peak, cpu_avx2_peak, cpu_avx512_peak;
+extern const struct peak cpu_base_peak, cpu_avx2_peak, cpu_avx512_peak, cpu_amx_peak;
 
 const struct peak *peak_of(const struct backend *backend)
 {
@@ -23,7 +23,7 @@ const struct peak *peak_of(const struct backend *backend)
         {&cpu_avx512_backend, &cpu_avx512_peak},
 #endif
 #if ISA_amx
-        {&cpu_amx_backend, &cpu_avx512_peak},
+        {&cpu_amx_backend, &cpu_amx_peak},
 #endif
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

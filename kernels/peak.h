@@ -9,11 +9,16 @@
 
 /* Arrays hold n floats at any alignment, and must not overlap. */
 struct peak {
-    const char *isa; /* base, avx2, avx512 */
+    const char *isa; /* base, avx2, avx512, amx */
     int64_t flops;   /* of one iteration of multiply_add */
 
     /* x = x a + b in independent chains of vectors; returns a sum that depends on every operation. */
     float (*multiply_add)(int64_t repetitions);
+
+    /* Products of matrices in BF16 in units of their own, of product_flops each; null: there are none.
+     * Returns a sum. */
+    float (*products)(int64_t repetitions);
+    int64_t product_flops;
 
     /* The sum of x, in enough chains to keep up with the loads. */
     float (*read)(int64_t n, const float *x);

@@ -58,6 +58,8 @@ TEST(test_simulated)
             assert_true(uses(*b, "AVX2") && !uses(*b, "AVX512F"));
         if (strcmp((*b)->name, "cpu-avx512") == 0)
             assert_true(uses(*b, "AVX2") && uses(*b, "AVX512F") && uses(*b, "AVX512VL"));
+        assert_int_equal(uses(*b, "AMX_TILE") && uses(*b, "AMX_BF16") && uses(*b, "AVX512F"),
+                         strcmp((*b)->name, "cpu-amx") == 0);
     }
 }
 

@@ -187,7 +187,7 @@ if grep -q avx2 /proc/cpuinfo; then
         --output "$house/x.json" --batch 2 : -n 1 "$build/bench_rank_scaling" $small --output "$house/x.json" --batch 2 \
         >/dev/null 2>"$house/err"; echo $?)" 2
     check 'are refused, too' "$(said | sed 's/cpu-avx[0-9]*/cpu-x/')" \
-        'bench_rank_scaling: rank 1 has the kernels cpu-x and rank 0 cpu-base, which round differently; set GTMARK_ISA=base or avx2 on all ranks'
+        'bench_rank_scaling: rank 1 has the kernels cpu-x and rank 0 cpu-base, which round differently; set one GTMARK_ISA on all ranks'
 fi
 check 'help' "$(bench 2 --help | head -n 1 | cut -d: -f1)" bench_rank_scaling
 # A calibration between the ranks, in a directory of its own, where the ceilings of this busy machine are kept too

@@ -33,6 +33,8 @@ check 'system calls that are not permitted' "$(row "$work/refuse" 1)" "$ok
 \"step.flops.executed\":\"no hardware counters: Operation not permitted\""
 check 'system calls that do not exist' "$(row "$work/refuse" 38)" "$ok
 \"step.flops.executed\":\"no hardware counters: Function not implemented\""
+check 'no AMX where it is not granted' "$("$work/refuse" 1 "$build/bench_node_scaling" --version | grep '^cpu backend')" \
+    "$("$build/bench_node_scaling" --version | sed -n '/^cpu backend/{s/ and amx//;p}')"
 check 'an audit where system calls are refused' \
     "$("$work/refuse" 38 "$build/audit" --own --op add --budget 0 2>&1 | grep -vE ' (pass|absent|note) ')" ''
 

@@ -226,6 +226,8 @@ static bool count_by_counters(const struct executed_request *r, struct work *w, 
 {
     if (!r->counters)
         return complain(error, "%s", r->no_counters);
+    if (w->tape && tape_total(w->tape).bf16 > 0 && strcmp(timed_set(r), "amx") == 0)
+        return complain(error, "the processor's counters leave out what AMX tiles multiply");
     out->isa = timed_set(r);
     out->threads = r->threads;
     say_source(r, out);

@@ -26,9 +26,9 @@
 #include "kernels/arithmetic.h"
 
 /* In the order in which those of a working set are measured. */
-enum pattern { WRITE, READ, UPDATE, TRIAD, PATTERNS, ARITHMETIC };
+enum pattern { WRITE, READ, UPDATE, TRIAD, PATTERNS, ARITHMETIC, PRODUCTS };
 
-enum { FIGURES = 1 + PATTERNS * SWEEP_MOST, ROUNDS = CALIBRATION_TURNS / BURST, ROUNDS_MOST = 2 * ROUNDS };
+enum { FIGURES = 2 + PATTERNS * SWEEP_MOST, ROUNDS = CALIBRATION_TURNS / BURST, ROUNDS_MOST = 2 * ROUNDS };
 
 /* A shorter repetition does not count, and the number of its passes is doubled. */
 static const double repetition_seconds = 1e-3;
@@ -66,6 +66,9 @@ static void pass(const struct peak *peak, const struct task *t, float *chunk)
         break;
     case TRIAD:
         peak->triad(t->n, chunk, chunk + t->array, chunk + 2 * t->array, 0.3f);
+        break;
+    case PRODUCTS:
+        peak->products(t->n);
         break;
     default:
         peak->multiply_add(t->n);
@@ -137,12 +140,14 @@ static struct task over_slice(enum pattern pattern, int arrays, int times, int64
     return (struct task){pattern, n, array, chunks, times * arrays * n * (int64_t)sizeof(float), 1, 0};
 }
 
-/* The tasks: arithmetic, then the patterns of each working set. */
+/* The tasks: arithmetic, products if there are any, then the patterns of each working set. */
 static int make_tasks(struct task tasks[FIGURES], const struct thread_team *team, const struct calibration *c)
 {
     enum { STEPS = 4096 };
     struct task *t = tasks;
     *t++ = (struct task){ARITHMETIC, STEPS, 0, 1, STEPS * team->peak->flops, 1, 0};
+    if (team->peak->products)
+        *t++ = (struct task){PRODUCTS, STEPS, 0, 1, STEPS * team->peak->product_flops, 1, 0};
     for (int i = 0; i < c->points; i++) {
         int64_t bytes = c->sweep[i].working_set / team->threads;
         *t++ = over_slice(WRITE, 1, 1, bytes);
@@ -200,10 +205,12 @@ static int find_settled(const struct round *rounds, int n, bool settled[ROUNDS_M
     return count;
 }
 
-static void add_round(struct calibration *c, const struct round *r)
+static void add_round(struct calibration *c, const struct round *r, bool products)
 {
     const double *rate = r->rate;
     c->peak = fmax(c->peak, *rate++);
+    if (products)
+        c->bf16 = fmax(c->bf16, *rate++);
     for (int i = 0; i < c->points; i++, rate += PATTERNS) {
         struct bandwidth measured = {
             .write = rate[WRITE], .read = rate[READ], .update = rate[UPDATE], .triad = rate[TRIAD]};
@@ -230,7 +237,7 @@ static bool measure_all(const struct thread_team *team, struct calibration *c, d
     }
     for (int i = 0, added = 0; added < count; i++)
         if (settled[i]) {
-            add_round(c, &rounds[i]);
+            add_round(c, &rounds[i], team->peak->products);
             added++;
         }
     return count > 0;

@@ -63,11 +63,10 @@ bool group_agrees(const struct ranks *world, const char *program, int argc, char
     if (world->rank == 0 && parsed && other)
         complain(error, "rank %d was started with other arguments, or is of another build", odd);
     else if (parsed && mixed)
-        complain(
-            error,
-            "rank %d has the kernels %s and rank 0 %s, which round differently; set GTMARK_ISA=base or avx2 "
-            "on all ranks",
-            odd, all[odd].kernels, own.kernels);
+        complain(error,
+                 "rank %d has the kernels %s and rank 0 %s, which round differently; set one GTMARK_ISA on "
+                 "all ranks",
+                 odd, all[odd].kernels, own.kernels);
     free(all);
     if (!answer.good && answer.speaker != world->rank)
         *error->text = '\0';

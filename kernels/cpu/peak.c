@@ -13,6 +13,7 @@
 #include "kernels/peak.h"
 
 #include "kernels/cpu/cpu.h"
+#include "kernels/cpu/instructions.h"
 #include "kernels/cpu/unaligned.h"
 
 #if defined(__AVX512F__)
@@ -129,6 +130,26 @@ static void triad(int64_t n, float *restrict x, const float *restrict y, const f
         x[i] = y[i] + s * z[i];
 }
 
+#ifdef __AMX_BF16__
+#include "kernels/cpu/amx/tiles.h"
+
+/* Four products of tiles at a time, whose sums are in four others. */
+static float products(int64_t repetitions)
+{
+    _Alignas(64) uint16_t factors[PAIR];
+    _Alignas(64) float sums[PAIR];
+    for (int i = 0; i < PAIR; i++)
+        factors[i] = bf16_of_float((float)(i % 7 - 3) + 0.1f);
+    tiles_begin();
+    tiles_product(1, tiles_packed(factors), factors, sums, SIDE, false);
+    for (int64_t r = 0; r < repetitions; r++)
+        __asm__ volatile(TILES_STEP("", "", "", "") : :);
+    __asm__ volatile("tilestored %%tmm0, (%0,%1)" : : "r"(sums), "r"((int64_t)64) : "memory");
+    tiles_end();
+    return sums[0];
+}
+#endif
+
 #define TEXT_OF(name) #name
 #define TEXT(name)    TEXT_OF(name)
 
@@ -140,4 +161,8 @@ const struct peak CPU(peak) = {
     .write = write_all,
     .update = update,
     .triad = triad,
+#ifdef __AMX_BF16__
+    .products = products,
+    .product_flops = 2 * SIDE * PAIR,
+#endif
 };

@@ -1,6 +1,6 @@
 /*
  * refuse ERRNO COMMAND...: runs the command where the system calls that sandboxes refuse fail with this error
- * (seccomp(2)): hardware counters, affinity, locked memory, NUMA policies.
+ * (seccomp(2)): hardware counters, affinity, locked memory, NUMA policies, and AMX tiles (ARCH_REQ_XCOMP_PERM).
  */
 #include <errno.h>
 #include <linux/audit.h>
@@ -27,6 +27,11 @@ int main(int argc, char **argv)
         CALL(SYS_mlock2, error),
         CALL(SYS_mbind, error),
         CALL(SYS_set_mempolicy, error),
+#ifdef SYS_arch_prctl
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_arch_prctl, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+        CALL(0x1023, error),
+#endif
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog program = {sizeof filter / sizeof *filter, filter};

@@ -20,10 +20,12 @@
 
 enum { TILE = 16, SIDE = 2 * TILE, PAIR = SIDE * SIDE /* elements of the two tiles of a step */ };
 
+#ifndef UNROLL
 #ifdef __clang__
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define UNROLL _Pragma("GCC unroll 16")
+#endif
 #endif
 
 /* Of a thread: from here on all tiles are whole; the end, so that the system need not save them any more. */
@@ -61,6 +63,11 @@ static inline struct tiles tiles_packed(const uint16_t *at)
     return (struct tiles){at, SIDE, PAIR / 2, PAIR};
 }
 
+/* The products of a step, with the loads of its tiles. */
+#define TILES_STEP(upper, left, right, lower)                                                                \
+    upper left "tdpbf16ps %%tmm6, %%tmm4, %%tmm0\n\t" right "tdpbf16ps %%tmm7, %%tmm4, %%tmm1\n\t" lower     \
+               "tdpbf16ps %%tmm6, %%tmm5, %%tmm2\n\ttdpbf16ps %%tmm7, %%tmm5, %%tmm3"
+
 /* c = A B, of 32 x 32, or c += A B; b is packed. */
 static inline void tiles_product(int64_t steps, struct tiles a, const uint16_t *b, float *c, int64_t ldc,
                                  bool acc)
@@ -74,11 +81,8 @@ static inline void tiles_product(int64_t steps, struct tiles a, const uint16_t *
     else
         __asm__ volatile("tilezero %%tmm0\n\ttilezero %%tmm1\n\ttilezero %%tmm2\n\ttilezero %%tmm3" : :);
     for (; steps > 0; steps--, a.at += a.step, b += PAIR)
-        __asm__ volatile("tileloadd (%0,%2), %%tmm4\n\t"
-                         "tileloadd (%3,%4), %%tmm6\n\ttdpbf16ps %%tmm6, %%tmm4, %%tmm0\n\t"
-                         "tileloadd 1024(%3,%4), %%tmm7\n\ttdpbf16ps %%tmm7, %%tmm4, %%tmm1\n\t"
-                         "tileloadd (%1,%2), %%tmm5\n\ttdpbf16ps %%tmm6, %%tmm5, %%tmm2\n\t"
-                         "tdpbf16ps %%tmm7, %%tmm5, %%tmm3"
+        __asm__ volatile(TILES_STEP("tileloadd (%0,%2), %%tmm4\n\t", "tileloadd (%3,%4), %%tmm6\n\t",
+                                    "tileloadd 1024(%3,%4), %%tmm7\n\t", "tileloadd (%1,%2), %%tmm5\n\t")
                          :
                          : "r"(a.at), "r"(a.at + a.half), "r"(2 * a.row), "r"(b), "r"((int64_t)64)
                          : "memory");
