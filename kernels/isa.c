@@ -29,28 +29,16 @@ bool instructions_suffice(const unsigned char *needs, uint32_t (*read)(uint32_t 
     return i == count;
 }
 
-/* What a process may use that the system keeps only for those that ask, as it takes memory for each thread.
- */
-static uint32_t granted(void)
-{
-    enum { GET = 0x1022, ASK = 0x1023, TILES = 18 };
-    uint64_t features = 0;
-#if ISA_X86
-    syscall(SYS_arch_prctl, ASK, TILES);
-    syscall(SYS_arch_prctl, GET, &features);
-#endif
-    return (uint32_t)features;
-}
-
 static uint32_t read_register(uint32_t leaf, int reg)
 {
+    enum { GET = 0x1022, ASK = 0x1023, TILES = 18 }; /* of a process; it is asked once */
     uint32_t r[4] = {0};
-    if (leaf == INSTRUCTIONS_GRANTED)
-        return granted();
 #if ISA_X86
-    if (leaf != INSTRUCTIONS_SAVED)
+    if (leaf == INSTRUCTIONS_GRANTED && syscall(SYS_arch_prctl, ASK, TILES) == 0)
+        syscall(SYS_arch_prctl, GET, r);
+    else if (leaf < INSTRUCTIONS_GRANTED)
         __get_cpuid_count(leaf, 0, &r[0], &r[1], &r[2], &r[3]);
-    else if (read_register(1, 2) & bit_OSXSAVE)
+    else if (leaf == INSTRUCTIONS_SAVED && read_register(1, 2) & bit_OSXSAVE)
         __asm__("xgetbv" : "=a"(r[0]), "=d"(r[3]) : "c"(0));
 #endif
     return leaf ? r[reg] : 0;

@@ -16,7 +16,7 @@ for cc in gcc clang; do
     for file in kernels/cpu/amx/*.c kernels/cpu/peak.c; do
         # As in the Makefile.
         $cc -std=c11 -Wall -Wextra -Werror -Wno-pass-failed -D_GNU_SOURCE -DHAVE_CBLAS=0 -DISA=amx -O3 -fopenmp -ffp-contract=fast \
-            -fno-math-errno -fno-trapping-math -march=x86-64-v4 -mprefer-vector-width=512 -mamx-tile -mamx-bf16 -I. -S "$file" \
+            -fno-math-errno -fno-trapping-math -march=x86-64-v4 -mprefer-vector-width=512 -mamx-tile -mamx-bf16 -D__AMX_TILE__ -D__AMX_BF16__ -I. -S "$file" \
             -o - || echo "$cc $file" >>"$work/failed"
     done >"$work/$cc.s"
     # Of each loop of one block the products, loads of tiles and other accesses to memory.

@@ -13,11 +13,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#if defined(__AMXTILE__) && !defined(__AMX_TILE__) /* as clang 14 names them */
-#define __AMX_TILE__ 1
-#define __AMX_BF16__ 1
-#endif
-
 #define INSTRUCTIONS_SAVED   UINT32_MAX
 #define INSTRUCTIONS_GRANTED (UINT32_MAX - 1)
 

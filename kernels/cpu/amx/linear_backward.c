@@ -33,25 +33,23 @@ static struct layer layer_of(const struct linear_backward_args *a, int64_t *byte
     return l;
 }
 
-/* m = dz, from row i and column j on. */
+/* m = dz, from row i and column j on, if there is an activation; and its sums over rows, before it is
+ * rounded. */
 INLINE void activate(int64_t cols, int act, const struct linear_backward_args *a, int64_t i, int64_t j,
-                     struct mat m)
-{
-    for (int64_t r = 0; r < m.rows; r++) {
-        const uint16_t *pre = bf16_at(a->pre, i + r, j), *dy = bf16_at(a->dy, i + r, j);
-        uint16_t *dz = bf16_at(m, r, 0);
-#pragma omp simd
-        for (int64_t k = 0; k < cols; k++)
-            dz[k] = bf16_of_float(activation_backward(act, float_of_bf16(pre[k]), float_of_bf16(dy[k])));
-    }
-}
-
-static void sum_rows(struct mat m, float sum[SIDE])
+                     struct mat m, float *restrict sum)
 {
     memset(sum, 0, SIDE * sizeof *sum);
-    for (int64_t i = 0; i < m.rows; i++)
-        for (int64_t k = 0; k < m.cols; k++)
-            sum[k] += float_of_bf16(*bf16_at(m, i, k));
+    for (int64_t r = 0; r < m.rows; r++) {
+        const uint16_t *dy = bf16_at(a->dy, i + r, j), *pre = act ? bf16_at(a->pre, i + r, j) : dy;
+        uint16_t *dz = bf16_at(m, r, 0);
+#pragma omp simd
+        for (int64_t k = 0; k < cols; k++) {
+            float z = activation_backward(act, float_of_bf16(pre[k]), float_of_bf16(dy[k]));
+            sum[k] += z;
+            if (act)
+                dz[k] = bf16_of_float(z);
+        }
+    }
 }
 
 /* Packs rows i .. and columns j .. of dz, of the slab that begins at row `first`. */
@@ -64,8 +62,7 @@ static void pack_dz(const struct layer *l, int64_t first, int64_t i, int64_t j)
     dz.cols = min_of(SIDE, a->dy.cols - j);
     dz.data = a->act ? computed : bf16_at(a->dy, first + i, j);
     dz.ld = a->act ? SIDE : dz.ld;
-    if (a->act)
-        BY_ACTIVATION(activate, a->act, dz.cols, a, first + i, j, dz);
+    BY_ACTIVATION(activate, a->act, dz.cols, a, first + i, j, dz, l->sums + i / SIDE * l->m + j);
     if (mat_present(a->dx))
         tiles_copy(dz, 0, 0, l->dz + i * l->m + j * SIDE);
     if (mat_present(a->dw)) {
@@ -74,8 +71,6 @@ static void pack_dz(const struct layer *l, int64_t first, int64_t i, int64_t j)
         tile_transpose(pair, 0, 0, to);
         tile_transpose(pair, TILE, 0, to + PAIR / 2);
     }
-    if (mat_present(a->db))
-        sum_rows(dz, l->sums + i / SIDE * l->m + j);
 }
 
 /* Rows i .. and columns j .. of dx (+)= c, rounded. */
