@@ -49,14 +49,12 @@ static void say_source(const struct executed_request *r, struct executed *out)
     const char *timed = timed_set(r);
     int different = (strcmp(out->isa, timed) != 0) + 2 * (out->threads != r->threads);
     out->differences = differences[different];
-    int length = snprintf(out->source, sizeof out->source, "%s: %s, %d thread%s",
+    int length = snprintf(out->source, sizeof out->source, "%s: %s, %d thread%s%s",
                           r->mode == COUNT_COUNTERS ? "hardware counters" : "callgrind", out->isa,
-                          out->threads, out->threads == 1 ? "" : "s");
-    char *end = out->source + length;
+                          out->threads, out->threads == 1 ? "" : "s", different ? "" : " as timed");
     if (different)
-        snprintf(end, sizeof out->source - (size_t)length, " (timed: %s, %d)", timed, r->threads);
-    else
-        snprintf(end, sizeof out->source - (size_t)length, " as timed");
+        snprintf(out->source + length, sizeof out->source - (size_t)length, " (timed: %s, %d)", timed,
+                 r->threads);
 }
 
 static void set_counted(const struct executed_request *r, struct executed_flops counted, struct executed *out)

@@ -26,7 +26,7 @@
 #include "kernels/arithmetic.h"
 
 /* In the order in which those of a working set are measured. */
-enum pattern { WRITE, READ, UPDATE, TRIAD, PATTERNS, ARITHMETIC, PRODUCTS };
+enum pattern { WRITE, READ, UPDATE, TRIAD, PATTERNS, ARITHMETIC };
 
 enum { FIGURES = 2 + PATTERNS * SWEEP_MOST, ROUNDS = CALIBRATION_TURNS / BURST, ROUNDS_MOST = 2 * ROUNDS };
 
@@ -43,6 +43,7 @@ struct task {
     int64_t n, array, chunks;
     int64_t work;         /* of one thread in one pass: FLOPs or bytes */
     int64_t passes, next; /* passes of a repetition; the chunk that it begins with */
+    float (*compute)(int64_t repetitions);
 };
 
 struct thread_team {
@@ -67,11 +68,8 @@ static void pass(const struct peak *peak, const struct task *t, float *chunk)
     case TRIAD:
         peak->triad(t->n, chunk, chunk + t->array, chunk + 2 * t->array, 0.3f);
         break;
-    case PRODUCTS:
-        peak->products(t->n);
-        break;
     default:
-        peak->multiply_add(t->n);
+        t->compute(t->n);
     }
 }
 
@@ -137,17 +135,18 @@ static struct task over_slice(enum pattern pattern, int arrays, int times, int64
     if (arrays > 1)
         array = (array - SHIFT) / PAGE * PAGE + SHIFT;
     int64_t chunks = blocks_of(array, CHUNK), n = array / chunks / LINE * LINE;
-    return (struct task){pattern, n, array, chunks, times * arrays * n * (int64_t)sizeof(float), 1, 0};
+    return (struct task){pattern, n, array, chunks, times * arrays * n * (int64_t)sizeof(float), 1, 0, NULL};
 }
 
 /* The tasks: arithmetic, products if there are any, then the patterns of each working set. */
 static int make_tasks(struct task tasks[FIGURES], const struct thread_team *team, const struct calibration *c)
 {
     enum { STEPS = 4096 };
+    const struct peak *peak = team->peak;
     struct task *t = tasks;
-    *t++ = (struct task){ARITHMETIC, STEPS, 0, 1, STEPS * team->peak->flops, 1, 0};
-    if (team->peak->products)
-        *t++ = (struct task){PRODUCTS, STEPS, 0, 1, STEPS * team->peak->product_flops, 1, 0};
+    *t++ = (struct task){ARITHMETIC, STEPS, 0, 1, STEPS * peak->flops, 1, 0, peak->multiply_add};
+    if (peak->products)
+        *t++ = (struct task){ARITHMETIC, STEPS, 0, 1, STEPS * peak->product_flops, 1, 0, peak->products};
     for (int i = 0; i < c->points; i++) {
         int64_t bytes = c->sweep[i].working_set / team->threads;
         *t++ = over_slice(WRITE, 1, 1, bytes);
@@ -235,11 +234,9 @@ static bool measure_all(const struct thread_team *team, struct calibration *c, d
         if (n >= ROUNDS)
             count = find_settled(rounds, n, settled);
     }
-    for (int i = 0, added = 0; added < count; i++)
-        if (settled[i]) {
+    for (int i = 0, added = 0; added < count; added += settled[i++])
+        if (settled[i])
             add_round(c, &rounds[i], team->peak->products);
-            added++;
-        }
     return count > 0;
 }
 

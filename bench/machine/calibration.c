@@ -168,11 +168,10 @@ void calibration_text(const struct calibration *c, char *text, size_t size)
     say_products(tf32, "tf32", c->tf32);
     say_products(bf16, "bf16", c->bf16);
     units_format(dram, 1e9 * bandwidth_highest(&c->level[MEMORY_DRAM]), UNITS_SI, "B/s");
-    if (c->threads > 0)
-        snprintf(text, size, "%s%s%s, DRAM %s; %s, %d thread%s, calibrated %s", peak, tf32, bf16, dram,
-                 c->cpu, c->threads, c->threads == 1 ? "" : "s", c->time);
-    else
-        snprintf(text, size, "%s%s%s, DRAM %s", peak, tf32, bf16, dram);
+    size_t used = (size_t)snprintf(text, size, "%s%s%s, DRAM %s", peak, tf32, bf16, dram);
+    if (c->threads > 0 && used < size)
+        snprintf(text + used, size - used, "; %s, %d thread%s, calibrated %s", c->cpu, c->threads,
+                 c->threads == 1 ? "" : "s", c->time);
 }
 
 static bool read_levels(const struct value *json, struct calibration *c)

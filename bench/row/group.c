@@ -64,8 +64,7 @@ bool group_agrees(const struct ranks *world, const char *program, int argc, char
         complain(error, "rank %d was started with other arguments, or is of another build", odd);
     else if (parsed && mixed)
         complain(error,
-                 "rank %d has the kernels %s and rank 0 %s, which round differently; set one GTMARK_ISA on "
-                 "all ranks",
+                 "rank %d has kernels %s and rank 0 %s, which round differently; set one GTMARK_ISA for all",
                  odd, all[odd].kernels, own.kernels);
     free(all);
     if (!answer.good && answer.speaker != world->rank)

@@ -11,17 +11,17 @@
 struct layer {
     const struct linear_args *a;
     uint16_t *packed, *copies;
-    int64_t depth, per_thread;
+    int64_t depth, per_thread, bytes;
 };
 
-static struct layer layer_of(const struct linear_args *a, int64_t *bytes)
+static struct layer layer_of(const struct linear_args *a)
 {
     struct layer l = {.a = a, .depth = round_up(a->x.cols, SIDE)};
     float *packed, *copies;
     l.per_thread = SIDE * l.depth + THREAD_GAP / 2;
-    const struct scratch_part parts[] = {{&packed, tiles_size(a->y.cols, l.depth) / 2},
+    const struct scratch_part parts[] = {{&packed, round_up(a->y.cols, SIDE) * l.depth / 2},
                                          {&copies, l.per_thread * a->call.threads / 2}};
-    *bytes = 4 * SCRATCH(a->call.scratch, parts);
+    l.bytes = 4 * SCRATCH(a->call.scratch, parts);
     l.packed = (uint16_t *)packed, l.copies = (uint16_t *)copies;
     return l;
 }
@@ -69,8 +69,8 @@ INLINE void finish(int64_t cols, int act, const struct linear_args *a, int64_t i
 void CPU(linear)(const void *args)
 {
     const struct linear_args *a = args;
-    int64_t bytes, n = a->y.rows, m = a->y.cols;
-    struct layer l = layer_of(a, &bytes);
+    int64_t n = a->y.rows, m = a->y.cols;
+    struct layer l = layer_of(a);
 #pragma omp parallel num_threads(threads_for(&a->call, n *m *l.depth, 1 << 18))
     {
         _Alignas(64) float z[PAIR];
@@ -94,7 +94,5 @@ void CPU(linear)(const void *args)
 
 int64_t CPU(linear_scratch)(const void *args)
 {
-    int64_t bytes;
-    layer_of(args, &bytes);
-    return bytes;
+    return layer_of(args).bytes;
 }

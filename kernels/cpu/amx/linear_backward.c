@@ -16,9 +16,10 @@ struct layer {
     int64_t slab, m, d; /* rows at a time, and columns, rounded up to whole steps */
     uint16_t *w, *dz, *dz_t, *x;
     float *sums; /* of each block of 32 rows of dz */
+    int64_t bytes;
 };
 
-static struct layer layer_of(const struct linear_backward_args *a, int64_t *bytes)
+static struct layer layer_of(const struct linear_backward_args *a)
 {
     struct layer l = {.a = a, .m = round_up(a->dy.cols, SIDE), .d = round_up(a->x.cols, SIDE)};
     l.slab = min_of(SLAB, round_up(a->dy.rows, SIDE));
@@ -28,7 +29,7 @@ static struct layer layer_of(const struct linear_backward_args *a, int64_t *byte
                                          {&dz_t, l.slab * l.m / 2},
                                          {&x, l.slab * l.d / 2},
                                          {&l.sums, l.slab / SIDE * l.m}};
-    *bytes = 4 * SCRATCH(a->call.scratch, parts);
+    l.bytes = 4 * SCRATCH(a->call.scratch, parts);
     l.w = (uint16_t *)w, l.dz = (uint16_t *)dz, l.dz_t = (uint16_t *)dz_t, l.x = (uint16_t *)x;
     return l;
 }
@@ -141,8 +142,8 @@ static void run_slab(const struct layer *l, int64_t first)
 void CPU(linear_backward)(const void *args)
 {
     const struct linear_backward_args *a = args;
-    int64_t bytes, n = a->dy.rows;
-    struct layer l = layer_of(a, &bytes);
+    int64_t n = a->dy.rows;
+    struct layer l = layer_of(a);
 #pragma omp parallel num_threads(threads_for(&a->call, n *l.m *l.d, 1 << 17))
     {
         tiles_begin();
@@ -164,7 +165,5 @@ void CPU(linear_backward)(const void *args)
 
 int64_t CPU(linear_backward_scratch)(const void *args)
 {
-    int64_t bytes;
-    layer_of(args, &bytes);
-    return bytes;
+    return layer_of(args).bytes;
 }

@@ -46,12 +46,6 @@ static inline void tiles_end(void)
     __asm__ volatile("tilerelease");
 }
 
-/* Elements of a packed rows x cols matrix. */
-static inline int64_t tiles_size(int64_t rows, int64_t cols)
-{
-    return round_up(rows, SIDE) * round_up(cols, SIDE);
-}
-
 /* 32 rows of A: the first element, and elements to the next row, to row 16 and to the next step. */
 struct tiles {
     const uint16_t *at;
