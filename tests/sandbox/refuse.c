@@ -1,6 +1,7 @@
 /*
  * refuse ERRNO COMMAND...: runs the command where the system calls that sandboxes refuse fail with this error
- * (seccomp(2)): hardware counters, affinity, locked memory, NUMA policies, and AMX tiles (ARCH_REQ_XCOMP_PERM).
+ * (seccomp(2)): hardware counters, affinity, locked memory, NUMA policies, and AMX tiles
+ * (ARCH_REQ_XCOMP_PERM).
  */
 #include <errno.h>
 #include <linux/audit.h>
