@@ -48,7 +48,8 @@ TEST_BETWEEN(files_are_described, setup, house_teardown)
         "maximum 3\n"
         "out-degrees        mean 0.6667, standard deviation 0.7454; minimum 0, median 0, 99th percentile 2, "
         "maximum 2\n"
-        "weak components    4, the largest of 3 nodes\n",
+        "weak components    4, the largest of 3 nodes\n"
+        "memory             144 B as rows of both directions, ",
         "");
     assert_ends(
         h, "describe --undirected e.txt --data features=x.csv --data labels=y.csv", 0,
@@ -58,7 +59,8 @@ TEST_BETWEEN(files_are_described, setup, house_teardown)
         "duplicates         2\n"
         "degrees            mean 1.167, standard deviation 1.344; minimum 0, median 0, 99th percentile 3, "
         "maximum 3\n"
-        "components         4, the largest of 3 nodes\n",
+        "components         4, the largest of 3 nodes\n"
+        "memory             84 B as rows, ",
         "");
     assert_ends(h, "describe e.txt --data features=x.csv --data labels=y.csv", 0,
                 "node features      6 x 2, text, from -1000 to 8, 2 missing\n"
