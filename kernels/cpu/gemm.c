@@ -278,18 +278,28 @@ INLINE void tiles_of_depth(enum gemm_kind kind, int vectors, int height, enum re
         tiles(kind, vectors, height, 1, reads, count, k, a, b, *o);
 }
 
+/* Only A of GEMM_STORE may be read along its columns. */
+INLINE void tiles_of_size(enum gemm_kind kind, int vectors, int height, int64_t count, int64_t k,
+                          struct gemm_in a, const float *b, const struct tile_out *o)
+{
+    if (kind == GEMM_STORE && a.row == 1)
+        tiles_of_depth(kind, vectors, height, BY_COLUMNS, count, k, a, b, o);
+    else
+        tiles_of_depth(kind, vectors, height, BY_ROWS, count, k, a, b, o);
+}
+
+#ifdef ROLLED
+#define run_tiles tiles_of_size
+#else
 /*
  * One function per kind and size, so that the constants of one do not occupy registers in another; together
- * they would take a compiler minutes. Only A of GEMM_STORE may be read along its columns.
+ * they would take a compiler minutes.
  */
 #define TILES(kind, vectors, height)                                                                         \
     NOINLINE void tiles_##kind##_##vectors##_##height(int64_t count, int64_t k, struct gemm_in a,            \
                                                       const float *b, const struct tile_out *o)              \
     {                                                                                                        \
-        if (kind == GEMM_STORE && a.row == 1)                                                                \
-            tiles_of_depth(kind, vectors, height, BY_COLUMNS, count, k, a, b, o);                            \
-        else                                                                                                 \
-            tiles_of_depth(kind, vectors, height, BY_ROWS, count, k, a, b, o);                               \
+        tiles_of_size(kind, vectors, height, count, k, a, b, o);                                             \
     }
 #define TILES_NAME(kind, vectors, height) tiles_##kind##_##vectors##_##height,
 
@@ -316,8 +326,8 @@ SIZES(TILES, GEMM_PROBABILITIES)
 SIZES(TILES, GEMM_GRADIENTS)
 SIZES(TILES, GEMM_BIASED)
 
-static void tiles_of_size(int64_t vectors, int64_t height, int64_t count, int64_t k, struct gemm_in a,
-                          const float *b, const struct tile_out *o)
+static void run_tiles(enum gemm_kind kind, int vectors, int height, int64_t count, int64_t k,
+                      struct gemm_in a, const float *b, const struct tile_out *o)
 {
     static void (*const all[][GEMM_VECTORS * MR])(int64_t, int64_t, struct gemm_in, const float *,
                                                   const struct tile_out *) = {
@@ -327,37 +337,40 @@ static void tiles_of_size(int64_t vectors, int64_t height, int64_t count, int64_
         [GEMM_GRADIENTS] = {SIZES(TILES_NAME, GEMM_GRADIENTS)},
         [GEMM_BIASED] = {SIZES(TILES_NAME, GEMM_BIASED)},
     };
-    all[o->end.kind][(vectors - 1) * MR + height - 1](count, k, a, b, o);
+    all[kind][(vectors - 1) * MR + height - 1](count, k, a, b, o);
 }
+#endif
 
 /*
  * How m rows are divided into tiles of almost the same height, so that none is nearly empty: `tall` tiles of
  * this height, then others that have a row less.
  */
 struct tiling {
-    int64_t count, height, tall;
+    int64_t count, tall;
+    int height;
 };
 
 static struct tiling tiling_of(int64_t m)
 {
     int64_t count = blocks_of(m, MR), height = blocks_of(m, count);
-    return (struct tiling){count, height, m - count * (height - 1)};
+    return (struct tiling){count, m - count * (height - 1), (int)height};
 }
 
 /* A column of tiles: all rows of C for one panel of B. */
 static void panel(int64_t m, int64_t k, struct gemm_in a, const float *b, struct tile_out o)
 {
     struct tiling t = tiling_of(m);
-    int64_t vectors = blocks_of(o.cols, LANES), rows = t.tall * t.height;
+    int vectors = (int)blocks_of(o.cols, LANES);
+    int64_t rows = t.tall * t.height;
     o.pace = max_of(1, vectors * LANES / t.count);
     o.ahead = b + k * vectors * LANES;
-    tiles_of_size(vectors, t.height, t.tall, k, a, b, &o);
+    run_tiles(o.end.kind, vectors, t.height, t.tall, k, a, b, &o);
     if (t.tall == t.count)
         return;
     a.at += rows * (a.col ? a.row : k);
     o.ahead += t.tall * k * o.pace;
     move_down(rows, &o);
-    tiles_of_size(vectors, t.height - 1, t.count - t.tall, k, a, b, &o);
+    run_tiles(o.end.kind, vectors, t.height - 1, t.count - t.tall, k, a, b, &o);
 }
 
 /* Panels are processed `depth` steps of k at a time. */
@@ -366,7 +379,7 @@ static void product(int64_t m, int64_t n, int64_t k, int64_t depth, struct gemm_
 {
     bool acc = o.acc;
     const float *bias = o.bias;
-    for (int64_t j = 0; j < n; j += NR, o.c += NR) {
+    for (int64_t j = 0; j < n && m > 0; j += NR, o.c += NR) {
         o.cols = (int)min_of(NR, n - j);
         int64_t width = round_up(o.cols, LANES);
         for (int64_t p = 0; p < k; p += depth) {
