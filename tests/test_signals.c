@@ -39,7 +39,7 @@ static void check_signal_in_a_row(const struct house *h, const char *words)
 /* It waits only for one op or, in encodings that are a single op, for a block of it. */
 TEST(test_signal_in_a_row)
 {
-    check_signal_in_a_row(*state, "--device ref --nodes 2000 --layers 1000 --hidden 16 --heads 2 "
+    check_signal_in_a_row(*state, "--device ref --nodes 2000 --layers 300 --hidden 16 --heads 2 "
                                   "--phase forward --threads 1 --no-check --output y.json");
     check_signal_in_a_row(*state, "--pe rwse:16 --nodes 100k --phase none --output y.json");
     if (!eigensolver_missing_library(SOLVER_ITERATIVE))
