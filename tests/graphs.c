@@ -37,6 +37,7 @@ const char *graph_shown(const char *path, bool undirected, char shown[GRAPH_SHOW
     }
     assert_int_equal(list.offset[0], 0);
     assert_int_equal(list.offset[list.graphs], list.nodes);
+    assert_true(list.peak > 1 << 20); /* a block of the file, which the reader holds, is part of it */
     int length = 0;
     for (int64_t g = 0; g < list.graphs; g++)
         length += snprintf(shown + length, (size_t)(GRAPH_SHOWN - length), "%s%d", g ? "+" : "",

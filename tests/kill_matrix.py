@@ -3,12 +3,11 @@
 
     nice tests/kill_matrix.py [--seed N] [--first N] [--minutes N] [--longest N]
 
-A mutant negates a condition, or leaves a statement out. All are compiled into one copy of the tree
-(build/kill_matrix/tree), each behind a switch, so that everything is built once; GTMARK_MUTANT chooses one. One run of
-each test program without a mutant says what it costs and which switches it reaches. Then each mutant meets the tests
-that reach it, those first that are cheap and reach little, until one fails: that is stopped at three times its clean
-processor time, or ten times its clean wall time and a minute. Results are lines of build/kill_matrix/mutants.jsonl, and
-summary.md: started again, it goes on where it was, and tries what survived on tests that are new or changed.
+A mutant negates a condition, or leaves a statement out. All are compiled into one copy of the tree, each behind a
+switch (GTMARK_MUTANT), so that everything is built once. A run of each test program without a mutant says what it costs
+and which switches it reaches. Then each mutant meets the programs that reach it, those first that are cheap and reach
+little, until one fails, or takes three times its processor time, or ten times its wall time and a minute. Results are in
+build/kill_matrix: started again, it goes on where it was, and tries what survived on tests that are new or changed.
 """
 import argparse
 import json
@@ -31,7 +30,6 @@ SWITCH = """\
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-int gtmark_mutant(int number);
 /* 1 if this mutant is chosen; marks in the file $GTMARK_REACHED, a byte for each mutant, that it was reached. */
 int gtmark_mutant(int number)
 {
@@ -49,7 +47,7 @@ int gtmark_mutant(int number)
 """
 
 # Leaving these out changes no result: what they do is seen by sanitizers, or by nobody.
-HARMLESS = re.compile(r"\b(free|\w+_free|fclose|close|assert|fflush|munmap|prefetch\w*)\(")
+HARMLESS = re.compile(r"\b(\w*free|\w*close|assert|fflush|munmap|prefetch\w*)\(")
 STATEMENT = re.compile(r"^ +(?!return|break|continue|goto|case|default|else|if|for|while|do\b)"
                        r"((\*?\w[\w.\[\]>-]* [-+|&*]?= |[\w.>-]+\(|[\w.\[\]>-]+(\+\+|--);).*;) *$", re.M)
 # Comments, literals and directives: brackets in them do not count.
@@ -114,8 +112,7 @@ def run(program, cpu, wall, **variables):
                                     env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out).returncode
         after, said = os.times(), output.read_text(errors="replace").split("\n")
         wrong = [line for line in said if line.startswith("not ok") and "# SKIP" not in line]
-    why = wrong[0] if wrong else f"status {status}" if status else ""
-    return why, sum(after[2:4]) - sum(before[2:4])
+    return (wrong + [f"status {status}" if status else ""])[0], sum(after[2:4]) - sum(before[2:4])
 
 
 def kept(path, key):
@@ -129,9 +126,7 @@ def record(names, longest):
     known = kept(HOME / "tests.jsonl", "id")
     for path in sorted((TREE / "build/tests").glob("test_*")):
         test = {"id": f"{path.name} {path.stat().st_mtime_ns}", "name": path.name}
-        if path.suffix or not os.access(path, os.X_OK):
-            continue
-        if test["id"] not in known:
+        if not path.suffix and test["id"] not in known:
             marks.write_bytes(bytes(len(names)))
             begin = time.monotonic()
             test["failed"], test["seconds"] = run(f"build/tests/{path.name}", longest, 20 * longest,
@@ -140,7 +135,7 @@ def record(names, longest):
             test["reached"] = [name for name, mark in zip(names, marks.read_bytes()) if mark]
             with open(HOME / "tests.jsonl", "a") as out:
                 out.write(json.dumps(test) + "\n")
-        tests.append(known.get(test["id"], test))
+        tests += [known.get(test["id"], test)] if not path.suffix else []
     return sorted(tests, key=lambda test: test["seconds"] * len(test["reached"]))
 
 
@@ -178,7 +173,7 @@ def summary(mutants, tests):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="draws the mutants, and their order within a room")
-    parser.add_argument("--first", type=int, metavar="N", help="only so many mutants, then a forecast for all")
+    parser.add_argument("--first", type=int, metavar="N", help="only so many mutants, then a forecast")
     parser.add_argument("--minutes", type=float, default=180, metavar="N", help="of attacks, by the clock")
     parser.add_argument("--longest", type=int, default=30, metavar="N", help="seconds of processor of a clean test")
     arguments = parser.parse_args()

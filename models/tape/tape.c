@@ -122,6 +122,8 @@ void span_enter(struct tape *t, const char *name)
 void span_leave(struct tape *t)
 {
     const char *dot = strrchr(t->span, '.');
+    if (!*t->span)
+        tape_contract("span_leave: no span is entered");
     t->span = dot ? arena_text(t->metadata, t->span, (size_t)(dot - t->span)) : "";
 }
 
