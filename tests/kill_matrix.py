@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 """Which tests notice a fault in which source? One mutant for each source that tests/mutants.txt does not name.
 
-    nice tests/kill_matrix.py [--seed N] [--first N] [--minutes N] [--longest N]
-
 A mutant negates a condition, or leaves a statement out. All are compiled into one copy of the tree, each behind a
 switch (GTMARK_MUTANT), so that everything is built once. A run of each test program without a mutant says what it costs
 and which switches it reaches. Then each mutant meets the programs that reach it, those first that are cheap and reach
@@ -30,6 +28,7 @@ SWITCH = """\
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 /* 1 if this mutant is chosen; marks in the file $GTMARK_REACHED, a byte for each mutant, that it was reached. */
 int gtmark_mutant(int number)
 {
@@ -37,7 +36,9 @@ int gtmark_mutant(int number)
     static int chosen = -1;
     if (chosen < 0) {
         const char *file = getenv("GTMARK_REACHED"), *mutant = getenv("GTMARK_MUTANT");
-        reached = mmap(0, COUNT, PROT_READ | PROT_WRITE, MAP_SHARED, file ? open(file, O_RDWR) : -1, 0);
+        int fd = file ? open(file, O_RDWR) : -1;
+        reached = mmap(0, COUNT, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        close(fd); /* which a program without standard output would take for that */
         chosen = mutant ? atoi(mutant) : COUNT;
     }
     if (reached != MAP_FAILED)
@@ -150,8 +151,8 @@ def attack(mutant, tests, until):
             return
         why, _ = run(f"build/tests/{test['name']}", int(3 * test["seconds"]) + 2, 10 * test["wall"] + 60,
                      GTMARK_MUTANT=str(mutant["number"]))
+        mutant |= {"fate": "killed" if why else "survived", "by": f"{test['name']}: {why}"}
         mutant["tried"].append(test["id"])
-        mutant |= {"fate": "killed", "by": f"{test['name']}: {why}"} if why else {"fate": "survived"}
         if why:
             return
 
@@ -162,9 +163,8 @@ def summary(mutants, tests):
     for room in ROOMS:
         counts = [sum(m["fate"] == fate and m["file"].startswith(room) for m in mutants) for fate in fates]
         text.append(f"| {room} | {sum(counts)} | " + " | ".join(map(str, counts)) + " |")
-    left_out = [f"{test['name']} ({test['failed']})" for test in tests if test["failed"]]
-    text += [f"\n{len(tests)} test programs, {sum(t['seconds'] for t in tests):.0f} s of processor; they fail without a "
-             f"mutant: {', '.join(left_out) or 'none'}."]
+    text += [f"\n{len(tests)} test programs, {sum(t['seconds'] for t in tests):.0f} s of processor; without a mutant fail:",
+             *(f"{test['name']} ({test['failed']})" for test in tests if test["failed"])]
     for fate in fates[1:]:
         text += [f"\n{fate}:\n"] + [f"    {m['place']}" for m in mutants if m["fate"] == fate]
     (HOME / "summary.md").write_text("\n".join(text) + "\n")
@@ -173,7 +173,7 @@ def summary(mutants, tests):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="draws the mutants, and their order within a room")
-    parser.add_argument("--first", type=int, metavar="N", help="only so many mutants, then a forecast")
+    parser.add_argument("--first", type=int, metavar="N", help="only so many, then a forecast")
     parser.add_argument("--minutes", type=float, default=180, metavar="N", help="of attacks, by the clock")
     parser.add_argument("--longest", type=int, default=30, metavar="N", help="seconds of processor of a clean test")
     arguments = parser.parse_args()
