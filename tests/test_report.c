@@ -264,9 +264,8 @@ TEST(test_sections)
 {
     static const char *const sections[] = {
         "Profile of step, ", "data-v=\"500\"",
-        "<td class=\"t\">kernel.read</td><td class=\"n\">8</td><td class=\"n\">3.00 ms</td><td "
-        "class=\"t\">from memory</td>",
-        "<td class=\"t\">hits</td><td class=\"none\">\u2013</td><td class=\"n\">0.75</td>"};
+        ">kernel.read</td><td class=\"n\">8</td><td class=\"n\">3.00 ms</td><td class=\"t\">from memory<",
+        ">hits</td><td class=\"none\">\u2013</td><td class=\"n\">0.75</td>"};
     struct row *rows[] = {good_row(100), good_row(500), profiled_row(2000, "layer1.attention")};
     set_roofline(rows[1]);
     set_sections(rows[1]);
