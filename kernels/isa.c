@@ -4,7 +4,6 @@
  * compiler's default). GTMARK_ISA=base, avx2 or avx512 in the environment excludes the larger sets. ISA_avx2,
  * ISA_avx512 and ISA_amx: which are compiled.
  */
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,6 @@
 #include "kernels/peak.h"
 
 #include "kernels/cpu/cpu.h"
-#include "kernels/cpu/instructions.h"
 #include "kernels/cpu/unaligned.h"
 
 #if defined(__AVX512F__)

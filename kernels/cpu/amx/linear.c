@@ -71,7 +71,8 @@ void CPU(linear)(const void *args)
     const struct linear_args *a = args;
     int64_t n = a->y.rows, m = a->y.cols;
     struct layer l = layer_of(a);
-#pragma omp parallel num_threads(threads_for(&a->call, n *m *l.depth, 1 << 18))
+    int threads = threads_for(&a->call, n * m * l.depth, 1 << 18);
+#pragma omp parallel num_threads(threads)
     {
         _Alignas(64) float z[PAIR];
         struct tiles x;

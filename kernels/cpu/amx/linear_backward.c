@@ -144,7 +144,8 @@ void CPU(linear_backward)(const void *args)
     const struct linear_backward_args *a = args;
     int64_t n = a->dy.rows;
     struct layer l = layer_of(a);
-#pragma omp parallel num_threads(threads_for(&a->call, n *l.m *l.d, 1 << 17))
+    int threads = threads_for(&a->call, n * l.m * l.d, 1 << 17);
+#pragma omp parallel num_threads(threads)
     {
         tiles_begin();
         if (mat_present(a->dx)) {
