@@ -86,7 +86,7 @@ static void block_close(struct space *s)
         int64_t node = s->ball.node[m];
         memset(s->x + node * COLUMNS, 0, COLUMNS * sizeof *s->x);
         memset(s->y + node * COLUMNS, 0, COLUMNS * sizeof *s->y);
-        s->ball.inside[node] = OUTSIDE;
+        s->ball.inside[node] = 0;
     }
 }
 
@@ -148,10 +148,8 @@ static struct space space_of(const struct heat_diagonal_args *a, int thread)
 void CPU(heat_diagonal)(const void *args)
 {
     const struct heat_diagonal_args *a = args;
-    const int64_t *row = a->adj.row.data;
-    const int32_t *col = a->adj.col.data;
-    struct ball_graph g = {
-        .pull = row, .grow = row, .from = col, .to = col, .order = a->call.scratch, .nodes = a->h.rows};
+    struct ball_graph g = ball_graph_of(a->adj, a->h.rows);
+    g.order = a->call.scratch;
 #pragma omp parallel num_threads((int)min_of(a->call.threads, blocks_of(g.nodes, COLUMNS)))
     {
         struct space s = space_of(a, omp_get_thread_num());

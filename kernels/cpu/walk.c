@@ -165,7 +165,7 @@ static void block_close(struct space *s)
     for (int64_t m = 0; m < s->ball.count; m++) {
         row_store(s->x, s->ball.node[m], (struct walk_row){0});
         row_store(s->y, s->ball.node[m], (struct walk_row){0});
-        s->ball.inside[s->ball.node[m]] = OUTSIDE;
+        s->ball.inside[s->ball.node[m]] = 0;
     }
 }
 
@@ -305,13 +305,12 @@ static struct share share_of(int64_t edges)
     return (struct share){high, (float)(whole - (double)high)};
 }
 
-static void walk_all(const struct call *call, struct walk_graph w, struct mat p, struct mat work, bool half)
+static void walk_all(const struct call *call, struct ball_graph g, struct mat p, struct mat work, bool half)
 {
     struct share *share = call->scratch;
-    int threads = (int)min_of(call->threads, blocks_of(w.g.nodes, COLUMNS));
-    int32_t *order = (int32_t *)((char *)call->scratch + share_bytes(w.g.nodes));
-    w.share = share;
-    w.g.order = order;
+    int threads = (int)min_of(call->threads, blocks_of(g.nodes, COLUMNS));
+    g.order = (int32_t *)((char *)call->scratch + share_bytes(g.nodes));
+    struct walk_graph w = {g, share};
 #pragma omp parallel num_threads(threads)
     {
         struct space s = space_of(call->scratch, w.g.nodes, omp_get_thread_num());
@@ -335,12 +334,10 @@ static void walk_all(const struct call *call, struct walk_graph w, struct mat p,
 void CPU(walk_returns)(const void *args)
 {
     const struct walk_returns_args *a = args;
-    struct walk_graph w = {.g = {.pull = a->adj.out_row.data,
-                                 .from = a->adj.out_col.data,
-                                 .grow = a->adj.row.data,
-                                 .to = a->adj.col.data,
-                                 .nodes = a->p.rows}};
-    walk_all(&a->call, w, a->p, a->work, false);
+    struct ball_graph g = ball_graph_of(a->adj, a->p.rows);
+    g.pull = g.out;
+    g.from = g.ends;
+    walk_all(&a->call, g, a->p, a->work, false);
 }
 
 int64_t CPU(walk_returns_scratch)(const void *args)
@@ -352,10 +349,7 @@ int64_t CPU(walk_returns_scratch)(const void *args)
 void CPU(walk_returns_half)(const void *args)
 {
     const struct walk_returns_half_args *a = args;
-    const int64_t *row = a->adj.row.data;
-    const int32_t *col = a->adj.col.data;
-    struct walk_graph w = {.g = {.pull = row, .from = col, .grow = row, .to = col, .nodes = a->p.rows}};
-    walk_all(&a->call, w, a->p, a->work, true);
+    walk_all(&a->call, ball_graph_of(a->adj, a->p.rows), a->p, a->work, true);
 }
 
 int64_t CPU(walk_returns_half_scratch)(const void *args)
