@@ -9,6 +9,7 @@
  * the vector width, the last vector overlaps the previous one and stores only the new columns.
  */
 #include "kernels/cpu/edges.h"
+#include "kernels/cpu/sum_lanes.h"
 #include "kernels/cpu/tasks.h"
 #include "kernels/cpu/vectors.h"
 
@@ -197,37 +198,52 @@ int64_t CPU(spmm_backward_scratch)(const void *args)
 }
 
 /*
- * The edges from node i to itself, of a row of the `edges`: whole vectors also look at the next rows, so that
- * nearly all loops end after one.
+ * The edges from node i to itself, of a row of the `edges`, as a sum over lanes: whole vectors also look at
+ * the next rows, so that nearly all loops end after one.
  */
-static int64_t loops_of(const int32_t *col, int64_t first, int64_t end, int64_t edges, int64_t i)
+INLINE vec loops_of(const int32_t *col, int64_t first, int64_t end, int64_t edges, int64_t i)
 {
-    int64_t loops = 0, e = first;
+    vec loops = {0};
+    int64_t e = first;
     vm_ints lane;
     for (int l = 0; l < LANES; l++)
         lane[l] = l;
     for (; e < end && e + LANES <= edges; e += LANES) {
         vm_ints ends = (vm_ints)load((const float *)(const void *)(col + e));
         vm_ints found = (ends == (int32_t)i) & (lane < (int32_t)min_of(end - e, LANES));
-        loops += (int64_t)vm_sum((vec)(found & (int32_t)vm_bits(1)));
+        loops += (vec)(found & (int32_t)vm_bits(1));
     }
     for (; e < end; e++)
-        loops += col[e] == i;
+        loops[0] += col[e] == i;
     return loops;
 }
 
-/* w_i = [s, (1 - loops) s], s = (1 + edges from others)^-1/2. */
+/* w_i = [s, (1 - loops) s], s = (1 + edges from others)^-1/2, of LANES nodes, or fewer, from `first` on. */
+static void weigh_nodes(const struct gcn_weights_args *a, int64_t first)
+{
+    const int64_t *row = (const int64_t *)a->adj.row.data + first;
+    int64_t n = min_of(LANES, a->w.rows - first), edges = a->adj.col.rows;
+    vec found[LANES] = {{0}};
+    float loops[LANES], s[LANES] = {0};
+    for (int64_t i = 0; i < n; i++) {
+        found[i] = loops_of(a->adj.col.data, row[i], row[i + 1], edges, first + i);
+        s[i] = (float)(row[i + 1] - row[i]);
+    }
+    store(loops, sum_lanes(found));
+#pragma omp simd
+    for (int l = 0; l < LANES; l++)
+        s[l] = 1 / sqrtf(1 + s[l] - loops[l]);
+    for (int64_t i = 0; i < n; i++) {
+        row_of(a->w, first + i)[0] = s[i];
+        row_of(a->w, first + i)[1] = (1 - loops[i]) * s[i];
+    }
+}
+
 void CPU(gcn_weights)(const void *args)
 {
     const struct gcn_weights_args *a = args;
-    const int64_t *row = a->adj.row.data;
-    int64_t nodes = a->w.rows;
-    int threads = threads_for(&a->call, nodes + a->adj.col.rows, 1 << 15);
+    int threads = threads_for(&a->call, a->w.rows + a->adj.col.rows, 1 << 15);
 #pragma omp parallel for schedule(static) num_threads(threads)
-    for (int64_t i = 0; i < nodes; i++) {
-        int64_t loops = loops_of(a->adj.col.data, row[i], row[i + 1], a->adj.col.rows, i);
-        float s = 1 / sqrtf((float)(1 + row[i + 1] - row[i] - loops));
-        row_of(a->w, i)[0] = s;
-        row_of(a->w, i)[1] = (float)(1 - loops) * s;
-    }
+    for (int64_t first = 0; first < a->w.rows; first += LANES)
+        weigh_nodes(a, first);
 }
