@@ -16,8 +16,6 @@
 #include <stdint.h>
 #ifdef __AVX512F__
 #include <immintrin.h>
-#elif defined(__aarch64__)
-#include <arm_neon.h>
 #endif
 
 #include "kernels/cpu/unaligned.h"
@@ -207,8 +205,11 @@ static inline __attribute__((always_inline)) vm_vec vm_exp2_normal(vm_vec x)
     vm_vec r = (vm_vec)_mm512_reduce_ps((__m512)x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
     vm_vec n = x - r;
 #elif defined(__aarch64__)
-    vm_vec r = x - (vm_vec)vrndnq_f32((float32x4_t)x);
-    vm_ints shifted = (vm_ints)vcvtnq_s32_f32((float32x4_t)x);
+    vm_vec n; /* these two of arm_neon.h, which takes longer to compile than most files here */
+    vm_ints shifted;
+    __asm__("frintn %0.4s, %1.4s" : "=w"(n) : "w"(x));
+    __asm__("fcvtns %0.4s, %1.4s" : "=w"(shifted) : "w"(x));
+    vm_vec r = x - n;
 #else
     const float magic = 0x1.8p23f;
     vm_vec shifted = x + magic, r = x - (shifted - magic);
