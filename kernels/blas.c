@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "kernels/cpu/instructions.h"
+
 /* The names of the shared libraries that the build found, in the order of their opening. */
 static const char *const libraries[] = {BLAS_LIBRARIES NULL};
 
@@ -74,6 +76,8 @@ static enum blas_state load(char *error, size_t size)
 {
     if (!libraries[0])
         return refuse(BLAS_MISSING, error, size, "this build has none");
+    if (ISA_X86 && !instructions_read(0, 0))
+        return refuse(BLAS_MISSING, error, size, "it asks the processor (CPUID), which is a fault here");
     if (!has_room(LIBRARIES_MIB + BUFFER_MIB))
         return refuse(BLAS_NO_MEMORY, error, size, "the address space has no room for it (ulimit -v)");
     setenv("OPENBLAS_NUM_THREADS", "1", 1);

@@ -7,41 +7,11 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "kernels/backend.h"
 #include "kernels/cpu/instructions.h"
-#if ISA_X86
-#include <cpuid.h>
-#endif
 
 extern const struct backend cpu_base_backend, cpu_avx2_backend, cpu_avx512_backend, cpu_amx_backend;
-
-bool instructions_suffice(const unsigned char *needs, uint32_t (*read)(uint32_t leaf, int reg))
-{
-#define PLACE(name, leaf, reg, bit) {leaf, reg, bit},
-    static const uint32_t places[][3] = {INSTRUCTIONS(PLACE)};
-    size_t i = 0, count = sizeof places / sizeof *places;
-    while (i < count && (!needs[i] || (read(places[i][0], (int)places[i][1]) >> places[i][2] & 1)))
-        i++;
-    return i == count;
-}
-
-static uint32_t read_register(uint32_t leaf, int reg)
-{
-    enum { GET = 0x1022, ASK = 0x1023, TILES = 18 }; /* of a process; it is asked once */
-    uint32_t r[4] = {0};
-#if ISA_X86
-    if (leaf == INSTRUCTIONS_GRANTED && syscall(SYS_arch_prctl, ASK, TILES) == 0)
-        syscall(SYS_arch_prctl, GET, r);
-    else if (leaf < INSTRUCTIONS_GRANTED)
-        __get_cpuid_count(leaf, 0, &r[0], &r[1], &r[2], &r[3]);
-    else if (leaf == INSTRUCTIONS_SAVED && read_register(1, 2) & bit_OSXSAVE)
-        __asm__("xgetbv" : "=a"(r[0]), "=d"(r[3]) : "c"(0));
-#endif
-    return leaf ? r[reg] : 0;
-}
 
 const struct backend *const *backend_cpu_all(void)
 {
@@ -62,7 +32,7 @@ const struct backend *const *backend_cpu_all(void)
     const struct backend *const *best = found, *const * named;
     const char *limit = getenv("GTMARK_ISA");
     if (!best) {
-        for (best = all; best[1] && !instructions_suffice((*best)->needs, read_register);)
+        for (best = all; best[1] && !instructions_suffice((*best)->needs, instructions_read);)
             best++;
         found = best;
     }

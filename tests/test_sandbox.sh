@@ -38,6 +38,19 @@ check 'no AMX where it is not granted' "$("$work/refuse" 1 "$build/bench_node_sc
 check 'an audit where system calls are refused' \
     "$("$work/refuse" 38 "$build/audit" --own --op add --budget 0 2>&1 | grep -vE ' (pass|absent|note) ')" ''
 
+# The set of the baseline is the one that needs no CPUID, and OpenBLAS does.
+if ${CC:-cc} -shared -fPIC -Wall -Wextra -Werror tests/sandbox/no_cpuid.c -o "$work/no_cpuid.so" 2>/dev/null &&
+    LD_PRELOAD=$work/no_cpuid.so true; then
+    no_cpuid="env LD_PRELOAD=$work/no_cpuid.so"
+    # shellcheck disable=SC2086 # words
+    check 'CPUID is a fault' "$($no_cpuid "$build/bench_node_scaling" --version | grep '^cpu'; row $no_cpuid)" \
+        "cpu backend: OpenMP and SIMD, compiled for base
+$(GTMARK_ISA=base row env | head -n 1)
+\"step.flops.executed\":\"no hardware counters of FLOPs are known for this processor\""
+else
+    echo "ok $((checked += 1)) # SKIP CPUID is a fault: this processor or kernel has no such state"
+fi
+
 # Mounts that nothing else sees. gVisor's /proc knows little of the machine, and of processes no times of the scheduler.
 cat >"$work/gvisor" <<'END'
 mount -t tmpfs none "$1" && mkdir "$1/real" && mount --rbind /proc "$1/real" && mount -t tmpfs none /sys &&

@@ -7,6 +7,8 @@
  */
 #include "bench/flops/counters.h"
 
+#include "kernels/cpu/instructions.h"
+
 #if ISA_X86
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -41,7 +43,8 @@ static int open_event(const struct event *e)
 bool counters_open(struct counters *c, struct message *error)
 {
     *c = (struct counters){0};
-    const struct event *e = __builtin_cpu_is("intel") ? intel : __builtin_cpu_is("amd") ? amd : NULL;
+    uint32_t maker = instructions_read(0, 1); /* "Genu" or "Auth" */
+    const struct event *e = maker == 0x756e6547 ? intel : maker == 0x68747541 ? amd : NULL;
     if (!e)
         return complain(error, "no hardware counters of FLOPs are known for this processor");
     for (; e->code; e++) {
@@ -150,8 +153,8 @@ static bool trusted(const struct counters *c, int threads, struct message *error
 {
     const struct known loops[] = {
         {"SSE", known_sse, 1 + 1 + 4 + 2, threads, 0},
-        {"AVX2", __builtin_cpu_supports("fma") ? known_avx2 : NULL, 16 + 8 + 8, threads, 0},
-        {"AVX-512", __builtin_cpu_supports("avx512f") ? known_avx512 : NULL, 32 + 16 + 16, threads, 0},
+        {"AVX2", instructions_have("FMA") ? known_avx2 : NULL, 16 + 8 + 8, threads, 0},
+        {"AVX-512", instructions_have("AVX512F") ? known_avx512 : NULL, 32 + 16 + 16, threads, 0},
     };
     for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
         struct known k = loops[i];

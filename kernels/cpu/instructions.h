@@ -39,4 +39,8 @@
 /* Whether the processor has what is 1 in needs, by a function that reads a register of a leaf. */
 bool instructions_suffice(const unsigned char *needs, uint32_t (*read)(uint32_t leaf, int reg));
 
+/* This processor's: a register, 0 where it cannot be read; and whether it has instructions of the list. */
+uint32_t instructions_read(uint32_t leaf, int reg);
+bool instructions_have(const char *name);
+
 #endif
