@@ -501,7 +501,7 @@ test: $(if $(CLANG),tests-small,tests)
 	    GTMARK_BUILD=build/clang-san GTMARK_SMALL=1 $(checks:%=build/clang-san/%),\
 	    --skipped 'the tests under sanitizers: no clang with OpenMP and sanitizers (make setup test)')
 endif
-##   test-aarch64 the tests on aarch64, cross-compiled and under qemu, with their small shapes; test-riscv64 the same for
+##   test-aarch64 the tests on aarch64, cross-compiled and under qemu, with their smallest shapes; test-riscv64 the same for
 ##                riscv64, where this system has its packages, and without a promise
 .PHONY: test-aarch64 test-riscv64
 test-aarch64 test-riscv64:
