@@ -373,10 +373,10 @@ emulated_lib   := $(BUILD)/emulated/cuda/libgtmark_cuda.so
 emulator_obj   := $(patsubst %,$(BUILD)/emulated/obj/%.o,$(wildcard tests/emulator/*.cc))
 $(emulator_obj): $(BUILD)/emulated/obj/%.o: % $(BUILD)/config.mk $(BUILD)/cuda.mk Makefile
 	@mkdir -p $(@D) && $(call say,compiling,$(@:$(BUILD)/%=%))
-	$(Q)$(CC) -x c++ $(CXX_FLAGS) -O3 $(best) $(warnings) -g1 -fPIC -fno-semantic-interposition -ffp-contract=off -I. $(CUDA_INCLUDE) $(CFLAGS) -MMD -MP -c $< -o $@
+	$(Q)$(CC) -x c++ $(CXX_FLAGS) -O3 $(best) $(warnings) -g1 -fPIC -ffp-contract=off -I. $(CUDA_INCLUDE) $(CFLAGS) -MMD -MP -c $< -o $@
 $(emulated_lib): $(cuda_obj) $(emulator_obj)
 	@mkdir -p $(@D) && $(call say,linking,$@)
-	$(Q)$(CC) -shared -Wl,-z,defs,-Bsymbolic $^ $(LDFLAGS) -lstdc++ -lm -o $@
+	$(Q)$(CC) -shared -Wl,-z,defs $^ $(LDFLAGS) -lstdc++ -lm -o $@
 
 # The example for GPUs, as its author builds it; for the emulated device also with each of its faults.
 ifeq ($(HAVE_CUDA)$(san),1)
