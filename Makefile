@@ -144,7 +144,9 @@ $(OBJ)/%.base.o:         way := $(fast) -DISA=base $(if $(san),$(best))
 $(OBJ)/%.avx2.o:         way := $(fast) -DISA=avx2 -march=x86-64-v3
 $(OBJ)/%.avx512.o:       way := $(fast) -DISA=avx512 $(v4)
 $(OBJ)/%.amx.o:          way := $(fast) -DISA=amx $(v4) -mamx-tile -mamx-bf16 -D__AMX_TILE__ -D__AMX_BF16__
-$(OBJ)/kernels/isa.o $(OBJ)/kernels/peak.o: way := $(foreach way,avx2 avx512 amx,-DISA_$(way)=$(words $(filter $(way),$(isas))))
+with_isa := $(foreach way,avx2 avx512 amx,-DISA_$(way)=$(words $(filter $(way),$(isas))))
+$(OBJ)/kernels/isa.o $(OBJ)/kernels/peak.o: way := $(with_isa)
+$(OBJ)/tests/test_gemm.o: way := $(with_isa) $(if $(san),$(best))
 $(OBJ)/kernels/blas.o:   way := -DBLAS_LIBRARIES='$(foreach name,$(BLAS_LIBRARIES),"$(name)",)'
 $(OBJ)/bench/query.o $(OBJ)/tests/test_query.o: way := -DHAVE_SQLITE=$(if $(SQLITE),1,0)
 $(foreach path,kernels/plugin bench/machine/machine tests/test_cuda_build,$(OBJ)/$(path).o): defines += -DHAVE_CUDA=$(HAVE_CUDA)

@@ -37,7 +37,8 @@ struct products {
         have, lanes, cpu_##isa##_gemm_pack, cpu_##isa##_gemm_packed, cpu_##isa##_gemm_biased,                \
             cpu_##isa##_gemm_fused, cpu_##isa##_gemm_outer                                                   \
     }
-#if ISA_X86
+#if ISA_X86 && ISA_avx2 && ISA_avx512
+#define OTHERS 1
 extern const struct backend cpu_avx2_backend, cpu_avx512_backend;
 DECLARE(avx2)
 DECLARE(avx512)
@@ -55,7 +56,7 @@ static struct products products_of(int i)
 {
     const struct products all[] = {
         PRODUCTS(base, true, GEMM_LANES),
-#if ISA_X86
+#if OTHERS
         PRODUCTS(avx2, has(&cpu_avx2_backend), 8),
         PRODUCTS(avx512, has(&cpu_avx512_backend), 16),
 #endif
