@@ -54,18 +54,20 @@ else
     echo "ok $((checked += 1)) # SKIP for musl: no musl-gcc (make setup tests)"
 fi
 
-# allowed COMPILER LEVEL: the instructions that it may then use, beside plain x86-64's. A processor with AVX512F has
-# EVEX512.
+# allowed COMPILER FLAGS: the instructions that it may then use, beside plain x86-64's. A processor with AVX512F has
+# EVEX512; clang leaves out the underscore after AMX.
 allowed()
 {
-    { echo | $1 -march=x86-64 -dM -E -; echo | $1 "-march=$2" -dM -E -; } | sort | uniq -u |
-        sed -n 's/^#define __\([A-Z0-9_]*[A-Z0-9]\)__ 1$/\1/p' | grep -v '^EVEX512$'
+    # shellcheck disable=SC2086 # flags
+    { echo | $1 -march=x86-64 -dM -E -; echo | $1 $2 -dM -E -; } | sort | uniq -u |
+        sed -n 's/^#define __\([A-Z0-9_]*[A-Z0-9]\)__ 1$/\1/p' | grep -v '^EVEX512$' |
+        sed 's/^AMX\([A-Z]\)/AMX_\1/'
 }
 case $(${CC:-gcc} -dumpmachine) in
 x86_64*)
     check 'all that -march adds to x86-64 is looked for in the processor' "$({ echo '#include "kernels/cpu/instructions.h"' &&
         echo '#define N(name, ...) name' && echo 'INSTRUCTIONS(N)'; } | ${CC:-gcc} -I. -E -P - | tail -n 1 |
-        tr ' ' '\n' | sort -u)" "$(allowed "${CC:-gcc}" x86-64-v4 | sort)" ;;
+        tr ' ' '\n' | sort -u)" "$(allowed "${CC:-gcc}" '-march=x86-64-v4 -mamx-tile -mamx-bf16' | sort)" ;;
 esac
 
 arm=aarch64-linux-gnu-gcc

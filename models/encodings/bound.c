@@ -63,8 +63,9 @@ static struct encoding_bound walks_bound(int64_t k, const struct batch *b, int t
     int64_t n = b->adj.nodes;
     struct mat p = shape(F32, n, k), work = shape(I64, n, 1);
     struct edges adj = edge_shapes(&b->adj, &b->out);
+    struct edges once = {.row = adj.row, .col = adj.col}; /* both ways are the same arrays */
     struct walk_returns_args full = {.call = {.threads = threads}, .p = p, .work = work, .adj = adj};
-    struct walk_returns_half_args half = {.call = {.threads = threads}, .p = p, .work = work, .adj = adj};
+    struct walk_returns_half_args half = {.call = {.threads = threads}, .p = p, .work = work, .adj = once};
     enum op op = b->symmetric ? OP_walk_returns_half : OP_walk_returns;
     const void *args = b->symmetric ? (const void *)&half : &full;
     return (struct encoding_bound){op_flops(op, args), op_bytes(op, args),
@@ -166,12 +167,13 @@ static struct encoding_bound heat_bound(int64_t k, const struct batch *b, const 
 {
     int64_t n = b->adj.nodes, steps = heat_steps(k, a->degrees);
     struct mat h = shape(F32, n, k), work = shape(I64, n, 1), terms = shape(F32, steps, k);
-    struct heat_diagonal_args args = {.call = {.threads = threads},
-                                      .h = h,
-                                      .work = work,
-                                      .odd = terms,
-                                      .even = terms,
-                                      .adj = edge_shapes(&b->adj, &b->out)};
+    struct heat_diagonal_args args = {
+        .call = {.threads = threads},
+        .h = h,
+        .work = work,
+        .odd = terms,
+        .even = terms,
+        .adj = {.row = shape(I64, n + 1, 1), .col = shape(I32, b->adj.edges, 1)}};
     int64_t flops = op_flops(OP_heat_diagonal, &args), bytes = op_bytes(OP_heat_diagonal, &args);
     double m = dense_available() ? (double)min_of(largest_graph(b), HEAT_DENSE_MOST) : 0, nodes = (double)n;
     double parts = m > 0 ? nodes / m : 0, held = 4 * nodes * (double)k + 17 * nodes + 64;
