@@ -130,8 +130,10 @@ every   := $(objects) $(mpi_obj) $(version) $(helpers) $(mains:%.c=$(OBJ)/%.o) \
 defines := -D_GNU_SOURCE -DHAVE_CBLAS=$(HAVE_CBLAS) -DHAVE_LAPACK=$(HAVE_LAPACK) -DHAVE_ARPACK=$(HAVE_ARPACK) \
            -DHAVE_MPI=$(if $(MPI_FLAGS),1,0) -DHAVE_METIS=$(HAVE_METIS) -DISA_X86=$(ISA_X86)
 # Sanitizers and unrolled loops together take clang half a minute for each gemm.o; and whether a product and a sum are
-# fused depends on the checks between them, so that one expression has different bits in two loops.
-fast    := $(if $(san),-DROLLED,-O3 -ffp-contract=fast) -fno-math-errno -fno-trapping-math
+# fused depends on the checks between them, so that one expression has different bits in two loops. Newer
+# versions of gcc also leave some chains of sums unfused, as some processors like it.
+chains  := $(if $(findstring clang,$(CC)),,--param avoid-fma-max-bits=0)
+fast    := $(if $(san),-DROLLED,-O3 -ffp-contract=fast $(chains)) -fno-math-errno -fno-trapping-math
 # Where git refuses the checkout of another user, as in `sudo make install`: the commit of the last build.
 commit  := $(or $(shell git describe --always --dirty --abbrev=12 2>/dev/null),$(strip $(file <$(BUILD)/commit)),unknown)
 
