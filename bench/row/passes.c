@@ -114,20 +114,14 @@ static void energy_run(struct target *t)
 static void resident_run(struct target *t)
 {
     struct row_program *to = t->to;
-    const struct tape *tape = t->recording->tape;
-    const char *reason = NULL;
-    bool exceeds = true;
-    /* What grows once is not the program's, but a table of an emulator or a library. */
-    for (int i = 0; i < 2 && exceeds; i++) {
-        reason = memory_measure(t->recording->tape, to);
-        exceeds = !sections_possible(tape) &&
-                  (double)to->memory.resident > 1.05 * (double)tape_planned(tape)->arena + 4 * 0x1p20;
-    }
+    const char *reason = memory_measure(t->recording->tape, to);
     if (to->memory.resident == COUNT_ABSENT)
         row_put_reason(t->row, &to->memory.resident, reason);
     if (to->memory.libraries == COUNT_ABSENT)
         row_put_reason(t->row, &to->memory.libraries, reason);
-    if (exceeds) /* something allocates memory outside the plan, which plug-ins may */
+    /* Something allocates memory outside the plan, which plug-ins may. */
+    if (!sections_possible(t->recording->tape) &&
+        (double)to->memory.resident > 1.05 * (double)tape_planned(t->recording->tape)->arena + 4 * 0x1p20)
         outcome_set(t->outcome, "wrong", "a run uses more resident memory than planned");
 }
 
